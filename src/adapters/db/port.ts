@@ -1,0 +1,19 @@
+/**
+ * The narrow door to a PostgreSQL-compatible store. Both implementations give the same values back:
+ * int8 → string, timestamptz → Date, bytea → Uint8Array, json/jsonb → parsed, arrays → arrays, uuid/text → string.
+ * Parameters: Date for timestamptz, Uint8Array for bytea, arrays for arrays, and JSON.stringify(x) for `$n::jsonb`.
+ */
+export type Row = Record<string, unknown>;
+
+export interface Sql {
+  query<R = Row>(text: string, params?: readonly unknown[]): Promise<R[]>;
+}
+
+export interface Db extends Sql {
+  readonly kind: "pglite" | "postgres";
+  /** Runs `work` in one transaction: commit when it resolves, roll back when it throws. Inside, use only the `sql` it is given. */
+  tx<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Several statements without parameters, not wrapped in a transaction of ours (DDL, VACUUM, CHECKPOINT). */
+  exec(script: string): Promise<void>;
+  close(): Promise<void>;
+}
