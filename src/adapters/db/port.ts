@@ -15,5 +15,7 @@ export interface Db extends Sql {
   tx<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Several statements without parameters, not wrapped in a transaction of ours (DDL, VACUUM, CHECKPOINT). */
   exec(script: string): Promise<void>;
+  /** Chores that a server does by itself: checkpoint, and at level `full` vacuum. */
+  maintain?(level: "light" | "full"): Promise<void>;
   close(): Promise<void>;
 }

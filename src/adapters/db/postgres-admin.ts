@@ -1,0 +1,81 @@
+import { invalid, unavailable } from "../../domain/errors.ts";
+import type { Sql } from "./port.ts";
+import { openPostgres, parseTarget } from "./postgres.ts";
+
+const MIN_SERVER = 15;
+/** The first with iterative index scans, without which a filtered search returns too few rows. */
+const MIN_PGVECTOR = [0, 8] as const;
+
+/** PostgreSQL cuts longer names off silently, and two butlers could then share a database. */
+const MAX_NAME_BYTES = 63;
+
+/**
+ * Connects to the URL's own database, creates `butler_<name>` when it is missing, and returns the URL for it. Two
+ * processes may do this at once.
+ */
+export async function ensureDatabase(url: string, name: string): Promise<string> {
+  const database = `butler_${name}`;
+  if (!/^[a-z0-9][a-z0-9_-]*$/.test(name) || database.length > MAX_NAME_BYTES)
+    throw invalid("name", "A butler's name is made of a-z, 0-9, - and _, and has at most 56 characters");
+
+  const db = await openPostgres({ url, max: 1 });
+  try {
+    const found = await db.query("select 1 from pg_database where datname = $1", [database]);
+    if (found.length === 0) await db.exec(`create database "${database}"`);
+  } catch (error) {
+    if (!isCreatedMeanwhile(error)) throw mayNotCreate(error, database);
+  } finally {
+    await db.close();
+  }
+  return parseTarget(url, database).url;
+}
+
+export interface ServerVersions {
+  readonly server: string;
+  readonly pgvector: string;
+}
+
+/** Refuses a server that the memory cannot live on, before a migration fails half-way with a stranger message. */
+export async function checkServer(sql: Sql): Promise<ServerVersions> {
+  const [row] = await sql.query<{ number: number; server: string; encoding: string; pgvector: string | null }>(
+    `select current_setting('server_version_num')::int as number,
+            split_part(current_setting('server_version'), ' ', 1) as server,
+            current_setting('server_encoding') as encoding,
+            (select coalesce(installed_version, default_version)
+               from pg_available_extensions where name = 'vector') as pgvector`,
+  );
+  if (row === undefined) throw unavailable("PostgreSQL did not tell its version");
+  const major = Math.floor(row.number / 10_000);
+  if (major < MIN_SERVER) throw unavailable(`PostgreSQL ${row.server} is too old: use version ${MIN_SERVER} or newer`);
+  if (row.encoding !== "UTF8")
+    throw unavailable(`The database is encoded in ${row.encoding}: create it anew with encoding 'UTF8'`);
+  const remedy = `install postgresql-${major}-pgvector on the server, or use the pgvector/pgvector image`;
+  if (row.pgvector === null) throw unavailable(`PostgreSQL ${row.server} has no pgvector: ${remedy}`);
+  if (isOlder(row.pgvector))
+    throw unavailable(
+      `pgvector ${row.pgvector} is too old, ${MIN_PGVECTOR.join(".")} is needed: ${remedy}, then run "alter extension vector update"`,
+    );
+  return { server: row.server, pgvector: row.pgvector };
+}
+
+function isOlder(version: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major < MIN_PGVECTOR[0] || (major === MIN_PGVECTOR[0] && minor < MIN_PGVECTOR[1]);
+}
+
+const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? error.code : undefined);
+
+/** Before the other's commit the loser meets the unique index of the catalogue, after it the name check. */
+function isCreatedMeanwhile(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === "42P04" || code === "23505";
+}
+
+function mayNotCreate(error: unknown, database: string): unknown {
+  return codeOf(error) === "42501"
+    ? unavailable(
+        `The user of the database URL may not create databases: create "${database}" for it, or grant it CREATEDB`,
+        error,
+      )
+    : error;
+}

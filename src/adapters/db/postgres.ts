@@ -1,0 +1,266 @@
+import pg from "pg";
+import { MemoryError, unavailable } from "../../domain/errors.ts";
+import type { Db, Row, Sql } from "./port.ts";
+
+export interface PostgresOptions {
+  /** postgres://user:password@host:port/database */
+  readonly url: string;
+  /** Another database of the same server. */
+  readonly database?: string;
+  /** Connections at most. One is enough for callers that use only the inner `sql` in a transaction. */
+  readonly max?: number;
+  readonly applicationName?: string;
+}
+
+/** Covers both a new connection and the wait for a free one, so a nested use of a full pool fails instead of hanging. */
+const CONNECT_TIMEOUT_MS = 20_000;
+
+/**
+ * pgvector's names are placeholders until its library is loaded by the first use of a vector, and are taken over then.
+ * `exec` lifts the statement timeout; a long statement in a transaction does so with `set local statement_timeout = 0`.
+ */
+const SESSION = {
+  timezone: "UTC",
+  statement_timeout: "60s",
+  lock_timeout: "30s",
+  idle_in_transaction_session_timeout: "5min",
+  "hnsw.ef_search": "200",
+  "hnsw.iterative_scan": "relaxed_order",
+  "ivfflat.probes": "20",
+  "ivfflat.iterative_scan": "relaxed_order",
+};
+
+const SESSION_SQL = `select ${Object.entries(SESSION)
+  .map(([name, value]) => `set_config('${name}', '${value}', false)`)
+  .join(", ")}`;
+
+/** Resolves when a connection stands, so a wrong URL shows here and not in the first query. */
+export async function openPostgres(options: PostgresOptions): Promise<Db> {
+  const target = parseTarget(options.url, options.database);
+  const pool = new pg.Pool({
+    connectionString: target.url,
+    max: options.max ?? 10,
+    application_name: options.applicationName ?? "butler",
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    onConnect: prepareSession,
+    Client: TidyClient,
+  });
+  // An idle connection that breaks has already left the pool; without a listener the event would end the process.
+  pool.on("error", () => undefined);
+
+  const connect = () =>
+    pool.connect().catch((error: unknown) => {
+      throw describe(error, target, true);
+    });
+
+  /** Lends a connection for `work`; one whose state is in doubt is destroyed instead of going back. */
+  const lend = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
+    const client = await connect();
+    let spoiled = false;
+    const spoil = () => {
+      spoiled = true;
+    };
+    try {
+      return await work({ ask: (query) => ask(client, query, target, spoil), spoil });
+    } finally {
+      client.release(spoiled);
+    }
+  };
+
+  let closing: Promise<void> | undefined;
+  const asked = new Set<Promise<unknown>>();
+  const use = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
+    if (closing !== undefined) throw unavailable("The store is closed");
+    const answer = lend(work);
+    asked.add(answer);
+    try {
+      return await answer;
+    } finally {
+      asked.delete(answer);
+    }
+  };
+  // A pool that is ended forgets who waits for a connection, so it is ended when nobody does.
+  const close = async () => {
+    await Promise.allSettled(asked);
+    await pool.end();
+  };
+
+  (await connect()).release();
+  return {
+    kind: "postgres",
+    query: <R>(text: string, params?: readonly unknown[]) => use((session) => rows<R>(session, text, params)),
+    tx: (work) => use((session) => transaction(session, work)),
+    exec: (script) => use((session) => execScript(session, script)),
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/**
+ * The driver leaves the socket open when it gives up by itself during the handshake (SCRAM without a password). The
+ * server keeps such a connection for a minute, and a DROP DATABASE waits for it that long.
+ */
+class TidyClient extends pg.Client {
+  override connect(): Promise<pg.Client>;
+  override connect(callback: (error: Error) => void): void;
+  override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
+    if (callback === undefined) return super.connect();
+    super.connect((error: Error) => {
+      // Not awaited: a socket that never opened does not report its end.
+      if (error) void this.end();
+      callback(error);
+    });
+    return undefined;
+  }
+}
+
+interface Session {
+  ask(query: string | pg.QueryConfig): Promise<pg.QueryResult>;
+  /** The connection must not be used by anybody else. */
+  spoil(): void;
+}
+
+async function prepareSession(client: pg.ClientBase): Promise<void> {
+  // The pool listens only to idle connections. A lent one that breaks between two queries would end the process;
+  // its next query fails anyway, and that is where the caller hears of it.
+  client.on("error", () => undefined);
+  await client.query(SESSION_SQL);
+}
+
+/** Failures are judged here, where they can only be the connection's: `work` may also throw somebody else's ECONNRESET. */
+async function ask(client: pg.ClientBase, query: string | pg.QueryConfig, target: Target, spoil: () => void) {
+  try {
+    return await client.query(query);
+  } catch (error) {
+    // After an ERROR the server goes on with the session, after a FATAL it does not; anything else is the socket's.
+    if (!(error instanceof pg.DatabaseError && error.severity === "ERROR")) spoil();
+    throw describe(error, target, false);
+  }
+}
+
+/** The extended protocol also without parameters: it refuses a second statement, as the embedded store does. */
+async function rows<R>(session: Session, text: string, params: readonly unknown[] = []): Promise<R[]> {
+  const query = { text, values: [...params], queryMode: "extended" };
+  return (await session.ask(query)).rows;
+}
+
+async function transaction<T>(session: Session, work: (sql: Sql) => Promise<T>): Promise<T> {
+  let over = false;
+  let failed: unknown;
+  let last: Promise<unknown> = Promise.resolve();
+  // One after the other: callers may start several at once, the connection takes one at a time.
+  const inOrder = <R>(step: () => Promise<R>): Promise<R> => {
+    const next = last.then(step);
+    last = next.catch(() => undefined);
+    return next;
+  };
+  const sql: Sql = {
+    query: async <R = Row>(text: string, params?: readonly unknown[]) => {
+      // The connection may be somebody else's by now.
+      if (over) throw new Error("The transaction has ended: its `sql` must not be used any more");
+      return inOrder(() => rows<R>(session, text, params)).catch((error: unknown) => {
+        // What follows a failure is refused with 25P02, which would hide the reason.
+        if (!(error instanceof pg.DatabaseError && error.code === "25P02")) failed = error;
+        throw error;
+      });
+    },
+  };
+
+  await session.ask("begin");
+  let result: T;
+  try {
+    result = await work(sql);
+  } catch (error) {
+    over = true;
+    // Without an answer to ROLLBACK the connection goes, and the server rolls back by itself.
+    await inOrder(() => session.ask("rollback")).catch(session.spoil);
+    throw error;
+  }
+  over = true;
+  const { command } = await inOrder(() => session.ask("commit"));
+  // The server answers COMMIT with ROLLBACK when a statement had failed and `work` went on as if it had not.
+  if (command !== "COMMIT") throw failed;
+  return result;
+}
+
+async function execScript(session: Session, script: string): Promise<void> {
+  await session.ask("set statement_timeout = 0");
+  try {
+    await session.ask(script);
+    await session.ask(`set statement_timeout = '${SESSION.statement_timeout}'`);
+  } catch (error) {
+    // The script may have stopped inside of a transaction that it had opened.
+    session.spoil();
+    throw error;
+  }
+}
+
+interface Target {
+  readonly url: string;
+  readonly server: string;
+  readonly database: string;
+  readonly user: string;
+}
+
+export function parseTarget(url: string, database?: string): Target {
+  try {
+    const parsed = new URL(url);
+    if (!/^postgres(ql)?:$/.test(parsed.protocol)) throw new TypeError("Another protocol");
+    if (database !== undefined) parsed.pathname = `/${encodeURIComponent(database)}`;
+    const host = decodeURIComponent(parsed.hostname) || parsed.searchParams.get("host") || "localhost";
+    return {
+      url: parsed.href,
+      server: `${host}:${parsed.port || "5432"}`,
+      database: decodeURIComponent(parsed.pathname.slice(1)),
+      user: decodeURIComponent(parsed.username),
+    };
+  } catch {
+    // The parser's error is not passed on: it quotes the URL, and with it the password.
+    throw unavailable(
+      "The database URL cannot be read: write it as postgres://user:password@host:5432/database, with special characters percent-encoded",
+    );
+  }
+}
+
+const LOST = /^(08...|57P0.|25P03|ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+)$|^Connection terminated|not queryable/;
+
+/** A sentence that says what to do for a server that cannot be reached; anything else comes back as it was. */
+function describe(error: unknown, target: Target, connecting: boolean): unknown {
+  if (!(error instanceof Error) || error instanceof MemoryError) return error;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const { server, database, user } = target;
+  const because = (sentence: string) => unavailable(sentence, error);
+
+  if (code === "53300")
+    return because(`PostgreSQL at ${server} has no connection left: raise its max_connections or lower the pool size`);
+  if (code === "57P03") return because(`PostgreSQL at ${server} is starting or stopping: try again in a moment`);
+  if (!connecting)
+    return LOST.test(code) || LOST.test(error.message)
+      ? because(`The connection to PostgreSQL at ${server} was lost: check that the server runs, then try again`)
+      : error;
+
+  if (code === "ECONNREFUSED" || code === "ENOENT")
+    return because(`No PostgreSQL answers at ${server}: start it, or correct host and port in the database URL`);
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN")
+    return because(
+      `The host of ${server} cannot be resolved: correct it in the database URL, or check the name service`,
+    );
+  if (code.startsWith("28") || error.message.startsWith("SASL"))
+    return because(
+      `PostgreSQL at ${server} refused the user "${user}": correct user and password in the database URL, or allow the user in pg_hba.conf`,
+    );
+  if (code === "3D000")
+    return because(`PostgreSQL at ${server} has no database "${database}": create it, or correct the database URL`);
+  // pgvector's library is preloaded, and knows no iterative scans.
+  if (code === "42602")
+    return because(`pgvector at ${server} is older than 0.8: update it, or use the pgvector/pgvector image`);
+  if (/timeout/i.test(error.message) || code === "ETIMEDOUT")
+    return because(
+      `PostgreSQL at ${server} gave no connection within ${CONNECT_TIMEOUT_MS / 1000} s: check host, port and firewall, or raise the pool size`,
+    );
+  return because(`PostgreSQL at ${server} cannot be used (${error.message}): check the database URL`);
+}

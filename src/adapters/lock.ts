@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import { closeSync, constants, mkdirSync, openSync, realpathSync } from "node:fs";
+import { createServer } from "node:net";
+import { basename, dirname, join, resolve } from "node:path";
+
+export type Lock = { release(): Promise<void> };
+
+/** BSD and macOS flags that Node passes through but does not name: lock while opening, do not wait. */
+const O_EXLOCK = 0x20;
+const O_NONBLOCK = 0x4;
+
+/**
+ * An exclusive lock on a path, which need not exist. The kernel frees it when the holder dies, kill -9 included, so a
+ * stale lock cannot exist and nothing is ever stolen. Undefined when someone else, in this process or another, holds it.
+ * The name is made of the real path alone: with the user's id in it, root and the owner could both open one store.
+ * On Linux the lock reaches as far as the network namespace: two containers that share a folder do not see each other's.
+ */
+export async function acquireLock(path: string): Promise<Lock | undefined> {
+  const real = realPath(resolve(path));
+  const name = `butler-${createHash("sha256").update(real).digest("hex").slice(0, 40)}`;
+  if (process.platform === "linux") return listen(`\0${name}`);
+  if (process.platform === "win32") return listen(`\\\\.\\pipe\\${name}`);
+  return lockFile(`${real}.lock`);
+}
+
+/** Follows links in the part of the path that exists. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    const parent = dirname(path);
+    if (codeOf(error) !== "ENOENT" || parent === path) throw error;
+    return join(realPath(parent), basename(path));
+  }
+}
+
+function listen(path: string): Promise<Lock | undefined> {
+  return new Promise((done, fail) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once("error", (error) => (codeOf(error) === "EADDRINUSE" ? done(undefined) : fail(error)));
+    // Exclusive, or the workers of a cluster would share the one listener and all believe to be the holder.
+    server.listen({ path, exclusive: true }, () => {
+      server.unref();
+      let released: Promise<void> | undefined;
+      const release = () => {
+        released ??= new Promise<void>((closed) => {
+          server.close(() => closed());
+        });
+        return released;
+      };
+      done({ release });
+    });
+  });
+}
+
+async function lockFile(file: string): Promise<Lock | undefined> {
+  mkdirSync(dirname(file), { recursive: true });
+  let fd: number | undefined;
+  try {
+    fd = openSync(file, constants.O_RDWR | constants.O_CREAT | O_EXLOCK | O_NONBLOCK, 0o600);
+  } catch (error) {
+    if (["EAGAIN", "EWOULDBLOCK"].includes(codeOf(error))) return undefined;
+    throw error;
+  }
+  const release = async () => {
+    if (fd !== undefined) closeSync(fd);
+    fd = undefined;
+  };
+  return { release };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

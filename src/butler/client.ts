@@ -1,0 +1,151 @@
+/**
+ * A host whose stores are in another process. Every call carries a key under which it may be repeated, so a connection
+ * that breaks in the middle (the owner was killed, stopped or replaced) is a delay and never a lost or doubled write.
+ */
+import { randomUUID } from "node:crypto";
+import { Agent, type ClientRequest, request as httpRequest } from "node:http";
+import { MemoryError, unavailable } from "../domain/errors.ts";
+import type { ButlerInfo, Health } from "../serve/host.ts";
+import type { Outcome, ToolRequest } from "../tools/outcome.ts";
+import { type Home, reasonOf } from "./home.ts";
+import { ask, isGone, OwnerTimeout, type Reply } from "./local-socket.ts";
+import type { OwnerNote } from "./owner-file.ts";
+import { pause } from "./pause.ts";
+import { ensureOwner, type Launch } from "./start-owner.ts";
+
+export interface ClientOptions {
+  readonly home: Home;
+  readonly launch: Launch;
+  readonly version: string;
+  /** The caller's own BUTLER_NOW. */
+  readonly now?: string | undefined;
+  /** Keep the owner alive between calls, as an agent's session does. */
+  readonly attach?: boolean;
+  /** How long an owner may be out of reach before a call is given up. */
+  readonly reachMs?: number;
+  /** How long a call may take in all; an agent's own patience commonly ends at 60 s. */
+  readonly answerMs?: number;
+}
+
+export interface OwnerClient {
+  butlers(): Promise<readonly ButlerInfo[]>;
+  /** Never throws: what goes wrong is an outcome. */
+  invoke(butler: string, request: ToolRequest): Promise<Outcome>;
+  health(): Promise<Health>;
+  close(): void;
+}
+
+const REACH_MS = 30_000;
+const ANSWER_MS = 55_000;
+
+export function connectOwner(options: ClientOptions): OwnerClient {
+  const { home, launch, now, reachMs = REACH_MS, answerMs = ANSWER_MS } = options;
+  const agent = new Agent({ keepAlive: true });
+  let known: Promise<OwnerNote> | undefined;
+  let attachment: ClientRequest | undefined;
+  let closed = false;
+
+  /** One search for all calls that wait; the result holds until a call finds that the owner is gone. */
+  function owner(until: number): Promise<OwnerNote> {
+    known ??= meet(until).catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    });
+    return known;
+  }
+
+  async function meet(until: number): Promise<OwnerNote> {
+    for (;;) {
+      const note = await ensureOwner(home, launch, until);
+      if (note.mode === "auto" && isOlder(note.version, options.version)) {
+        // Only an older one is replaced: two clients of different versions would otherwise stop each other's owner for ever.
+        await send(until, "POST", "/owner/stop");
+        await pause(50);
+        continue;
+      }
+      if (options.attach && !closed) attach();
+      return note;
+    }
+  }
+
+  function attach(): void {
+    if (attachment) return;
+    const stream = httpRequest({ socketPath: home.socket, path: "/owner/attach", agent: false });
+    attachment = stream;
+    const gone = () => {
+      if (attachment === stream) attachment = undefined;
+      known = undefined;
+    };
+    stream.on("error", gone);
+    stream.on("close", gone);
+    stream.on("response", (incoming) => {
+      incoming.on("error", gone);
+      incoming.resume();
+    });
+    // It only says "I live"; it must not be the reason to live.
+    stream.on("socket", (socket) => socket.unref());
+    stream.end();
+  }
+
+  function send(until: number, method: "GET" | "POST", path: string, body?: unknown): Promise<Reply> {
+    const timeoutMs = Math.max(1, until - performance.now());
+    return ask({ socket: home.socket, method, path, timeoutMs, agent, ...(body === undefined ? {} : { body }) });
+  }
+
+  async function reach(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> {
+    const giveUp = performance.now() + answerMs;
+    const until = Math.min(giveUp, performance.now() + reachMs);
+    for (let wait = 10; ; wait = Math.min(wait * 2, 250)) {
+      try {
+        await owner(until);
+        const reply = await send(giveUp, method, path, body);
+        if (reply.status !== 503) return reply.json;
+      } catch (error) {
+        if (error instanceof OwnerTimeout) throw tooSlow(answerMs, error);
+        if (!isGone(error)) throw error;
+      }
+      known = undefined;
+      if (performance.now() + wait >= until) throw unavailable(`The memory could not be reached within ${reachMs / 1000} s.`);
+      await pause(wait);
+    }
+  }
+
+  return {
+    async butlers() {
+      const { butlers } = (await reach("GET", "/owner/butlers")) as { butlers: ButlerInfo[] };
+      return butlers;
+    },
+    async health() {
+      return (await reach("GET", "/owner/health")) as Health;
+    },
+    async invoke(butler, request) {
+      const keyed = { ...request, idempotencyKey: request.idempotencyKey ?? randomUUID(), ...(now === undefined ? {} : { now }) };
+      try {
+        return (await reach("POST", "/owner/call", { butler, request: keyed })) as Outcome;
+      } catch (error) {
+        if (error instanceof MemoryError) return { ok: false, error: { code: error.code, message: error.message } };
+        return { ok: false, error: { code: "unavailable", message: `The memory could not be reached: ${reasonOf(error)}` } };
+      }
+    },
+    close() {
+      closed = true;
+      attachment?.destroy();
+      agent.destroy();
+    },
+  };
+}
+
+function tooSlow(answerMs: number, cause: unknown): MemoryError {
+  const seconds = answerMs / 1000;
+  return unavailable(`The memory is busy and gave no answer within ${seconds} s; the call may still be carried out.`, cause);
+}
+
+function isOlder(theirs: string, ours: string): boolean {
+  const left = theirs.split(/[.-]/, 3).map(Number);
+  const right = ours.split(/[.-]/, 3).map(Number);
+  for (let index = 0; index < 3; index++) {
+    const difference = (left[index] ?? 0) - (right[index] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}

@@ -1,0 +1,32 @@
+/** What a running owner says about itself in `run/owner.json`. The kernel lock decides who owns; this file only informs. */
+import { z } from "zod";
+import { type Home, readIfThere, writePrivate } from "./home.ts";
+
+export const OwnerNote = z.object({
+  pid: z.number(),
+  version: z.string(),
+  /** `up` was started by a person and stays; `auto` was started by a client and leaves when nobody needs it. */
+  mode: z.enum(["up", "auto"]),
+  /** Where HTTP is served; null when only the local socket is. */
+  address: z.string().nullable(),
+  port: z.number().nullable(),
+  started: z.string(),
+  /** True when the owner works on fixed time (BUTLER_NOW). */
+  fixed: z.boolean(),
+});
+export type OwnerNote = z.infer<typeof OwnerNote>;
+
+export function writeOwnerNote(home: Home, note: OwnerNote): void {
+  writePrivate(home.ownerFile, `${JSON.stringify(note, null, 2)}\n`);
+}
+
+export function readOwnerNote(home: Home): OwnerNote | undefined {
+  const text = readIfThere(home.ownerFile);
+  if (text === undefined) return undefined;
+  try {
+    return OwnerNote.parse(JSON.parse(text));
+  } catch {
+    // Left by another version: as good as none, because the lock and the socket tell the truth.
+    return undefined;
+  }
+}

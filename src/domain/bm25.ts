@@ -1,0 +1,230 @@
+import { ENTRY_BYTES, eachForward, uuidText } from "./postings.ts";
+
+/**
+ * Exact BM25 over posting blocks and the rows that are not in blocks yet. k1 = 1.2, b = 0.75,
+ * idf = ln(1 + (N − df + ½)/(df + ½)), with N, df and the average length taken over all shelves asked for.
+ * Each term's weight is rounded to an integer: sums no longer depend on their order, so a memory has the same score
+ * whether it is folded or not, on either store.
+ */
+const K1 = 1.2;
+const B = 0.75;
+const UNIT = 1e6;
+
+interface Term {
+  readonly hash: number;
+  /** How often the query says it. */
+  readonly count: number;
+}
+
+interface Shelf {
+  readonly sk: number;
+  readonly n: number;
+  readonly tl: number;
+  readonly slots: number;
+}
+
+/** One statement's view of the lexical tables: a single snapshot, so the three parts always agree. */
+export interface Postings {
+  readonly terms: readonly Term[];
+  readonly shelves: readonly Shelf[];
+  /** Block entries of one term on one shelf, in no order. */
+  readonly blocks: readonly { readonly term: number; readonly sk: number; readonly x: Uint8Array }[];
+  /** Written, not folded. `id` is the memory's uuid in 16 bytes: only the few that are shown become text. */
+  readonly fresh: readonly {
+    readonly id: Uint8Array;
+    readonly sk: number;
+    readonly len: number;
+    readonly x: Uint8Array;
+  }[];
+  /** Removed, still in the blocks and in the shelf's counters. */
+  readonly gone: readonly {
+    readonly sk: number;
+    readonly slot: number;
+    readonly len: number;
+    readonly x: Uint8Array;
+  }[];
+}
+
+export type Hit =
+  | { readonly sk: number; readonly slot: number; readonly score: number }
+  | { readonly sk: number; readonly memoryId: string; readonly score: number };
+
+export interface Ranking {
+  /** Memories on the shelves, and their average length in lexemes. */
+  readonly n: number;
+  readonly avgdl: number;
+  readonly terms: readonly (Term & { readonly df: number; readonly idf: number })[];
+  /** Memories with at least one of the terms. */
+  readonly total: number;
+  /**
+   * Places offset…offset+k of the ranking, best first, prolonged to the end of the last tie: `offset + result.length` is
+   * where to go on. The order inside a tie is settled by memory id, which only the database knows (see resolveHits).
+   */
+  top(k: number, offset?: number): readonly Hit[];
+}
+
+export const idf = (n: number, df: number): number => Math.log(1 + (n - df + 0.5) / (df + 0.5));
+
+/** At least 1: a term that every memory has would round to 0, and 0 means "not met". */
+export const weight = (termIdf: number, tf: number, len: number, avgdl: number): number =>
+  Math.max(1, Math.floor(((K1 + 1) * UNIT * termIdf * tf) / (tf + K1 * (1 - B) + (K1 * B * len) / avgdl) + 0.5));
+
+/** Kept between queries: a shelf of a million slots would otherwise cost 12 MB of fresh zeros each time. */
+let sums = new Float64Array(0);
+let touched = new Int32Array(0);
+
+function reserve(slots: number): void {
+  if (sums.length >= slots) return;
+  const size = Math.max(1024, 2 ** Math.ceil(Math.log2(slots)));
+  sums = new Float64Array(size);
+  touched = new Int32Array(size);
+}
+
+type Found = readonly { readonly term: number; readonly tf: number }[];
+
+/** The query's terms in a forward row. Most of a row's lexemes are not asked for, so this is done once a row. */
+function foundIn(x: Uint8Array, termOf: ReadonlyMap<number, number>): Found {
+  const found: { term: number; tf: number }[] = [];
+  eachForward(x, (hash, tf) => {
+    const term = termOf.get(hash);
+    if (term !== undefined) found.push({ term, tf });
+  });
+  return found;
+}
+
+/** The counters know folded rows only: unfolded ones are added, removed ones taken away. */
+function statistics(postings: Postings, fresh: readonly Found[], gone: readonly Found[]) {
+  const df: number[] = postings.terms.map(() => 0);
+  const count = (term: number, by: number) => {
+    df[term] = (df[term] ?? 0) + by;
+  };
+  for (const block of postings.blocks) count(block.term, block.x.length / ENTRY_BYTES);
+  for (const { term } of fresh.flat()) count(term, 1);
+  for (const { term } of gone.flat()) count(term, -1);
+  const lengths = (rows: readonly { readonly len: number }[]) => rows.reduce((sum, row) => sum + row.len, 0);
+  const n = postings.shelves.reduce((sum, shelf) => sum + shelf.n, 0) + fresh.length - gone.length;
+  const tl =
+    postings.shelves.reduce((sum, shelf) => sum + shelf.tl, 0) + lengths(postings.fresh) - lengths(postings.gone);
+  return { n, df, avgdl: n > 0 ? Math.max(tl, 1) / n : 1 };
+}
+
+/** Adds one block's weights to the pooled sums; gives back how many slots have been met so far. */
+function addBlock(x: Uint8Array, base: number, met: number, score: (tf: number, len: number) => number): number {
+  const view = new DataView(x.buffer, x.byteOffset, x.byteLength);
+  let count = met;
+  for (let at = 0; at + ENTRY_BYTES <= x.length; at += ENTRY_BYTES) {
+    const i = base + view.getUint32(at, true);
+    const before = sums[i] as number;
+    if (before === 0) touched[count++] = i;
+    sums[i] = before + score(x[at + 4] as number, view.getUint16(at + 5, true));
+  }
+  return count;
+}
+
+export function rank(postings: Postings): Ranking {
+  const termOf = new Map(postings.terms.map((term, i) => [term.hash, i]));
+  const fresh = postings.fresh.map((row) => foundIn(row.x, termOf));
+  const gone = postings.gone.map((row) => foundIn(row.x, termOf));
+  const { n, df, avgdl } = statistics(postings, fresh, gone);
+  const terms = postings.terms.map((term, i) => ({ ...term, df: df[i] as number, idf: idf(n, df[i] as number) }));
+
+  const bases = new Map<number, number>();
+  const starts: number[] = [];
+  let slots = 0;
+  for (const shelf of postings.shelves) {
+    bases.set(shelf.sk, slots);
+    starts.push(slots);
+    slots += shelf.slots;
+  }
+  reserve(slots);
+
+  let met = 0;
+  for (const block of postings.blocks) {
+    const term = terms[block.term];
+    const base = bases.get(block.sk);
+    if (term === undefined || base === undefined) continue;
+    met = addBlock(block.x, base, met, (tf, len) => term.count * weight(term.idf, tf, len, avgdl));
+  }
+  for (const row of postings.gone) {
+    const base = bases.get(row.sk);
+    if (base !== undefined) sums[base + row.slot] = 0;
+  }
+
+  const places = new Int32Array(met + postings.fresh.length);
+  const scores = new Float64Array(met + postings.fresh.length);
+  let total = 0;
+  for (let i = 0; i < met; i++) {
+    const place = touched[i] as number;
+    const score = sums[place] as number;
+    sums[place] = 0;
+    if (score === 0) continue;
+    places[total] = place;
+    scores[total++] = score;
+  }
+  for (const [i, row] of postings.fresh.entries()) {
+    let score = 0;
+    for (const found of fresh[i] ?? []) {
+      const term = terms[found.term];
+      if (term !== undefined) score += term.count * weight(term.idf, found.tf, row.len, avgdl);
+    }
+    if (score === 0) continue;
+    places[total] = -1 - i;
+    scores[total++] = score;
+  }
+
+  const hitAt = (i: number): Hit => {
+    const place = places[i] as number;
+    const score = scores[i] as number;
+    const row = place < 0 ? postings.fresh[-1 - place] : undefined;
+    if (row !== undefined) return { sk: row.sk, memoryId: uuidText(row.id), score };
+    let s = starts.length - 1;
+    while ((starts[s] as number) > place) s--;
+    return { sk: (postings.shelves[s] as Shelf).sk, slot: place - (starts[s] as number), score };
+  };
+  return { n, avgdl, terms, total, top: lazyTop(scores.subarray(0, total), places, hitAt) };
+}
+
+/** Sorts only as deep as somebody looked: 100 of 24,000 matches need no full sort. */
+function lazyTop(scores: Float64Array, places: Int32Array, hitAt: (i: number) => Hit): Ranking["top"] {
+  let hits: readonly Hit[] = [];
+  const deepen = (depth: number) => {
+    const least = depth >= scores.length ? 0 : nthLargest(scores.slice(), depth - 1);
+    const chosen: number[] = [];
+    for (let i = 0; i < scores.length; i++) if ((scores[i] as number) >= least) chosen.push(i);
+    chosen.sort(
+      (a, b) => (scores[b] as number) - (scores[a] as number) || (places[a] as number) - (places[b] as number),
+    );
+    hits = chosen.map(hitAt);
+  };
+  return (k, offset = 0) => {
+    if (k <= 0) return [];
+    if (hits.length < offset + k && hits.length < scores.length) deepen(Math.max(offset + k, 2 * hits.length));
+    let end = Math.min(offset + k, hits.length);
+    while (end < hits.length && end > 0 && hits[end]?.score === hits[end - 1]?.score) end++;
+    return hits.slice(offset, end);
+  };
+}
+
+/** Quickselect; reorders `values`. `n` counts from 0 and lies inside. */
+function nthLargest(values: Float64Array, n: number): number {
+  let low = 0;
+  let high = values.length - 1;
+  while (low < high) {
+    const pivot = values[(low + high) >>> 1] as number;
+    let i = low;
+    let j = high;
+    while (i <= j) {
+      while ((values[i] as number) > pivot) i++;
+      while ((values[j] as number) < pivot) j--;
+      if (i <= j) {
+        const swap = values[i] as number;
+        values[i++] = values[j] as number;
+        values[j--] = swap;
+      }
+    }
+    if (n <= j) high = j;
+    else if (n >= i) low = i;
+    else break;
+  }
+  return values[n] as number;
+}

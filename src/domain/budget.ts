@@ -1,0 +1,96 @@
+/** Filling a block of text under a hard token budget, section by section. Pure: the tokenizer comes as a function. */
+export interface Section<T> {
+  readonly name: string;
+  readonly heading: string;
+  /** Share of the budget; what earlier sections left unused is added to it. */
+  readonly quota: number;
+  /** Best first. The lowest ranked are the ones that are dropped. */
+  readonly items: readonly { readonly line: string; readonly item: T }[];
+}
+
+export interface Filled<T> {
+  readonly name: string;
+  readonly items: readonly T[];
+  readonly dropped: number;
+}
+
+export interface Block<T> {
+  readonly text: string;
+  readonly tokens: number;
+  readonly sections: readonly Filled<T>[];
+}
+
+interface Kept<T> {
+  readonly section: Section<T>;
+  readonly kept: { line: string; item: T }[];
+}
+
+/**
+ * Every line ends with one newline and starts with a visible character, so token counts of lines add up in the common
+ * tokenizers; the whole text is counted once more all the same, and shortened from its end until it fits.
+ */
+export function fillBudget<T>(
+  frame: { readonly head: string; readonly tail: string },
+  sections: readonly Section<T>[],
+  budget: number,
+  count: (text: string) => number,
+): Block<T> {
+  const frameTokens = count(frame.head) + count(frame.tail);
+  const kept: Kept<T>[] = [];
+  let carried = 0;
+  for (const section of sections) {
+    const allowance = carried + Math.floor(section.quota * Math.max(0, budget - frameTokens));
+    const filled = fillSection(section, allowance, count);
+    carried = allowance - filled.used;
+    kept.push({ section, kept: filled.kept });
+  }
+  let text = render(frame, kept);
+  let tokens = count(text);
+  while (tokens > budget && dropLast(kept)) {
+    text = render(frame, kept);
+    tokens = count(text);
+  }
+  if (tokens > budget || text === "") return empty(sections);
+  return {
+    text,
+    tokens,
+    sections: kept.map(({ section, kept: lines }) => ({
+      name: section.name,
+      items: lines.map((line) => line.item),
+      dropped: section.items.length - lines.length,
+    })),
+  };
+}
+
+function fillSection<T>(section: Section<T>, allowance: number, count: (text: string) => number) {
+  const kept: { line: string; item: T }[] = [];
+  let used = 0;
+  for (const item of section.items) {
+    const cost = count(item.line) + (kept.length === 0 ? count(section.heading) : 0);
+    if (used + cost > allowance) break;
+    kept.push(item);
+    used += cost;
+  }
+  return { kept, used };
+}
+
+/** No memories: no block at all, rather than an empty frame that costs tokens in every prompt. */
+function render<T>(frame: { head: string; tail: string }, kept: readonly Kept<T>[]): string {
+  const parts = kept.flatMap(({ section, kept: lines }) =>
+    lines.length === 0 ? [] : [section.heading, ...lines.map((line) => line.line)],
+  );
+  return parts.length === 0 ? "" : frame.head + parts.join("") + frame.tail;
+}
+
+function dropLast<T>(kept: readonly Kept<T>[]): boolean {
+  const last = kept.findLast((section) => section.kept.length > 0);
+  return last?.kept.pop() !== undefined;
+}
+
+function empty<T>(sections: readonly Section<T>[]): Block<T> {
+  return {
+    text: "",
+    tokens: 0,
+    sections: sections.map((section) => ({ name: section.name, items: [], dropped: section.items.length })),
+  };
+}

@@ -1,0 +1,11 @@
+import type { OwnerClient } from "../butler/client.ts";
+import { invalid } from "../domain/errors.ts";
+
+/** Whom a command talks to: who was named, or the only one there is. */
+export async function chooseButler(client: OwnerClient, asked: string | undefined): Promise<string> {
+  if (asked !== undefined) return asked;
+  const names = (await client.butlers()).map(({ name }) => name);
+  const [only] = names;
+  if (only !== undefined && names.length === 1) return only;
+  throw invalid("butler", `Which butler? Say --butler with one of: ${names.join(", ")}.`);
+}

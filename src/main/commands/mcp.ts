@@ -1,0 +1,36 @@
+import { invalid } from "../../domain/errors.ts";
+import type { ExitCode } from "../../serve/failures.ts";
+import { serveMcpStdio } from "../../serve/mcp-stdio.ts";
+import { tools } from "../../tools/index.ts";
+import { chooseButler } from "../choose-butler.ts";
+import { type Context, readOptions } from "../command.ts";
+import { ownerClient } from "../launch.ts";
+import { version } from "../version.ts";
+
+export const usage = `butler mcp [--butler <name>] [--tools core|full]
+
+Serves one butler's memory as an MCP server on stdin and stdout, for agents that start their servers themselves.
+The stores stay with one owner process, which is started when none is running; any number of these may run at once.`;
+
+export async function run(args: readonly string[], { environment }: Context): Promise<ExitCode> {
+  const { values } = readOptions(args, { butler: { type: "string" }, tools: { type: "string" } });
+  const toolset = values.tools ?? "core";
+  if (toolset !== "core" && toolset !== "full") throw invalid("tools", `--tools is "${toolset}"; it must be core or full.`);
+  const client = ownerClient(environment, { attach: true });
+  // With a name there is nothing to wait for: the owner starts beside the handshake, and a failure is told at the first call.
+  if (values.butler !== undefined) void client.butlers().catch(() => undefined);
+  const butler = await chooseButler(client, values.butler);
+  const door = serveMcpStdio({
+    stdin: process.stdin,
+    stdout: process.stdout,
+    tools,
+    toolset,
+    butler,
+    version,
+    call: (request) => client.invoke(butler, request),
+  });
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void door.close());
+  await door.closed;
+  client.close();
+  process.exit(0);
+}

@@ -1,0 +1,55 @@
+import { systemClock } from "../../adapters/clock.ts";
+import { homeAt, prepareHome } from "../../butler/home.ts";
+import { createToken, listTokens, revokeToken, type TokenInfo } from "../../butler/tokens.ts";
+import { invalid } from "../../domain/errors.ts";
+import type { ExitCode } from "../../serve/failures.ts";
+import { type Context, readOptions } from "../command.ts";
+
+export const usage = `butler token create --name <name> [--butler <name>|*] [--tenant <tenant>] [--admin] [--json]
+butler token list [--json]
+butler token revoke <name> [--json]
+
+Tokens open the HTTP door. A token for one butler (the default is every butler, "*") cannot speak for another one;
+an admin token sees every scope of its tenant. A token is shown once, when it is created: only its hash is kept.
+A revoked token is refused from that moment on, also by a running daemon.`;
+
+const options = {
+  name: { type: "string" },
+  butler: { type: "string" },
+  tenant: { type: "string" },
+  admin: { type: "boolean" },
+  json: { type: "boolean" },
+} as const;
+
+export async function run(args: readonly string[], { environment, say }: Context): Promise<ExitCode> {
+  const { values, positionals } = readOptions(args, options, true);
+  const [verb, named, ...more] = positionals;
+  if (more.length > 0) throw invalid("arguments", `"${more.join(" ")}" is too much.`);
+  const home = homeAt(environment.home);
+  const name = values.name ?? named;
+
+  if (verb === "list") {
+    const tokens = listTokens(home);
+    if (values.json) say(JSON.stringify({ tokens }));
+    else if (tokens.length === 0) say("There are no tokens yet; butler up makes the first one.");
+    else for (const token of tokens) say(line(token));
+    return 0;
+  }
+  if (verb !== "create" && verb !== "revoke") throw invalid("arguments", "butler token create, list or revoke?");
+  if (name === undefined) throw invalid("name", `Which token? butler token ${verb} --name <name>.`);
+  prepareHome(home);
+  if (verb === "revoke") {
+    await revokeToken(home, name);
+    say(values.json ? JSON.stringify({ revoked: name }) : `The token "${name}" is revoked.`);
+    return 0;
+  }
+  const asked = { name, butler: values.butler ?? "*", tenant: values.tenant ?? "default", admin: values.admin ?? false };
+  const { token, entry } = await createToken(home, asked, systemClock.now());
+  say(values.json ? JSON.stringify({ token, ...entry }) : token);
+  return 0;
+}
+
+function line({ name, butler, tenant, admin, created }: TokenInfo): string {
+  const whom = butler === "*" ? "every butler" : butler;
+  return `${name.padEnd(20)} ${whom.padEnd(16)} tenant ${tenant}${admin ? ", admin" : ""}, since ${created.slice(0, 10)}`;
+}

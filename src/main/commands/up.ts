@@ -1,0 +1,90 @@
+import { resolve } from "node:path";
+import { MODEL_NAME, type ModelVariant } from "../../adapters/embedder/model-catalogue.ts";
+import { locateModel } from "../../adapters/embedder/model-files.ts";
+import { type Home, homeAt, prepareHome, reasonOf } from "../../butler/home.ts";
+import type { House } from "../../butler/house.ts";
+import { loadRoster, type Roster } from "../../butler/roster.ts";
+import { takeHouse } from "../../butler/take-house.ts";
+import type { ExitCode } from "../../serve/failures.ts";
+import { type Context, readOptions } from "../command.ts";
+import { type Environment, readPort } from "../environment.ts";
+import { stderrLog } from "../logger.ts";
+import { runOwner, untilStopped } from "../owner-process.ts";
+import { progressLine } from "../progress.ts";
+import { fetchModel } from "../store-parts.ts";
+
+export const usage = `butler up [--port <n>] [--host <address>] [--roster <folder>] [--database-url <url>] [--model-dir <folder>] [--json]
+
+Brings up every butler of the roster over HTTP and MCP and stays until it is stopped (Ctrl-C or butler stop).
+Without a roster there is one butler, general. An owner that a client had started hands its stores over.`;
+
+const options = {
+  port: { type: "string" },
+  host: { type: "string" },
+  roster: { type: "string" },
+  "database-url": { type: "string" },
+  "model-dir": { type: "string" },
+  json: { type: "boolean" },
+} as const;
+
+export async function run(args: readonly string[], context: Context): Promise<ExitCode> {
+  const { values } = readOptions(args, options);
+  const environment: Environment = {
+    ...context.environment,
+    ...(values.port === undefined ? {} : { port: readPort(values.port, "--port") }),
+    ...(values.host === undefined ? {} : { host: values.host }),
+    ...(values.roster === undefined ? {} : { roster: resolve(values.roster) }),
+    ...(values["database-url"] === undefined ? {} : { databaseUrl: values["database-url"] }),
+    ...(values["model-dir"] === undefined ? {} : { modelDir: resolve(values["model-dir"]) }),
+  };
+  const home = homeAt(environment.home);
+  const log = stderrLog(environment.logLevel === "info" ? "warn" : environment.logLevel);
+  prepareHome(home);
+  const roster = loadRoster(environment.roster);
+  await haveModels(environment, home, roster, context);
+  const lock = await takeHouse(home);
+  const house = await runOwner({ environment, home, lock, roster, log, mode: "up" }).catch(async (error: unknown) => {
+    await lock.release();
+    throw error;
+  });
+  if (values.json) context.say(JSON.stringify({ ...house.note, token_file: home.tokenFile, butlers: roster.map(({ name }) => name) }));
+  else for (const line of welcome(environment, home, roster, house)) context.say(line);
+  await untilStopped(house);
+  process.exit(0);
+}
+
+/** A person waits at this command, so the model is fetched before the doors open; without it search is by keywords only. */
+async function haveModels(environment: Environment, home: Home, roster: Roster, { note }: Context): Promise<void> {
+  const place = { modelDir: environment.modelDir, cacheDir: home.models };
+  for (const variant of new Set<ModelVariant>(roster.map(({ memory }) => memory.embedding_variant))) {
+    const progress = progressLine(`Fetching the model ${MODEL_NAME} (${variant})`);
+    try {
+      if (await locateModel({ ...place, variant })) continue;
+      await fetchModel(place, variant, { onProgress: progress.show });
+      progress.done("done");
+    } catch (error) {
+      progress.done("failed");
+      note(`Going on without the model, with keyword search only: ${reasonOf(error)}`);
+    }
+  }
+}
+
+function welcome(environment: Environment, home: Home, roster: Roster, { note }: House): string[] {
+  const first = roster[0]?.name ?? "general";
+  const names = roster.map(({ name }) => name);
+  const width = Math.max(...names.map((name) => name.length));
+  return [
+    `Butler Memory ${note.version}`,
+    "",
+    `  Start page   ${note.address}/`,
+    ...roster.map(({ name, description }) => `  ${name.padEnd(width)}   ${note.address}/butlers/${name}/mcp   ${description}`.trimEnd()),
+    `  Token        in ${home.tokenFile}`,
+    `  Data         ${environment.databaseUrl === undefined ? home.root : "PostgreSQL (BUTLER_DATABASE_URL)"}`,
+    "",
+    "Connect an agent:",
+    `  claude mcp add butler-memory -- butler mcp --butler ${first}`,
+    `  claude mcp add --transport http butler-memory ${note.address}/butlers/${first}/mcp --header "Authorization: Bearer $(cat ${home.tokenFile})"`,
+    "",
+    "Ready. Ctrl-C or butler stop ends it.",
+  ];
+}

@@ -1,0 +1,77 @@
+/** The only reader of the environment. Paths become absolute here, because an owner runs in another folder than its starter. */
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { invalid } from "../domain/errors.ts";
+
+export interface Environment {
+  readonly home: string;
+  readonly databaseUrl: string | undefined;
+  readonly host: string;
+  readonly port: number;
+  readonly modelDir: string | undefined;
+  readonly roster: string | undefined;
+  readonly logLevel: LogLevel;
+  readonly now: string | undefined;
+  readonly idleSeconds: number;
+  /** False when NO_COLOR asks for plain text. */
+  readonly colour: boolean;
+}
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** An empty variable counts as one that is not set. */
+export function readEnvironment(variables: Variables = process.env): Environment {
+  const value = (name: string) => variables[name] || undefined;
+  const path = (name: string) => {
+    const given = value(name);
+    return given === undefined ? undefined : resolve(given);
+  };
+  return {
+    home: path("BUTLER_HOME") ?? join(homedir(), ".butler"),
+    databaseUrl: value("BUTLER_DATABASE_URL"),
+    host: value("BUTLER_HOST") ?? "127.0.0.1",
+    port: readPort(value("BUTLER_PORT") ?? "4270", "BUTLER_PORT"),
+    modelDir: path("BUTLER_MODEL_DIR"),
+    roster: path("BUTLER_ROSTER"),
+    logLevel: readLogLevel(value("BUTLER_LOG") ?? "info"),
+    now: readNow(value("BUTLER_NOW")),
+    idleSeconds: readSeconds(value("BUTLER_IDLE_SECONDS") ?? "30"),
+    colour: value("NO_COLOR") === undefined,
+  };
+}
+
+/** What an owner is started with: the starter's environment, with the paths as the starter understood them. */
+export function ownerVariables(environment: Environment, variables: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return {
+    ...variables,
+    BUTLER_HOME: environment.home,
+    ...(environment.modelDir === undefined ? {} : { BUTLER_MODEL_DIR: environment.modelDir }),
+    ...(environment.roster === undefined ? {} : { BUTLER_ROSTER: environment.roster }),
+  };
+}
+
+export function readPort(text: string, name: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw invalid(name, `${name} is "${text}"; it must be a port between 0 and 65535 (0 takes any free one).`);
+}
+
+function readLogLevel(text: string): LogLevel {
+  const level = LOG_LEVELS.find((known) => known === text);
+  if (level) return level;
+  throw invalid("BUTLER_LOG", `BUTLER_LOG is "${text}"; it must be one of ${LOG_LEVELS.join(", ")}.`);
+}
+
+function readNow(text: string | undefined): string | undefined {
+  if (text === undefined || !Number.isNaN(Date.parse(text))) return text;
+  throw invalid("BUTLER_NOW", `BUTLER_NOW is "${text}"; it must be an ISO time such as 2026-01-31T09:00:00Z.`);
+}
+
+function readSeconds(text: string): number {
+  const seconds = Number(text);
+  if (Number.isFinite(seconds) && seconds > 0) return seconds;
+  throw invalid("BUTLER_IDLE_SECONDS", `BUTLER_IDLE_SECONDS is "${text}"; it must be a number of seconds above 0.`);
+}

@@ -1,0 +1,18 @@
+/** How this program starts another copy of itself as owner, and how its commands reach that owner. */
+import { fileURLToPath } from "node:url";
+import { connectOwner, type OwnerClient } from "../butler/client.ts";
+import { homeAt } from "../butler/home.ts";
+import type { Launch } from "../butler/start-owner.ts";
+import { type Environment, ownerVariables } from "./environment.ts";
+import { version } from "./version.ts";
+
+function ownLaunch(environment: Environment): Launch {
+  const here = fileURLToPath(import.meta.url);
+  const entry = here.replace(/launch(\.[jt]s)$/, "butler$1");
+  return { command: process.execPath, args: [...process.execArgv, entry, "own", "--report"], env: ownerVariables(environment) };
+}
+
+export function ownerClient(environment: Environment, options: { attach?: boolean } = {}): OwnerClient {
+  const { now } = environment;
+  return connectOwner({ home: homeAt(environment.home), launch: ownLaunch(environment), version, now, ...options });
+}

@@ -1,0 +1,65 @@
+/** The package's entry: one butler's memory in this process, without a daemon. */
+import { join, resolve } from "node:path";
+import { silentLog, type Log } from "../adapters/log.ts";
+import { parseButlerToml, defaultButler } from "../butler/config.ts";
+import { homeAt } from "../butler/home.ts";
+import { createOwner } from "../butler/owner.ts";
+import type { ErrorCode } from "../domain/errors.ts";
+import { maintain } from "../memory/maintain.ts";
+import type { Principal } from "../serve/host.ts";
+import { callTool } from "../tools/call.ts";
+import { toolNamed } from "../tools/index.ts";
+import type { Failure, Outcome } from "../tools/outcome.ts";
+import { readEnvironment } from "./environment.ts";
+import { clockAt, memoryOpener, modelShelf } from "./store-parts.ts";
+import { version } from "./version.ts";
+
+export type { ErrorCode, Failure, Log, Outcome };
+
+export interface LibraryOptions {
+  /** A folder for an embedded store. It belongs to this process until `close`. */
+  readonly folder?: string;
+  /** Or a PostgreSQL server; the memory then lives in its database `butler_<name>`. */
+  readonly url?: string;
+  /** Whose memory it is; default `general`. */
+  readonly butler?: string;
+  /** The text of a butler.toml, for settings other than the defaults. Its name wins over `butler`. */
+  readonly toml?: string;
+  /** A folder with the model's files; default: the cache of this user's BUTLER_HOME. */
+  readonly modelDir?: string;
+  /** Fetch the model in the background when it is not on this disk; default true. Until then search is by keywords. */
+  readonly fetchModel?: boolean;
+  /** Fixes the clock, for tests and replays. */
+  readonly now?: string;
+  readonly log?: Log;
+}
+
+export interface OpenedMemory {
+  /** Calls a tool, such as `memory_search`. Never throws: what goes wrong is an outcome. */
+  call(tool: string, input: unknown, options?: { readonly idempotencyKey?: string; readonly session?: string }): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+export async function openMemory(options: LibraryOptions): Promise<OpenedMemory> {
+  const { folder, url, log = silentLog } = options;
+  if ((folder === undefined) === (url === undefined)) throw new TypeError("openMemory takes a folder or a url, and not both.");
+  const environment = readEnvironment();
+  const config = options.toml === undefined ? defaultButler(options.butler ?? "general") : parseButlerToml(options.toml, "toml");
+  const place = { folder: () => join(resolve(folder ?? "."), "store"), databaseUrl: url };
+  const models = { modelDir: options.modelDir ?? environment.modelDir, cacheDir: homeAt(environment.home).models };
+  const owner = createOwner({
+    version,
+    roster: [config],
+    log,
+    open: memoryOpener({ place, clock: clockAt(options.now), log }),
+    call: callTool,
+    maintain,
+    writes: (tool) => toolNamed(tool)?.effect !== "read",
+    model: modelShelf({ place: models, fetch: options.fetchModel ?? true, log }),
+  });
+  const principal: Principal = { name: "library", tenant: config.tenant, butler: "*", admin: true };
+  return {
+    call: (tool, input, more = {}) => owner.invoke(principal, config.name, { tool, input, ...more }),
+    close: () => owner.close(),
+  };
+}

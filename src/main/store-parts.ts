@@ -1,0 +1,103 @@
+/** Picks the concrete adapters of an owner: store, model and tokenizer. */
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Clock, fixedClock, systemClock } from "../adapters/clock.ts";
+import { openPgliteExclusive } from "../adapters/db/pglite.ts";
+import type { Db } from "../adapters/db/port.ts";
+import { openPostgres } from "../adapters/db/postgres.ts";
+import { ensureDatabase } from "../adapters/db/postgres-admin.ts";
+import type { ModelVariant } from "../adapters/embedder/model-catalogue.ts";
+import { locateModel, type ModelFiles } from "../adapters/embedder/model-files.ts";
+import { type PullOptions, pullModel } from "../adapters/embedder/model-pull.ts";
+import { openOnnxEmbedder } from "../adapters/embedder/onnx.ts";
+import type { Embedder } from "../adapters/embedder/port.ts";
+import { uuidv7Source } from "../adapters/ids.ts";
+import type { Log } from "../adapters/log.ts";
+import { openTokenizer, type TokenizerName } from "../adapters/tokenizer/gpt.ts";
+import type { Tokenizer } from "../adapters/tokenizer/port.ts";
+import type { ButlerConfig } from "../butler/config.ts";
+import { type ModelOnDisk, type SharedModel, sharedModel } from "../butler/shared-model.ts";
+import { openMemory } from "../memory/open.ts";
+
+export interface StorePlace {
+  /** The folder of a butler's embedded store. */
+  folder(butler: string): string;
+  /** A PostgreSQL server; when given, each butler lives in its database there. */
+  readonly databaseUrl: string | undefined;
+}
+
+export const clockAt = (now: string | undefined): Clock => (now === undefined ? systemClock : fixedClock(new Date(now)));
+
+/** Opens butlers' memories with what they share: ids, clock, and one tokenizer of each kind. */
+export function memoryOpener(options: { place: StorePlace; clock: Clock; log: Log }) {
+  const { place, clock, log } = options;
+  const ids = uuidv7Source();
+  const tokenizers = new Map<TokenizerName, Promise<Tokenizer>>();
+
+  function tokenizer(name: TokenizerName): Promise<Tokenizer> {
+    const known = tokenizers.get(name) ?? openTokenizer(name);
+    tokenizers.set(name, known);
+    return known;
+  }
+
+  return async (config: ButlerConfig, embedder: Embedder | undefined) => {
+    const db = await openDb(place, config.name);
+    try {
+      return await openMemory({
+        butler: config.name,
+        role: config.role,
+        db,
+        clock,
+        ids,
+        embedder,
+        tokenizer: await tokenizer(config.memory.retrieval.tokenizer),
+        settings: config.memory,
+        log,
+      });
+    } catch (error) {
+      await db.close();
+      throw error;
+    }
+  };
+}
+
+async function openDb(place: StorePlace, butler: string): Promise<Db> {
+  if (place.databaseUrl === undefined) {
+    const dir = place.folder(butler);
+    mkdirSync(dirname(dir), { recursive: true, mode: 0o700 });
+    return openPgliteExclusive({ dir });
+  }
+  return openPostgres({ url: await ensureDatabase(place.databaseUrl, butler) });
+}
+
+export interface ModelPlace {
+  readonly modelDir: string | undefined;
+  readonly cacheDir: string;
+}
+
+/** One model for each variant that some butler asks for. */
+export function modelShelf(options: { place: ModelPlace; fetch: boolean; log: Log }): (variant: ModelVariant) => SharedModel {
+  const { place, log } = options;
+  const shelf = new Map<ModelVariant, SharedModel>();
+  const onDisk = (files: ModelFiles): ModelOnDisk => ({ version: files.version, load: () => openOnnxEmbedder(files, { log }) });
+
+  function create(variant: ModelVariant): SharedModel {
+    return sharedModel({
+      log,
+      locate: async () => {
+        const files = await locateModel({ ...place, variant, log });
+        return files && onDisk(files);
+      },
+      pull: options.fetch ? async (signal) => onDisk(await fetchModel(place, variant, { signal })) : undefined,
+    });
+  }
+  return (variant) => {
+    const model = shelf.get(variant) ?? create(variant);
+    shelf.set(variant, model);
+    return model;
+  };
+}
+
+export function fetchModel(place: ModelPlace, variant: ModelVariant, more: Pick<PullOptions, "signal" | "onProgress"> = {}) {
+  return pullModel({ variant, cacheDir: place.cacheDir, ...more });
+}

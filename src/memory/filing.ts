@@ -1,0 +1,76 @@
+/** Filing a memory where search finds it: its words on the lexical shelf, its vector beside them. */
+import type { Sql } from "../adapters/db/port.ts";
+import { confidentUntil, type Fading } from "../domain/decay.ts";
+import type { MemoryType } from "../domain/memory-types.ts";
+import { dropLexical, putLexical } from "../store/lexical.ts";
+import { putVectors, setVisibility } from "../store/vectors.ts";
+import type { Call, Memory } from "./memory.ts";
+
+/** `undefined` when there is no model or it failed: the memory is kept all the same, and its vector is made up for later. */
+export async function vectorOf(
+  memory: Memory,
+  text: string,
+  priority: "query" | "write",
+): Promise<Float32Array | undefined> {
+  if (!memory.embedder) return undefined;
+  try {
+    return await memory.embedder.embed(text, priority);
+  } catch (error) {
+    memory.log.warn({ err: error }, "embedding failed; going on with keywords only");
+    return undefined;
+  }
+}
+
+export interface Filed {
+  readonly id: string;
+  readonly sk: number;
+  readonly text: string;
+  readonly vector: Float32Array | undefined;
+  readonly visibleUntil: Date | undefined;
+}
+
+export async function shelfOf(call: Call, scope: string, type: MemoryType): Promise<number> {
+  const shelves = await call.memory.shelves.of(call.caller.tenant, [scope]);
+  const shelf = shelves.find((s) => s.type === type);
+  if (!shelf) throw new Error(`no shelf for ${type} in ${scope}`);
+  return shelf.sk;
+}
+
+export async function file(sql: Sql, memory: Memory, filed: readonly Filed[]): Promise<void> {
+  await putLexical(
+    sql,
+    filed.map(({ id, sk, text }) => ({ memoryId: id, sk, text })),
+  );
+  if (memory.embeddingVersion === undefined) return;
+  const vectors = filed.flatMap(({ id, sk, vector, visibleUntil }) =>
+    vector === undefined ? [] : [{ memoryId: id, sk, vector, visibleUntil }],
+  );
+  await putVectors(sql, memory.embeddingVersion, vectors);
+}
+
+/** Takes memories out of sight; their vectors stay for a restore. */
+export async function unfile(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
+  await dropLexical(sql, ids);
+  for (const id of ids) await setVisibility(sql, id, now);
+}
+
+/** Back on the shelf, with the vector it had. */
+export async function refile(
+  sql: Sql,
+  filed: { id: string; sk: number; text: string; visibleUntil: Date | undefined },
+): Promise<void> {
+  await dropLexical(sql, [filed.id]);
+  await putLexical(sql, [{ memoryId: filed.id, sk: filed.sk, text: filed.text }]);
+  await setVisibility(sql, filed.id, filed.visibleUntil);
+}
+
+/** When a fact or rule drops below the retrieval threshold, or its validity ends. */
+export function visibleUntil(memory: Memory, fading: Fading, validTo: Date | null = null): Date | undefined {
+  const confident = confidentUntil(fading, memory.settings.facts.retrieval_confidence_threshold);
+  if (validTo === null) return confident;
+  return confident === undefined || validTo < confident ? validTo : confident;
+}
+
+/** What a fact is found by: a bare value such as "blue" says nothing without its subject and predicate. */
+export const factText = (fact: { subject_text: string; predicate_text: string; content: string }): string =>
+  `${fact.subject_text} ${fact.predicate_text.replaceAll("_", " ")}: ${fact.content}`;

@@ -1,0 +1,71 @@
+/** Many episodes in one transaction; a row with a used key hears its first answer, a row that cannot be kept says why. */
+import { MemoryError } from "../domain/errors.ts";
+import { findAnswers, keepAnswers } from "../store/idempotency.ts";
+import { shelfOf } from "./filing.ts";
+import type { Call } from "./memory.ts";
+import { type EpisodeAnswer, type EpisodeInput, prepareEpisode, storeEpisodes } from "./remember-episode.ts";
+import { inputHash, sameInput, write } from "./write.ts";
+
+export interface KeyedEpisode extends EpisodeInput {
+  readonly idempotency_key?: string | undefined;
+}
+
+export type Ingested = EpisodeAnswer | MemoryError;
+
+/** Row keys are shared with `memory_store_episode`: the same event told by either tool is stored once. */
+const KEYED_TOOL = "memory_store_episode";
+
+export async function ingest(call: Call, asked: unknown, inputs: readonly KeyedEpisode[]): Promise<Ingested[]> {
+  const { memory, caller, now } = call;
+  const prepared = await Promise.all(inputs.map((input) => prepareEpisode(call, input)));
+  const sk = await shelfOf(call, caller.butler, "episode");
+  const owner = { tenant: caller.tenant, butler: caller.butler, tool: KEYED_TOOL };
+  const hashes = inputs.map(inputHash);
+  const refused = new Map<number, MemoryError>();
+  const { answer } = await write(call, "memory_ingest_batch", asked, async (writing) => {
+    const keys = inputs.flatMap((input) => (input.idempotency_key === undefined ? [] : [input.idempotency_key]));
+    const kept = await findAnswers(writing.sql, owner, [...new Set(keys)]);
+    const answers: (EpisodeAnswer | undefined)[] = inputs.map(() => undefined);
+    const firstOf = new Map<string, number>();
+    const fresh: number[] = [];
+    inputs.forEach((input, index) => {
+      const key = input.idempotency_key;
+      const before = key === undefined ? undefined : kept.get(key);
+      const first = key === undefined ? undefined : firstOf.get(key);
+      const hash = hashes[index] as Uint8Array;
+      try {
+        if (before) {
+          answers[index] = { ...(sameInput(before.input_hash, hash, before.answer) as EpisodeAnswer), duplicate: true };
+        } else if (first !== undefined) {
+          sameInput(hashes[first] as Uint8Array, hash, undefined);
+          fresh.push(index);
+        } else {
+          if (key !== undefined) firstOf.set(key, index);
+          fresh.push(index);
+        }
+      } catch (error) {
+        if (!(error instanceof MemoryError)) throw error;
+        refused.set(index, error);
+      }
+    });
+    const stored = await storeEpisodes(
+      call,
+      writing,
+      fresh.flatMap((index) => prepared[index] ?? []),
+      sk,
+    );
+    fresh.forEach((index, at) => {
+      answers[index] = stored[at];
+    });
+    const toKeep = [...firstOf].map(([key, index]) => ({
+      key,
+      input_hash: hashes[index] as Uint8Array,
+      answer: answers[index] as Record<string, unknown>,
+    }));
+    if (!(await keepAnswers(writing.sql, owner, toKeep, now)))
+      throw Object.assign(new Error("another call kept one of these keys first"), { code: "23505" });
+    return { answers };
+  });
+  memory.log.debug({ rows: inputs.length, refused: refused.size }, "ingested");
+  return inputs.map((_, index) => refused.get(index) ?? (answer.answers[index] as EpisodeAnswer));
+}

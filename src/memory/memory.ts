@@ -1,0 +1,48 @@
+/** The record that every use-case receives: one butler's open memory, and who is calling. */
+import type { Clock } from "../adapters/clock.ts";
+import type { Db } from "../adapters/db/port.ts";
+import type { Embedder } from "../adapters/embedder/port.ts";
+import type { Ids } from "../adapters/ids.ts";
+import type { Log } from "../adapters/log.ts";
+import type { Tokenizer } from "../adapters/tokenizer/port.ts";
+import type { RequestContext } from "../domain/request.ts";
+import type { Viewer } from "../domain/scope.ts";
+import type { Shelves } from "../store/shelves.ts";
+import type { Afterwards } from "./afterwards.ts";
+import type { Settings } from "./settings.ts";
+
+export interface Memory {
+  /** The butler whose database this is. */
+  readonly butler: string;
+  /** A butler with the role `memory` keeps memories for other butlers too. */
+  readonly role: "butler" | "memory";
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Absent when no model could be had: keyword search goes on and answers say `degraded`. */
+  readonly embedder: Embedder | undefined;
+  /** The row of `embedding_versions` that `embedder` writes and reads. */
+  readonly embeddingVersion: number | undefined;
+  readonly tokenizer: Tokenizer;
+  readonly settings: Settings;
+  readonly shelves: Shelves;
+  /** Work that follows the answer: counting references, folding postings. */
+  readonly afterwards: Afterwards;
+  readonly log: Log;
+}
+
+export interface Caller extends Viewer {
+  /** Who did it, for the audit stream: `token:<name>`, `local`, `job:<name>`. */
+  readonly actor: string;
+  /** The agent session behind the connection, when known. */
+  readonly session: string | undefined;
+}
+
+export interface Call {
+  readonly memory: Memory;
+  readonly caller: Caller;
+  readonly now: Date;
+  readonly request: RequestContext | undefined;
+  /** Makes a write repeatable: a second call with the same key gives the first one's answer. */
+  readonly idempotencyKey: string | undefined;
+}

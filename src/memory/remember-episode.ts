@@ -1,0 +1,175 @@
+/** Stores what happened: one episode or many, each once. */
+import { createHash } from "node:crypto";
+import type { Sql } from "../adapters/db/port.ts";
+import type { Found } from "../domain/redact.ts";
+import { contentKey } from "../domain/text.ts";
+import { expiryOf, type Tier } from "../domain/tiers.ts";
+import {
+  deleteEpisodes,
+  type EpisodeTwin,
+  episodeJson,
+  findTwins,
+  insertEpisodes,
+  type NewEpisode,
+  nextOrdinals,
+} from "../store/episodes.ts";
+import { dropLexical } from "../store/lexical.ts";
+import { file, shelfOf, vectorOf } from "./filing.ts";
+import type { Call } from "./memory.ts";
+import { openRedactor } from "./privacy.ts";
+import { tierPolicy } from "./settings.ts";
+import { type Writing, write } from "./write.ts";
+
+export interface EpisodeInput {
+  readonly content: string;
+  readonly session_id?: string | undefined;
+  readonly importance?: number | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly speaker?: string | undefined;
+  readonly occurred_at?: Date | undefined;
+  readonly metadata?: Record<string, unknown> | undefined;
+  readonly tier?: Tier | undefined;
+}
+
+export interface EpisodeAnswer {
+  readonly id: string;
+  readonly tier: Tier;
+  readonly expires_at: string;
+  readonly duplicate: boolean;
+  readonly redactions: readonly Found[];
+  readonly [key: string]: unknown;
+}
+
+export interface PreparedEpisode {
+  readonly row: NewEpisode;
+  readonly vector: Float32Array | undefined;
+  readonly redactions: readonly Found[];
+}
+
+/** All in one transaction: either every episode of the call is there or none. */
+export async function rememberEpisodes(
+  call: Call,
+  tool: string,
+  asked: unknown,
+  inputs: readonly EpisodeInput[],
+): Promise<{ answers: EpisodeAnswer[]; repeated: boolean }> {
+  const prepared = await Promise.all(inputs.map((input) => prepareEpisode(call, input)));
+  const sk = await shelfOf(call, call.caller.butler, "episode");
+  const { answer, repeated } = await write(call, tool, asked, async (writing) => ({
+    answers: await storeEpisodes(call, writing, prepared, sk),
+  }));
+  return { answers: answer.answers, repeated };
+}
+
+export async function prepareEpisode(call: Call, input: EpisodeInput): Promise<PreparedEpisode> {
+  const { memory, caller, now } = call;
+  const redactor = openRedactor(memory);
+  const content = redactor.text(input.content);
+  const session = input.session_id ?? caller.session ?? null;
+  const tier = input.tier ?? "eden";
+  const speaker = input.speaker === undefined ? null : redactor.text(input.speaker);
+  const row: NewEpisode = {
+    id: memory.ids.next(now),
+    tenant_id: caller.tenant,
+    butler: caller.butler,
+    session_id: session,
+    ordinal: null,
+    speaker,
+    content,
+    content_key: sameEpisode(content, session, speaker, input.occurred_at),
+    summary: null,
+    tier,
+    promoted_at: null,
+    consolidation_status: "pending",
+    consolidation_attempts: 0,
+    last_consolidation_error: null,
+    next_consolidation_retry_at: null,
+    validity: "active",
+    forgotten_at: null,
+    forget_reason: null,
+    occurred_at: input.occurred_at ?? now,
+    // A back-filled memory lives from now on, not from when it happened: it would be gone before it was ever read.
+    expires_at: expiryOf(tierPolicy(memory.settings, tier), now),
+    source_butler: caller.butler,
+    source: session === null ? "manual" : `session:${session}`,
+    source_episode_id: null,
+    request_id: call.request?.request_id ?? null,
+    created_at: now,
+    reference_count: 0,
+    last_referenced_at: null,
+    prior_referenced_at: null,
+    importance: input.importance ?? 5,
+    tags: [...new Set((input.tags ?? []).map((tag) => redactor.text(tag)))],
+    metadata: redactor.json(input.metadata ?? {}),
+  };
+  return { row, vector: await vectorOf(memory, content, "write"), redactions: redactor.redactions };
+}
+
+/** The same words in another session, from another mouth or at another told time are another episode. */
+function sameEpisode(content: string, session: string | null, speaker: string | null, at: Date | undefined): Buffer {
+  const parts = [session ?? "", speaker ?? "", at?.toISOString() ?? "", contentKey(content)];
+  return createHash("sha256").update(JSON.stringify(parts)).digest().subarray(0, 16);
+}
+
+export async function storeEpisodes(call: Call, writing: Writing, prepared: readonly PreparedEpisode[], sk: number): Promise<EpisodeAnswer[]> {
+  const { sql, tell } = writing;
+  const { memory, caller, now } = call;
+  const keys = prepared.map((p) => p.row.content_key);
+  const twins = await liveTwins(call, writing, await findTwins(sql, caller.tenant, caller.butler, keys));
+  const rows = await withOrdinals(sql, caller.tenant, prepared);
+
+  const fresh = rows.filter(({ row }) => !twins.has(keyText(row.content_key)));
+  const firsts = [...new Map(fresh.toReversed().map((p) => [keyText(p.row.content_key), p])).values()].toReversed();
+  const made = await insertEpisodes(
+    sql,
+    firsts.map((p) => p.row),
+  );
+  for (const { row } of firsts) twins.set(keyText(row.content_key), row);
+  const stored = firsts.filter(({ row }) => made.has(row.id));
+  if (stored.length < firsts.length) throw Object.assign(new Error("a twin was stored meanwhile"), { code: "23505" });
+
+  await file(
+    sql,
+    memory,
+    stored.map(({ row, vector }) => ({ id: row.id, sk, text: row.content, vector, visibleUntil: row.expires_at })),
+  );
+  return rows.map(({ row, redactions }) => {
+    const twin = twins.get(keyText(row.content_key)) ?? row;
+    const duplicate = twin.id !== row.id;
+    const entity = { type: "episode", id: twin.id } as const;
+    if (duplicate) tell({ type: "episode.repeated", entity, scope: row.butler, payload: { session_id: row.session_id } });
+    else tell({ type: "episode.stored", entity, scope: row.butler, payload: { row: episodeJson(row), redactions } });
+    return { id: twin.id, tier: twin.tier, expires_at: twin.expires_at.toISOString(), duplicate, redactions };
+  });
+}
+
+const keyText = (key: Uint8Array): string => Buffer.from(key).toString("hex");
+
+/** A twin whose time is over is not found by any read; it makes room for the new one. */
+async function liveTwins(
+  call: Call,
+  { sql, tell }: Writing,
+  found: readonly EpisodeTwin[],
+): Promise<Map<string, Pick<EpisodeTwin, "id" | "tier" | "expires_at">>> {
+  const over = found.filter((twin) => twin.expires_at <= call.now);
+  if (over.length > 0) {
+    const ids = over.map((twin) => twin.id);
+    await dropLexical(sql, ids);
+    await deleteEpisodes(sql, ids);
+    for (const id of ids)
+      tell({ type: "episode.deleted", entity: { type: "episode", id }, scope: call.caller.butler, payload: { why: "expired" } });
+  }
+  return new Map(found.filter((t) => !over.includes(t)).map((twin) => [keyText(twin.content_key), twin]));
+}
+
+async function withOrdinals(sql: Sql, tenant: string, prepared: readonly PreparedEpisode[]): Promise<PreparedEpisode[]> {
+  const sessions = [...new Set(prepared.flatMap(({ row }) => (row.session_id === null ? [] : [row.session_id])))];
+  const next = await nextOrdinals(sql, tenant, sessions);
+  return prepared.map((p) => {
+    const session = p.row.session_id;
+    if (session === null) return p;
+    const ordinal = next.get(session) ?? 0;
+    next.set(session, ordinal + 1);
+    return { ...p, row: { ...p.row, ordinal } };
+  });
+}

@@ -1,0 +1,205 @@
+/** Stores what is true: new, confirmed, or in place of what was believed before. */
+import { DECAY_PER_DAY, type Permanence } from "../domain/decay.ts";
+import { invalid, notFound } from "../domain/errors.ts";
+import { next } from "../domain/lifecycle.ts";
+import type { Found } from "../domain/redact.ts";
+import { canSee, writableScope } from "../domain/scope.ts";
+import { judgeFact } from "../domain/supersede.ts";
+import { normaliseKey } from "../domain/text.ts";
+import { findEpisode } from "../store/episodes.ts";
+import { changeFact, type Fact, type FactChange, insertFact, lockLiveFact } from "../store/facts.ts";
+import { insertLinks, type Link } from "../store/links.ts";
+import { setVisibility } from "../store/vectors.ts";
+import { factText, file, shelfOf, unfile, vectorOf, visibleUntil } from "./filing.ts";
+import type { Call } from "./memory.ts";
+import { openRedactor } from "./privacy.ts";
+import { type Writing, write } from "./write.ts";
+
+export interface FactInput {
+  readonly subject: string;
+  readonly predicate: string;
+  readonly content: string;
+  readonly importance?: number | undefined;
+  readonly permanence?: Permanence | undefined;
+  readonly scope?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly confidence?: number | undefined;
+  readonly valid_from?: Date | undefined;
+  readonly valid_to?: Date | undefined;
+  readonly source_episode_id?: string | undefined;
+  readonly metadata?: Record<string, unknown> | undefined;
+}
+
+export interface FactAnswer {
+  readonly id: string;
+  readonly status: "created" | "confirmed" | "superseded";
+  readonly superseded_id: string | null;
+  readonly state: Fact["validity"];
+  readonly subject: string;
+  readonly predicate: string;
+  readonly scope: string;
+  readonly redactions: readonly Found[];
+}
+
+export async function rememberFact(call: Call, input: FactInput): Promise<FactAnswer> {
+  const { memory } = call;
+  const redactor = openRedactor(memory);
+  const fact = factFrom(call, input, redactor);
+  await checkSource(call, input.source_episode_id);
+  const vector = await vectorOf(memory, factText(fact), "write");
+  const sk = await shelfOf(call, fact.scope, "fact");
+  const redactions = redactor.redactions;
+
+  const { answer } = await write(call, "memory_store_fact", input, async (writing) => {
+    const key = { tenant: fact.tenant_id, scope: fact.scope, subject: fact.subject, predicate: fact.predicate };
+    const live = await lockLiveFact(writing.sql, key);
+    const verdict = judgeFact({ content: fact.content, validTo: fact.valid_to ?? undefined }, live, call.now);
+    if (verdict === "confirm" && live) {
+      await confirmLive(call, writing, live, input);
+      return told(live.id, "confirmed", null, "active");
+    }
+    if (verdict === "supersede" && live) {
+      await retire(call, writing, live, fact.id);
+      await insert({ ...fact, supersedes_id: live.id });
+      return told(fact.id, "superseded", live.id, fact.validity);
+    }
+    const born: Fact = verdict === "history" ? { ...fact, validity: "expired" } : fact;
+    await insert(born);
+    return told(born.id, "created", null, born.validity);
+
+    async function insert(row: Fact): Promise<void> {
+      await insertFact(writing.sql, row);
+      const until = visibleUntil(memory, row, row.valid_to);
+      await file(writing.sql, memory, [{ id: row.id, sk, text: factText(row), vector, visibleUntil: until }]);
+      if (row.validity === "expired") await unfile(writing.sql, [row.id], call.now);
+      await insertLinks(writing.sql, linksFrom(call, row));
+      writing.tell({
+        type: "fact.stored",
+        entity: { type: "fact", id: row.id },
+        scope: row.scope,
+        payload: { row, links: linksFrom(call, row), redactions },
+      });
+    }
+  });
+  return answer;
+
+  function told(
+    id: string,
+    status: FactAnswer["status"],
+    superseded_id: string | null,
+    state: Fact["validity"],
+  ): FactAnswer {
+    const { subject, predicate, scope } = fact;
+    return { id, status, superseded_id, state, subject, predicate, scope, redactions };
+  }
+}
+
+function factFrom(call: Call, input: FactInput, redactor: ReturnType<typeof openRedactor>): Fact {
+  const { memory, caller, now } = call;
+  const permanence = input.permanence ?? "standard";
+  const subject = normaliseKey(redactor.text(input.subject));
+  const predicate = normaliseKey(redactor.text(input.predicate));
+  if (subject === "") throw invalid("subject", "subject has no letters or digits to know it by.");
+  if (predicate === "") throw invalid("predicate", "predicate has no letters or digits to know it by.");
+  return {
+    id: memory.ids.next(now),
+    tenant_id: caller.tenant,
+    subject,
+    predicate,
+    subject_text: redactor.text(input.subject).trim(),
+    predicate_text: redactor.text(input.predicate).trim(),
+    content: redactor.text(input.content),
+    scope: writableScope(caller, input.scope),
+    validity: "active",
+    permanence,
+    supersedes_id: null,
+    superseded_at: null,
+    valid_from: input.valid_from ?? null,
+    valid_to: input.valid_to ?? null,
+    forgotten_at: null,
+    forget_reason: null,
+    confidence: input.confidence ?? 1,
+    decay_rate: DECAY_PER_DAY[permanence],
+    last_confirmed_at: now,
+    source_butler: caller.butler,
+    source: sourceOf(call, input.source_episode_id),
+    source_episode_id: input.source_episode_id ?? null,
+    request_id: call.request?.request_id ?? null,
+    created_at: now,
+    reference_count: 0,
+    last_referenced_at: null,
+    prior_referenced_at: null,
+    importance: input.importance ?? 5,
+    tags: [...new Set((input.tags ?? []).map((tag) => redactor.text(tag)))],
+    metadata: redactor.json(input.metadata ?? {}),
+  };
+}
+
+export function sourceOf(call: Call, episode: string | undefined): string {
+  if (episode !== undefined) return `episode:${episode}`;
+  return call.caller.session === undefined ? "manual" : `session:${call.caller.session}`;
+}
+
+/** Provenance must be real: an episode that the caller cannot see cannot be cited. */
+export async function checkSource(call: Call, episodeId: string | undefined): Promise<void> {
+  if (episodeId === undefined) return;
+  const episode = await findEpisode(call.memory.db, call.caller.tenant, episodeId);
+  if (!episode || episode.expires_at <= call.now || !canSee(call.caller, episode.butler))
+    throw notFound(`source_episode_id ${episodeId} is not an episode that you can see; leave it out or store the episode first.`);
+}
+
+function linksFrom(call: Call, row: Pick<Fact, "id" | "tenant_id" | "source_episode_id" | "supersedes_id">): Link[] {
+  const base = {
+    tenant_id: row.tenant_id,
+    source_type: "fact",
+    source_id: row.id,
+    request_id: call.request?.request_id ?? null,
+    created_at: call.now,
+  } as const;
+  const links: Link[] = [];
+  if (row.source_episode_id)
+    links.push({ ...base, target_type: "episode", target_id: row.source_episode_id, relation: "derived_from" });
+  if (row.supersedes_id)
+    links.push({ ...base, target_type: "fact", target_id: row.supersedes_id, relation: "supersedes" });
+  return links;
+}
+
+/** Said again: the anchor moves, and what was told explicitly this time is taken over. */
+async function confirmLive(call: Call, { sql, tell }: Writing, live: Fact, input: FactInput): Promise<void> {
+  const set: FactChange = {
+    validity: next(live.validity, "confirm"),
+    last_confirmed_at: call.now,
+    confidence: Math.max(live.confidence, input.confidence ?? 0),
+    ...(input.importance === undefined ? {} : { importance: input.importance }),
+    ...(input.permanence === undefined
+      ? {}
+      : { permanence: input.permanence, decay_rate: DECAY_PER_DAY[input.permanence] }),
+  };
+  await changeFact(sql, live.id, live.validity, set);
+  await setVisibility(sql, live.id, visibleUntil(call.memory, { ...live, ...set }, live.valid_to));
+  if (input.source_episode_id !== undefined) {
+    const cited = { ...live, source_episode_id: input.source_episode_id, supersedes_id: null };
+    await insertLinks(
+      sql,
+      linksFrom(call, cited).map((link) => ({ ...link, relation: "supports", source_type: "episode" as const, source_id: link.target_id, target_type: "fact" as const, target_id: live.id })),
+    );
+  }
+  tell({
+    type: "fact.repeated",
+    entity: { type: "fact", id: live.id },
+    scope: live.scope,
+    payload: { set, from: live.validity, ...(input.source_episode_id ? { supported_by: input.source_episode_id } : {}) },
+  });
+}
+
+async function retire(call: Call, { sql, tell }: Writing, live: Fact, by: string): Promise<void> {
+  const set: FactChange = { validity: next(live.validity, "supersede"), superseded_at: call.now };
+  await changeFact(sql, live.id, live.validity, set);
+  await unfile(sql, [live.id], call.now);
+  tell({
+    type: "fact.superseded",
+    entity: { type: "fact", id: live.id },
+    scope: live.scope,
+    payload: { set, from: live.validity, superseded_by: by },
+  });
+}

@@ -1,0 +1,136 @@
+/** Stores how to behave. A rule starts as a candidate and earns trust by its marks. */
+import { createHash } from "node:crypto";
+import { RULE_DECAY_PER_DAY } from "../domain/decay.ts";
+import { next } from "../domain/lifecycle.ts";
+import type { Maturity } from "../domain/maturity.ts";
+import type { Found } from "../domain/redact.ts";
+import { writableScope } from "../domain/scope.ts";
+import { contentKey } from "../domain/text.ts";
+import { insertLinks, type Link } from "../store/links.ts";
+import { changeRule, insertRule, lockTwinRule, type NewRule, type Rule, type RuleChange, ruleJson } from "../store/rules.ts";
+import { file, refile, shelfOf, vectorOf, visibleUntil } from "./filing.ts";
+import type { Call } from "./memory.ts";
+import { openRedactor } from "./privacy.ts";
+import { checkSource, sourceOf } from "./remember-fact.ts";
+import { type Writing, write } from "./write.ts";
+
+export interface RuleInput {
+  readonly content: string;
+  readonly scope?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly source_episode_id?: string | undefined;
+  readonly matcher?: Record<string, unknown> | undefined;
+}
+
+export interface RuleAnswer {
+  readonly id: string;
+  readonly maturity: Maturity;
+  readonly duplicate_of: string | null;
+  readonly scope: string;
+  readonly redactions: readonly Found[];
+}
+
+const CONFIDENCE_AT_BIRTH = 0.5;
+
+export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAnswer> {
+  const { memory } = call;
+  const redactor = openRedactor(memory);
+  const rule = ruleFrom(call, input, redactor);
+  await checkSource(call, input.source_episode_id);
+  const vector = await vectorOf(memory, rule.content, "write");
+  const sk = await shelfOf(call, rule.scope, "rule");
+  const redactions = redactor.redactions;
+
+  const { answer } = await write(call, "memory_store_rule", input, async (writing): Promise<RuleAnswer> => {
+    const twin = await lockTwinRule(writing.sql, rule.tenant_id, rule.scope, rule.content_key);
+    if (twin) {
+      await sayAgain(call, writing, twin, sk);
+      return { id: twin.id, maturity: twin.maturity, duplicate_of: twin.id, scope: rule.scope, redactions };
+    }
+    await insertRule(writing.sql, rule);
+    await file(writing.sql, memory, [
+      { id: rule.id, sk, text: rule.content, vector, visibleUntil: visibleUntil(memory, rule) },
+    ]);
+    const links = derivedFrom(call, rule);
+    await insertLinks(writing.sql, links);
+    writing.tell({
+      type: "rule.stored",
+      entity: { type: "rule", id: rule.id },
+      scope: rule.scope,
+      payload: { row: ruleJson(rule), links, redactions },
+    });
+    return { id: rule.id, maturity: rule.maturity, duplicate_of: null, scope: rule.scope, redactions };
+  });
+  return answer;
+}
+
+function ruleFrom(call: Call, input: RuleInput, redactor: ReturnType<typeof openRedactor>): NewRule {
+  const { memory, caller, now } = call;
+  const content = redactor.text(input.content);
+  return {
+    id: memory.ids.next(now),
+    tenant_id: caller.tenant,
+    content,
+    content_key: createHash("sha256").update(contentKey(content)).digest().subarray(0, 16),
+    original_content: null,
+    matcher: input.matcher === undefined ? null : redactor.json(input.matcher),
+    scope: writableScope(caller, input.scope),
+    maturity: "candidate",
+    validity: "active",
+    effectiveness_score: 0,
+    applied_count: 0,
+    success_count: 0,
+    harmful_count: 0,
+    last_applied_at: null,
+    last_evaluated_at: null,
+    forgotten_at: null,
+    forget_reason: null,
+    confidence: CONFIDENCE_AT_BIRTH,
+    decay_rate: RULE_DECAY_PER_DAY,
+    last_confirmed_at: now,
+    source_butler: caller.butler,
+    source: sourceOf(call, input.source_episode_id),
+    source_episode_id: input.source_episode_id ?? null,
+    request_id: call.request?.request_id ?? null,
+    created_at: now,
+    reference_count: 0,
+    last_referenced_at: null,
+    prior_referenced_at: null,
+    importance: 5,
+    tags: [...new Set((input.tags ?? []).map((tag) => redactor.text(tag)))],
+    metadata: {},
+  };
+}
+
+/** Telling a rule again keeps it from fading, and brings an expired one back; trust it still has to earn. */
+async function sayAgain(call: Call, { sql, tell }: Writing, twin: Rule, sk: number): Promise<void> {
+  const happening = twin.validity === "expired" ? "restore" : "confirm";
+  const set = {
+    validity: next(twin.validity, happening) as Rule["validity"],
+    last_confirmed_at: call.now,
+  } satisfies RuleChange;
+  await changeRule(sql, twin.id, twin.validity, set);
+  await refile(sql, { id: twin.id, sk, text: twin.content, visibleUntil: visibleUntil(call.memory, { ...twin, ...set }) });
+  tell({
+    type: "rule.repeated",
+    entity: { type: "rule", id: twin.id },
+    scope: twin.scope,
+    payload: { set, from: twin.validity },
+  });
+}
+
+function derivedFrom(call: Call, rule: Rule): Link[] {
+  if (rule.source_episode_id === null) return [];
+  return [
+    {
+      tenant_id: rule.tenant_id,
+      source_type: "rule",
+      source_id: rule.id,
+      target_type: "episode",
+      target_id: rule.source_episode_id,
+      relation: "derived_from",
+      request_id: call.request?.request_id ?? null,
+      created_at: call.now,
+    },
+  ];
+}

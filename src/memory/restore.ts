@@ -1,0 +1,78 @@
+/** Brings back what was forgotten or had expired, if nothing live has taken its place. */
+import { effectiveConfidence } from "../domain/decay.ts";
+import { conflict } from "../domain/errors.ts";
+import { mayHappen } from "../domain/lifecycle.ts";
+import type { MemoryType } from "../domain/memory-types.ts";
+import { setEpisodeValidity } from "../store/episodes.ts";
+import { changeFact, type Fact, lockLiveFact } from "../store/facts.ts";
+import { changeRule, type Rule } from "../store/rules.ts";
+import { factText, refile, shelfOf, visibleUntil } from "./filing.ts";
+import { type Found, findMemory } from "./find.ts";
+import type { Call } from "./memory.ts";
+import { type Writing, write } from "./write.ts";
+
+export interface RestoreInput {
+  readonly type?: MemoryType | undefined;
+  readonly id: string;
+}
+
+export interface RestoreAnswer {
+  readonly type: MemoryType;
+  readonly id: string;
+  readonly state: "active" | "fading";
+}
+
+export async function restore(call: Call, input: RestoreInput): Promise<RestoreAnswer> {
+  const { answer } = await write(call, "memory_restore", input, async (writing): Promise<RestoreAnswer> => {
+    const found = await findMemory(call, writing.sql, input.id, input.type, true);
+    const { type, row } = found;
+    if (row.validity === "active" || row.validity === "fading") return { type, id: row.id, state: row.validity };
+    if (!mayHappen(row.validity, "restore"))
+      throw conflict(`this ${type} is ${row.validity}; only forgotten or expired memories can be restored.`);
+    const set = await bringBack(call, writing, found);
+    writing.tell({
+      type: `${type}.restored`,
+      entity: { type, id: row.id },
+      scope: found.scope,
+      payload: { set, from: row.validity },
+    });
+    return { type, id: row.id, state: "active" };
+  });
+  return answer;
+}
+
+async function bringBack(call: Call, { sql }: Writing, found: Found): Promise<Record<string, unknown>> {
+  const { row, scope } = found;
+  const sk = await shelfOf(call, scope, found.type);
+  const seen = { validity: "active", forgotten_at: null, forget_reason: null } as const;
+  if (found.type === "episode") {
+    await setEpisodeValidity(sql, row.id, "retracted", seen);
+    await refile(sql, { id: row.id, sk, text: row.content, visibleUntil: found.row.expires_at });
+    return seen;
+  }
+  if (found.type === "fact") await keyIsFree(call, { sql }, found.row);
+  const set = { ...seen, ...anchor(call, found.row) };
+  if (found.type === "fact") {
+    await changeFact(sql, row.id, row.validity, set);
+    const until = visibleUntil(call.memory, { ...found.row, ...set }, found.row.valid_to);
+    await refile(sql, { id: row.id, sk, text: factText(found.row), visibleUntil: until });
+  } else {
+    await changeRule(sql, row.id, found.row.validity, set);
+    const until = visibleUntil(call.memory, { ...found.row, ...set });
+    await refile(sql, { id: row.id, sk, text: row.content, visibleUntil: until });
+  }
+  return set;
+}
+
+/** A memory too faint to be found again would be restored in name only; then restoring counts as confirming. */
+function anchor(call: Call, row: Fact | Rule): { last_confirmed_at?: Date } {
+  const threshold = call.memory.settings.facts.retrieval_confidence_threshold;
+  return effectiveConfidence(row, call.now) < threshold ? { last_confirmed_at: call.now } : {};
+}
+
+async function keyIsFree(call: Call, { sql }: Pick<Writing, "sql">, fact: Fact): Promise<void> {
+  const { tenant } = call.caller;
+  const live = await lockLiveFact(sql, { tenant, scope: fact.scope, subject: fact.subject, predicate: fact.predicate });
+  if (live)
+    throw conflict(`another fact (${live.id}) now holds "${fact.subject} ${fact.predicate}"; forget that one first.`);
+}

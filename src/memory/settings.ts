@@ -1,0 +1,94 @@
+/** `[modules.memory]` of a butler.toml: the keys, what they accept and their defaults. */
+import { z } from "zod";
+import { DAY_MS } from "../domain/decay.ts";
+import type { Tier, TierPolicy } from "../domain/tiers.ts";
+
+const share = z.number().min(0).max(1);
+const positive = z.number().positive();
+const count = z.number().int().positive();
+
+const Weights = z
+  .strictObject({
+    relevance: share.default(0.4),
+    importance: share.default(0.3),
+    recency: share.default(0.2),
+    confidence: share.default(0.1),
+  })
+  .refine((w) => Math.abs(w.relevance + w.importance + w.recency + w.confidence - 1) < 1e-9, {
+    message: "score_weights must add up to 1",
+  });
+
+/** Shares of the token budget; what a section leaves unused goes to the next one. */
+const Quotas = z
+  .strictObject({
+    profile: share.default(0.25),
+    facts: share.default(0.35),
+    rules: share.default(0.2),
+    episodes: share.default(0.2),
+  })
+  .refine((q) => q.profile + q.facts + q.rules + q.episodes <= 1 + 1e-9, {
+    message: "quotas must not add up to more than 1",
+  });
+
+export const Settings = z
+  .strictObject({
+    enabled: z.boolean().default(true),
+    embedding_model: z.literal("all-MiniLM-L6-v2").default("all-MiniLM-L6-v2"),
+    embedding_dimensions: z.literal(384).default(384),
+    embedding_variant: z.enum(["int8", "fp32"]).default("int8"),
+    episodes: z.strictObject({ default_ttl_days: positive.default(7), max_entries: count.default(10_000) }).prefault({}),
+    facts: z
+      .strictObject({
+        retrieval_confidence_threshold: share.default(0.2),
+        expiry_confidence_threshold: share.default(0.05),
+      })
+      .refine((f) => f.expiry_confidence_threshold <= f.retrieval_confidence_threshold, {
+        message: "expiry_confidence_threshold must not be above retrieval_confidence_threshold",
+      })
+      .prefault({}),
+    rules: z
+      .strictObject({
+        promote_to_established: z
+          .strictObject({ min_successes: count.default(5), min_effectiveness: share.default(0.6) })
+          .prefault({}),
+        promote_to_proven: z
+          .strictObject({
+            min_successes: count.default(15),
+            min_effectiveness: share.default(0.8),
+            min_age_days: z.number().min(0).default(30),
+          })
+          .prefault({}),
+        harmful_to_antipattern: z
+          .strictObject({ min_harmful: count.default(3), max_effectiveness: share.default(0.3) })
+          .prefault({}),
+      })
+      .prefault({}),
+    retrieval: z
+      .strictObject({
+        default_limit: z.number().int().min(1).max(200).default(20),
+        default_mode: z.enum(["hybrid", "semantic", "keyword"]).default("hybrid"),
+        context_token_budget: z.number().int().min(1).max(100_000).default(3000),
+        tokenizer: z.enum(["o200k_base", "cl100k_base"]).default("o200k_base"),
+        score_weights: Weights.prefault({}),
+        quotas: Quotas.prefault({}),
+        vector_index: z.enum(["auto", "none", "ivfflat", "hnsw"]).default("auto"),
+      })
+      .prefault({}),
+    eden: z.strictObject({ ttl_hours: positive.optional(), max_entries: count.optional() }).prefault({}),
+    mid: z.strictObject({ ttl_days: positive.default(30), max_entries: count.default(500) }).prefault({}),
+    long: z.strictObject({ ttl_days: positive.default(365), max_entries: count.default(200) }).prefault({}),
+    privacy: z.strictObject({ redact: z.boolean().default(true) }).prefault({}),
+  })
+  .describe("[modules.memory]");
+
+export type Settings = z.infer<typeof Settings>;
+
+export function tierPolicy(settings: Settings, tier: Tier): TierPolicy {
+  if (tier === "mid") return { ttlMs: settings.mid.ttl_days * DAY_MS, maxEntries: settings.mid.max_entries };
+  if (tier === "long") return { ttlMs: settings.long.ttl_days * DAY_MS, maxEntries: settings.long.max_entries };
+  const { ttl_hours, max_entries } = settings.eden;
+  return {
+    ttlMs: ttl_hours === undefined ? settings.episodes.default_ttl_days * DAY_MS : ttl_hours * 3_600_000,
+    maxEntries: max_entries ?? settings.episodes.max_entries,
+  };
+}

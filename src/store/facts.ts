@@ -1,0 +1,116 @@
+/** What is true. */
+import type { Sql } from "../adapters/db/port.ts";
+import type { Permanence } from "../domain/decay.ts";
+import type { Validity } from "../domain/lifecycle.ts";
+import { insertRows } from "./rows.ts";
+
+export interface Fact {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly subject: string;
+  readonly predicate: string;
+  readonly subject_text: string;
+  readonly predicate_text: string;
+  readonly content: string;
+  readonly scope: string;
+  readonly validity: Validity;
+  readonly permanence: Permanence;
+  readonly supersedes_id: string | null;
+  readonly superseded_at: Date | null;
+  readonly valid_from: Date | null;
+  readonly valid_to: Date | null;
+  readonly forgotten_at: Date | null;
+  readonly forget_reason: string | null;
+  readonly confidence: number;
+  readonly decay_rate: number;
+  readonly last_confirmed_at: Date;
+  readonly source_butler: string;
+  readonly source: string;
+  readonly source_episode_id: string | null;
+  readonly request_id: string | null;
+  readonly created_at: Date;
+  readonly reference_count: number;
+  readonly last_referenced_at: Date | null;
+  readonly prior_referenced_at: Date | null;
+  readonly importance: number;
+  readonly tags: readonly string[];
+  readonly metadata: Record<string, unknown>;
+}
+
+const COLUMNS = `id tenant_id subject predicate subject_text predicate_text content scope validity permanence
+  supersedes_id superseded_at valid_from valid_to forgotten_at forget_reason confidence decay_rate last_confirmed_at
+  source_butler source source_episode_id request_id created_at reference_count last_referenced_at
+  prior_referenced_at importance tags metadata`.split(/\s+/);
+const LIST = COLUMNS.join(", ");
+
+export async function insertFact(sql: Sql, fact: Fact): Promise<void> {
+  await insertRows(sql, "facts", COLUMNS, [{ ...fact }]);
+}
+
+export interface FactKey {
+  readonly tenant: string;
+  readonly scope: string;
+  readonly subject: string;
+  readonly predicate: string;
+}
+
+/** The live holder of a key, locked until the transaction ends. */
+export async function lockLiveFact(sql: Sql, key: FactKey): Promise<Fact | undefined> {
+  const [row] = await sql.query<Fact>(
+    `select ${LIST} from facts
+     where tenant_id = $1 and scope = $2 and subject = $3 and predicate = $4 and validity in ('active', 'fading')
+     for update`,
+    [key.tenant, key.scope, key.subject, key.predicate],
+  );
+  return row;
+}
+
+export async function findFact(sql: Sql, tenant: string, id: string, lock = false): Promise<Fact | undefined> {
+  const [row] = await sql.query<Fact>(
+    `select ${LIST} from facts where tenant_id = $1 and id = $2${lock ? " for update" : ""}`,
+    [tenant, id],
+  );
+  return row;
+}
+
+/** The columns a fact's life can change. */
+export type FactChange = Partial<
+  Pick<
+    Fact,
+    | "validity"
+    | "superseded_at"
+    | "forgotten_at"
+    | "forget_reason"
+    | "confidence"
+    | "decay_rate"
+    | "permanence"
+    | "importance"
+    | "last_confirmed_at"
+  >
+>;
+
+/** Changes a fact that is still in the state the decision was made on; false when it has moved meanwhile. */
+export async function changeFact(sql: Sql, id: string, from: Validity, set: FactChange): Promise<boolean> {
+  const columns = Object.keys(set);
+  const assignments = columns.map((column, index) => `${column} = $${index + 3}`).join(", ");
+  const rows = await sql.query(`update facts set ${assignments} where id = $1 and validity = $2 returning 1`, [
+    id,
+    from,
+    ...Object.values(set),
+  ]);
+  return rows.length === 1;
+}
+
+/** Facts that describe who the butler serves: lasting, important, and in an order that only a change of memory can change. */
+export function profileFacts(
+  sql: Sql,
+  query: { tenant: string; scopes: readonly string[]; now: Date; limit: number },
+): Promise<Fact[]> {
+  return sql.query<Fact>(
+    `select ${LIST} from facts
+     where tenant_id = $1 and scope = any($2::text[]) and validity in ('active', 'fading')
+       and permanence in ('permanent', 'stable') and importance >= 7 and (valid_to is null or valid_to > $3)
+     order by importance desc, created_at desc, id limit $4`,
+    [query.tenant, query.scopes, query.now, query.limit],
+  );
+}

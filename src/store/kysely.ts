@@ -1,0 +1,77 @@
+/** A Kysely dialect over our own port, so that one migration chain runs on both stores. */
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from "kysely";
+import type { Db, Sql } from "../adapters/db/port.ts";
+
+interface HeldConnection extends DatabaseConnection {
+  finish(failed: boolean): Promise<void>;
+  failed: boolean;
+}
+
+/** The port's transactions are callbacks; Kysely wants to begin and end by hand. A held connection keeps the callback open. */
+function hold(db: Db): Promise<HeldConnection> {
+  return new Promise((resolve, reject) => {
+    const ended = db.tx(
+      (sql) =>
+        new Promise<void>((commit, rollBack) => {
+          resolve(heldConnection(sql, (failed) => (failed ? rollBack(ROLLED_BACK) : commit())));
+        }),
+    );
+    ended.catch((error) => (error === ROLLED_BACK ? undefined : reject(error)));
+
+    function heldConnection(sql: Sql, end: (failed: boolean) => void): HeldConnection {
+      return {
+        failed: false,
+        async finish(failed) {
+          end(failed);
+          await ended.catch((error) => {
+            if (error !== ROLLED_BACK) throw error;
+          });
+        },
+        async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+          return { rows: await sql.query<R>(query.sql, query.parameters) };
+        },
+        // biome-ignore lint/correctness/useYield: the interface wants a generator; migrations never stream.
+        async *streamQuery() {
+          throw new Error("streaming is not part of the migration dialect");
+        },
+      };
+    }
+  });
+}
+
+const ROLLED_BACK = new Error("rolled back");
+
+function driver(db: Db): Driver {
+  const held = (connection: DatabaseConnection) => connection as HeldConnection;
+  return {
+    init: async () => undefined,
+    acquireConnection: () => hold(db),
+    beginTransaction: async () => undefined,
+    commitTransaction: async () => undefined,
+    rollbackTransaction: async (connection) => {
+      held(connection).failed = true;
+    },
+    releaseConnection: (connection) => held(connection).finish(held(connection).failed),
+    destroy: async () => undefined,
+  };
+}
+
+export function kyselyOver(db: Db): Kysely<unknown> {
+  const dialect: Dialect = {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => driver(db),
+    createIntrospector: (kysely) => new PostgresIntrospector(kysely),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  };
+  return new Kysely({ dialect });
+}

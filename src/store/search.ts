@@ -1,0 +1,134 @@
+/**
+ * The second trip of a search: the vector arm, and the bodies of both arms' candidates, in one statement. (The first trip
+ * brings the postings while the query is being embedded.)
+ */
+import type { Sql } from "../adapters/db/port.ts";
+import type { Hit } from "../domain/bm25.ts";
+import type { Permanence } from "../domain/decay.ts";
+import type { Validity } from "../domain/lifecycle.ts";
+import type { Maturity } from "../domain/maturity.ts";
+import type { MemoryType } from "../domain/memory-types.ts";
+import type { Tier } from "../domain/tiers.ts";
+import { hitParams, hitsSql } from "./lexical.ts";
+import { vectorLiteral } from "./rows.ts";
+
+/** A memory as search sees it; columns that a type does not have are null. */
+export interface Candidate {
+  readonly type: MemoryType;
+  readonly id: string;
+  /** BM25 in millionths; null when the keyword arm did not meet it. */
+  readonly keyword: number | null;
+  /** Cosine distance; null when the vector arm did not bring it. */
+  readonly distance: number | null;
+  readonly content: string;
+  readonly scope: string;
+  readonly state: Validity;
+  readonly importance: number;
+  readonly tags: readonly string[];
+  readonly reference_count: number;
+  readonly created_at: Date;
+  readonly last_referenced_at: Date | null;
+  readonly prior_referenced_at: Date | null;
+  readonly confidence: number;
+  readonly decay_rate: number;
+  readonly last_confirmed_at: Date;
+  readonly subject: string | null;
+  readonly predicate: string | null;
+  readonly permanence: Permanence | null;
+  readonly valid_from: Date | null;
+  readonly valid_to: Date | null;
+  readonly maturity: Maturity | null;
+  readonly effectiveness: number | null;
+  readonly tier: Tier | null;
+  readonly session_id: string | null;
+  readonly speaker: string | null;
+  readonly occurred_at: Date | null;
+  readonly expires_at: Date | null;
+}
+
+export interface VectorArm {
+  readonly version: number;
+  readonly dimensions: number;
+  readonly query: Float32Array;
+  /** Each group of shelves is searched by itself, so that many episodes cannot crowd out the few facts. */
+  readonly groups: readonly (readonly number[])[];
+  readonly limit: number;
+  /** Few enough vectors on these shelves: compare them all instead of trusting an approximate index. */
+  readonly exact: boolean;
+}
+
+export interface Filters {
+  readonly now: Date;
+  readonly tags: readonly string[] | undefined;
+  readonly tier: Tier | undefined;
+}
+
+const SHARED = `m.importance, m.tags, m.reference_count, m.created_at, m.last_referenced_at, m.prior_referenced_at`;
+
+const EPISODES = `select 'episode' as type, c.id, c.keyword, c.distance, coalesce(m.summary, m.content) as content,
+    m.butler as scope, m.validity as state, ${SHARED},
+    1::float8 as confidence, 0::float8 as decay_rate, m.created_at as last_confirmed_at,
+    null::text as subject, null::text as predicate, null::text as permanence,
+    null::timestamptz as valid_from, null::timestamptz as valid_to, null::text as maturity, null::float8 as effectiveness,
+    m.tier, m.session_id, m.speaker, m.occurred_at, m.expires_at
+  from found c join episodes m on m.id = c.id
+  where m.validity = 'active' and m.expires_at > $1 and ($2::text[] is null or m.tags @> $2::text[])
+    and ($3::text is null or m.tier = $3)`;
+
+const FACTS = `select 'fact', c.id, c.keyword, c.distance, m.content, m.scope, m.validity, ${SHARED},
+    m.confidence, m.decay_rate, m.last_confirmed_at, m.subject_text, m.predicate_text, m.permanence,
+    m.valid_from, m.valid_to, null, null, null, null, null, null, null
+  from found c join facts m on m.id = c.id
+  where m.validity in ('active', 'fading') and (m.valid_to is null or m.valid_to > $1)
+    and ($2::text[] is null or m.tags @> $2::text[]) and $3::text is null`;
+
+const RULES = `select 'rule', c.id, c.keyword, c.distance, m.content, m.scope, m.validity, ${SHARED},
+    m.confidence, m.decay_rate, m.last_confirmed_at, null, null, null, null, null,
+    m.maturity, m.effectiveness_score, null, null, null, null, null
+  from found c join rules m on m.id = c.id
+  where m.validity in ('active', 'fading') and ($2::text[] is null or m.tags @> $2::text[]) and $3::text is null`;
+
+export function gatherCandidates(
+  sql: Sql,
+  hits: readonly Hit[],
+  arm: VectorArm | undefined,
+  filters: Filters,
+): Promise<Candidate[]> {
+  const params: unknown[] = [filters.now, filters.tags ?? null, filters.tier ?? null, ...hitParams(hits)];
+  const vectors = arm === undefined ? NO_VECTORS : vectorSql(arm, filters, params);
+  return sql.query<Candidate>(
+    `with keyword as (${hitsSql(4)}),
+     vectors as materialized (${vectors}),
+     found as materialized (
+       select coalesce(k.memory_id, v.memory_id) as id, k.score as keyword, v.distance
+       from keyword k full join vectors v on v.memory_id = k.memory_id)
+     ${EPISODES} union all ${FACTS} union all ${RULES}`,
+    params,
+  );
+}
+
+const NO_VECTORS = `select null::uuid as memory_id, null::float8 as distance where false`;
+
+/**
+ * The version and the dimensions are numbers of ours and stand in the text: only then can the planner match the partial
+ * expression index. Tags and tier are asked inside, so that a filter never empties an answer that exists.
+ */
+function vectorSql(arm: VectorArm, filters: Filters, params: unknown[]): string {
+  const place = (value: unknown) => `$${params.push(value)}`;
+  const query = `${place(vectorLiteral(arm.query))}::vector(${arm.dimensions})`;
+  const distance = `(e.embedding::vector(${arm.dimensions})) <=> ${query}`;
+  const narrowed =
+    filters.tags === undefined && filters.tier === undefined
+      ? ""
+      : ` and exists (select 1 from episodes m where m.id = e.memory_id
+            and ($2::text[] is null or m.tags @> $2::text[]) and ($3::text is null or m.tier = $3)
+          union all select 1 from facts m where m.id = e.memory_id and m.tags @> $2::text[] and $3::text is null
+          union all select 1 from rules m where m.id = e.memory_id and m.tags @> $2::text[] and $3::text is null)`;
+  return arm.groups
+    .map(
+      (sks) => `(select e.memory_id, ${distance} as distance from embeddings e
+        where e.version_id = ${arm.version} and e.sk = any(${place(sks)}::int4[]) and e.visible_until > $1${narrowed}
+        order by ${arm.exact ? `(${distance}) + 0` : distance} limit ${arm.limit})`,
+    )
+    .join(" union all ");
+}

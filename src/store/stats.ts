@@ -1,0 +1,66 @@
+/** Counts for `memory_stats`, in one statement. */
+import type { Sql } from "../adapters/db/port.ts";
+
+type Counts = Record<string, number>;
+
+export interface StoredStats {
+  readonly by_tier: Counts;
+  readonly by_status: Counts;
+  readonly backlog: number;
+  readonly oldest_pending: Date | null;
+  readonly fact_states: Counts;
+  readonly histogram: readonly number[];
+  readonly rule_maturity: Counts;
+  readonly effectiveness: number | null;
+  readonly applications: number;
+  readonly links: number;
+  readonly events: number;
+  readonly stored: number;
+  readonly repeated: number;
+}
+
+export interface StatsQuery {
+  readonly tenant: string;
+  readonly scopes: readonly string[] | undefined;
+  readonly now: Date;
+}
+
+export async function readStats(sql: Sql, query: StatsQuery): Promise<StoredStats> {
+  const [row] = await sql.query<StoredStats>(
+    `with e as materialized (
+       select tier, consolidation_status, created_at from episodes
+       where tenant_id = $1 and ($2::text[] is null or butler = any($2::text[])) and validity = 'active' and expires_at > $3),
+     f as materialized (
+       select validity, confidence * exp(-decay_rate
+           * greatest(0, extract(epoch from ($3::timestamptz - last_confirmed_at)))::float8 / 86400) as effective
+       from facts where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))),
+     r as materialized (
+       select maturity, effectiveness_score, applied_count from rules
+       where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[])) and validity in ('active', 'fading'))
+     select
+       (select coalesce(jsonb_object_agg(tier, n), '{}') from (select tier, count(*) n from e group by 1) t) as by_tier,
+       (select coalesce(jsonb_object_agg(consolidation_status, n), '{}')
+          from (select consolidation_status, count(*) n from e group by 1) t) as by_status,
+       (select count(*)::int4 from e where consolidation_status = 'pending') as backlog,
+       (select min(created_at) from e where consolidation_status = 'pending') as oldest_pending,
+       (select coalesce(jsonb_object_agg(validity, n), '{}') from (select validity, count(*) n from f group by 1) t)
+         as fact_states,
+       (select jsonb_agg(coalesce(n, 0) order by bucket) from generate_series(0, 9) bucket left join (
+          select least(9, floor(effective * 10))::int4 as bucket, count(*) n from f
+          where validity in ('active', 'fading') group by 1) h using (bucket)) as histogram,
+       (select coalesce(jsonb_object_agg(maturity, n), '{}') from (select maturity, count(*) n from r group by 1) t)
+         as rule_maturity,
+       (select avg(effectiveness_score) from r where applied_count > 0) as effectiveness,
+       (select coalesce(sum(applied_count), 0)::int4 from r) as applications,
+       (select count(*)::int4 from memory_links where tenant_id = $1) as links,
+       (select count(*)::int4 from memory_events
+          where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))) as events,
+       (select count(*)::int4 from memory_events where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))
+          and event_type in ('episode.stored', 'fact.stored', 'rule.stored')) as stored,
+       (select count(*)::int4 from memory_events where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))
+          and event_type in ('episode.repeated', 'fact.repeated', 'rule.repeated')) as repeated`,
+    [query.tenant, query.scopes ?? null, query.now],
+  );
+  if (!row) throw new Error("statistics returned no row");
+  return row;
+}

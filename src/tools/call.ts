@@ -1,0 +1,106 @@
+/** One tool call from raw input to outcome, the same for every door. */
+import type { z } from "zod";
+import { conflict, forbidden, MemoryError, unavailable } from "../domain/errors.ts";
+import { clip } from "../domain/text.ts";
+import type { RequestContext } from "../domain/request.ts";
+import type { Call, Caller, Memory } from "../memory/memory.ts";
+import { toolNamed } from "./index.ts";
+import type { Failure, Outcome, ToolRequest } from "./outcome.ts";
+
+/** Who calls, as the door has made sure of it. `butler: "*"` speaks for whichever butler it addresses. */
+export interface Identity {
+  readonly name: string;
+  readonly tenant: string;
+  readonly butler: string;
+  readonly admin: boolean;
+}
+
+export async function callTool(memory: Memory, identity: Identity, request: ToolRequest): Promise<Outcome> {
+  let requestId: string | undefined;
+  try {
+    const tool = toolNamed(request.tool);
+    if (!tool) throw new MemoryError("not_found", `there is no tool "${clip(request.tool, 60)}".`);
+    requestId = requestIdIn(request.input);
+    const parsed = tool.input.safeParse(request.input ?? {});
+    if (!parsed.success) throw invalidInput(parsed.error);
+    const input = parsed.data as Record<string, unknown>;
+    const call: Call = {
+      memory,
+      caller: callerOf(memory, identity, input.butler, request.session),
+      now: nowOf(memory, request.now),
+      request: input.request_context as RequestContext | undefined,
+      idempotencyKey: (input.idempotency_key as string | undefined) ?? request.idempotencyKey,
+    };
+    const answer = tool.output.parse(await tool.run(call, input));
+    return { ok: true, answer: requestId === undefined ? answer : { ...answer, request_id: requestId } };
+  } catch (error) {
+    return { ok: false, error: failureOf(memory, error, request.tool, requestId) };
+  }
+}
+
+function callerOf(memory: Memory, who: Identity, asked: unknown, session: string | undefined): Caller {
+  const shared = memory.role === "memory";
+  if (who.butler !== "*" && who.butler !== memory.butler && !shared)
+    throw forbidden(`this token belongs to butler "${who.butler}", not to "${memory.butler}".`);
+  const own = who.butler === "*" ? (shared && typeof asked === "string" ? asked : memory.butler) : who.butler;
+  if (asked !== undefined && asked !== own)
+    throw forbidden(`butler "${asked}" is not yours; this connection belongs to "${own}".`, "butler");
+  return { tenant: who.tenant, butler: own, admin: who.admin, actor: who.name, session };
+}
+
+function nowOf(memory: Memory, asked: string | undefined): Date {
+  if (asked === undefined) return memory.clock.now();
+  if (!memory.clock.fixed)
+    throw conflict("BUTLER_NOW is set, but the memory runs on real time: unset it, or stop the owner and start it with BUTLER_NOW.");
+  const now = new Date(asked);
+  if (Number.isNaN(now.getTime()))
+    throw new MemoryError("invalid_input", "BUTLER_NOW is not a time; write it like 2026-05-01T09:30:00Z.", { field: "now" });
+  return now;
+}
+
+function requestIdIn(input: unknown): string | undefined {
+  if (typeof input !== "object" || input === null || !("request_context" in input)) return undefined;
+  const context = input.request_context;
+  if (typeof context !== "object" || context === null || !("request_id" in context)) return undefined;
+  return typeof context.request_id === "string" ? clip(context.request_id, 200) : undefined;
+}
+
+/** The first problem, naming the field. */
+export function invalidInput(error: z.ZodError, prefix = ""): MemoryError {
+  const issue = error.issues[0];
+  if (!issue) return new MemoryError("invalid_input", "the input is not valid.");
+  const path = [prefix, ...issue.path.map(String)].filter((part) => part !== "").join(".");
+  if (issue.code === "unrecognized_keys") {
+    const key = issue.keys[0] ?? "";
+    const field = [path, key].filter((part) => part !== "").join(".");
+    return new MemoryError("invalid_input", `unknown argument "${clip(field, 100)}"; leave it out.`, { field: clip(field, 100) });
+  }
+  const where = path === "" ? "the input" : path;
+  return new MemoryError("invalid_input", `${where}: ${lowerFirst(issue.message)}.`, path === "" ? {} : { field: path });
+}
+
+const lowerFirst = (s: string) => s.charAt(0).toLowerCase() + s.slice(1).replace(/\.$/, "");
+
+function failureOf(memory: Memory, error: unknown, tool: string, requestId: string | undefined): Failure {
+  const known = error instanceof MemoryError ? error : translate(error);
+  if (known.code === "internal" || known.code === "unavailable" || known.code === "integrity")
+    memory.log.error({ err: error, tool, request_id: requestId }, known.message);
+  return {
+    code: known.code,
+    message: known.message,
+    ...(known.field === undefined ? {} : { field: known.field }),
+    ...(requestId === undefined ? {} : { request_id: requestId }),
+  };
+}
+
+/** SQLSTATE classes that mean something to a caller. What is left is ours, and says nothing of its inside. */
+function translate(error: unknown): MemoryError {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "23505") return conflict("another memory that says the same is already there.");
+  if (code.startsWith("23"))
+    return new MemoryError("integrity", "the store refused this change because it would break one of its rules; nothing was changed.", { cause: error });
+  if (code === "53100" || code === "ENOSPC") return unavailable("the disk is full: free some space and try again.", error);
+  if (/^(08|57P|53|ECONN|EPIPE|ETIMEDOUT)/.test(code))
+    return unavailable("the database cannot be reached right now; try again in a moment.", error);
+  return new MemoryError("internal", "something went wrong inside; the log says what. Nothing was changed.", { cause: error });
+}

@@ -1,0 +1,43 @@
+/** The menu: every capability there is, in the order agents see them. */
+import type { Tool } from "./define.ts";
+import { memoryActivityStream } from "./memory-activity-stream.ts";
+import { memoryConfirm } from "./memory-confirm.ts";
+import { memoryContext } from "./memory-context.ts";
+import { memoryContextBatch } from "./memory-context-batch.ts";
+import { memoryForget } from "./memory-forget.ts";
+import { memoryGet } from "./memory-get.ts";
+import { memoryIngestBatch } from "./memory-ingest-batch.ts";
+import { memoryMarkHarmful } from "./memory-mark-harmful.ts";
+import { memoryMarkHelpful } from "./memory-mark-helpful.ts";
+import { memoryRecall } from "./memory-recall.ts";
+import { memoryRestore } from "./memory-restore.ts";
+import { memorySearch } from "./memory-search.ts";
+import { memoryStats } from "./memory-stats.ts";
+import { memoryStore } from "./memory-store.ts";
+import { memoryStoreEpisode } from "./memory-store-episode.ts";
+import { memoryStoreFact } from "./memory-store-fact.ts";
+import { memoryStoreRule } from "./memory-store-rule.ts";
+
+export const tools: readonly Tool[] = [
+  memoryContext,
+  memorySearch,
+  memoryRecall,
+  memoryStoreEpisode,
+  memoryStoreFact,
+  memoryStoreRule,
+  memoryConfirm,
+  memoryMarkHelpful,
+  memoryMarkHarmful,
+  memoryStore,
+  memoryGet,
+  memoryForget,
+  memoryRestore,
+  memoryStats,
+  memoryContextBatch,
+  memoryIngestBatch,
+  memoryActivityStream,
+];
+
+const byName = new Map(tools.map((tool) => [tool.name, tool]));
+
+export const toolNamed = (name: string): Tool | undefined => byName.get(name);

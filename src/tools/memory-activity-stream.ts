@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { activity } from "../memory/activity.ts";
+import { defineTool } from "./define.ts";
+import * as f from "./fields.ts";
+
+export const memoryActivityStream = defineTool({
+  name: "memory_activity_stream",
+  title: "Activity stream",
+  description: "What happened to the memory, oldest first, page by page: every change, who made it and why.",
+  input: f.input({
+    since: f.time.optional(),
+    scope: f.scope.optional(),
+    limit: f.limit(1000).optional().describe("100 if left out."),
+    cursor: f.text(64).optional().describe("next_cursor of the page before."),
+  }),
+  output: f.output({
+    events: z.array(
+      z.object({
+        id: z.string(),
+        event_type: z.string(),
+        entity_type: z.string(),
+        entity_id: z.string(),
+        occurred_at: z.string(),
+        actor: z.string(),
+        butler: z.string(),
+        scope: z.string(),
+        session_id: z.string().nullable(),
+        request_id: z.string().nullable(),
+        subrequest_id: z.string().nullable(),
+        segment_id: z.string().nullable(),
+        payload: z.record(z.string(), z.unknown()),
+      }),
+    ),
+    next_cursor: z.string(),
+    more: z.boolean(),
+  }),
+  effect: "read",
+  core: false,
+  run: (call, input) => activity(call, input),
+  text: (a) =>
+    a.events.length === 0
+      ? "Nothing new."
+      : a.events.map((e) => `${e.occurred_at} ${e.event_type} ${e.entity_id} by ${e.actor}`).join("\n"),
+});

@@ -1,0 +1,38 @@
+import { z } from "zod";
+import { context } from "../memory/context.ts";
+import { defineTool } from "./define.ts";
+import * as f from "./fields.ts";
+
+export const contextFields = {
+  trigger_prompt: f.text(f.CONTENT_MAX).describe("The prompt the session starts with."),
+  butler: f.butler.optional(),
+  token_budget: z.number().int().min(1).max(100_000).optional().describe("3000 if left out; never exceeded."),
+};
+
+export const contextAnswer = {
+  text: z.string().describe("The block to put into the prompt; empty when there is nothing to say."),
+  tokens: z.number(),
+  budget: z.number(),
+  hash: z.string().describe("Of the text: the same memories and prompt give the same bytes."),
+  sections: z.array(
+    z.object({
+      name: z.string(),
+      items: z.array(z.object({ type: f.type, id: z.string(), score: z.number() })),
+      dropped: z.number(),
+    }),
+  ),
+  degraded: f.degraded,
+};
+
+export const memoryContext = defineTool({
+  name: "memory_context",
+  title: "Context for a prompt",
+  description:
+    "The block of memory to start a session with: lasting facts and proven rules first, then what the prompt calls for, within a token budget.",
+  input: f.input(contextFields),
+  output: f.output(contextAnswer),
+  effect: "read",
+  core: true,
+  run: (call, input) => context(call, input),
+  text: (a) => (a.text === "" ? "Nothing remembered for this yet." : a.text),
+});

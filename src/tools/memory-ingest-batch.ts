@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { forbidden, MemoryError } from "../domain/errors.ts";
+import { type Ingested, ingest, type KeyedEpisode } from "../memory/ingest.ts";
+import type { Call } from "../memory/memory.ts";
+import { invalidInput } from "./call.ts";
+import { defineTool } from "./define.ts";
+import * as f from "./fields.ts";
+import { episodeAnswer, episodeFields } from "./memory-store-episode.ts";
+import { lenientRow, RowError } from "./rows.ts";
+
+const Episode = z.strictObject(episodeFields);
+
+export const memoryIngestBatch = defineTool({
+  name: "memory_ingest_batch",
+  title: "Store many episodes",
+  description: "Store up to 500 episodes in one transaction; results in order, and one bad row does not lose the others.",
+  input: f.input({ episodes: z.array(lenientRow(Episode)).min(1).max(500) }),
+  output: f.output({ results: z.array(z.union([z.object({ ok: z.literal(true), ...episodeAnswer }), RowError])) }),
+  effect: "write",
+  core: false,
+  async run(call, input) {
+    const checked = input.episodes.map((row, index) => check(call, row, index));
+    const good = checked.filter((row): row is KeyedEpisode => !(row instanceof MemoryError));
+    const ingested = good.length === 0 ? [] : await ingest(call, input, good);
+    let at = 0;
+    return { results: checked.map((row) => present(row instanceof MemoryError ? row : (ingested[at++] as Ingested))) };
+  },
+  text: (a) => {
+    const bad = a.results.filter((r) => !r.ok).length;
+    return `Stored ${a.results.length - bad} of ${a.results.length} episodes${bad === 0 ? "" : `; ${bad} refused`}.`;
+  },
+});
+
+function check(call: Call, row: unknown, index: number): KeyedEpisode | MemoryError {
+  const parsed = Episode.safeParse(row);
+  if (!parsed.success) return invalidInput(parsed.error, `episodes.${index}`);
+  const { butler, ...episode } = parsed.data;
+  if (butler !== undefined && butler !== call.caller.butler)
+    return forbidden(`butler "${butler}" is not yours.`, `episodes.${index}.butler`);
+  return episode;
+}
+
+function present(row: Ingested) {
+  if (!(row instanceof MemoryError)) return { ok: true as const, ...row, redactions: [...row.redactions] };
+  return { ok: false as const, error: { code: row.code, message: row.message, ...(row.field ? { field: row.field } : {}) } };
+}

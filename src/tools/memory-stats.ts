@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { stats } from "../memory/stats.ts";
+import { defineTool } from "./define.ts";
+import * as f from "./fields.ts";
+
+const Counts = z.record(z.string(), z.number());
+
+export const memoryStats = defineTool({
+  name: "memory_stats",
+  title: "Memory statistics",
+  description: "How the memory is doing: counts by tier, state and maturity, the backlog, confidence and duplicates.",
+  input: f.input({ scope: f.scope.optional() }),
+  output: f.output({
+    episodes: z.object({
+      total: z.number(),
+      by_tier: Counts,
+      by_status: Counts,
+      backlog: z.number(),
+      backlog_age_hours: z.number(),
+    }),
+    facts: z.object({
+      total: z.number(),
+      by_state: Counts,
+      confidence_histogram: z.array(z.number()).describe("Live facts by effective confidence, in tenths."),
+    }),
+    rules: z.object({
+      total: z.number(),
+      by_maturity: Counts,
+      effectiveness: z.number().nullable().describe("Mean over the rules that were applied."),
+      applications: z.number(),
+    }),
+    links: z.number(),
+    events: z.number(),
+    duplicate_rate: z.number(),
+    degraded: f.degraded,
+  }),
+  effect: "read",
+  core: false,
+  run: (call, input) => stats(call, input),
+  text: (a) => {
+    const list = (counts: Record<string, number>) =>
+      Object.entries(counts)
+        .map(([k, n]) => `${k} ${n}`)
+        .join(", ");
+    return [
+      `Episodes: ${a.episodes.total} (${list(a.episodes.by_tier)}); backlog ${a.episodes.backlog}, ${a.episodes.backlog_age_hours.toFixed(1)} h old.`,
+      `Facts: ${a.facts.total} live (${list(a.facts.by_state)}).`,
+      `Rules: ${a.rules.total} (${list(a.rules.by_maturity)}); effectiveness ${a.rules.effectiveness?.toFixed(2) ?? "not known yet"}.`,
+      `Links: ${a.links}. Events: ${a.events}. Duplicates: ${(a.duplicate_rate * 100).toFixed(1)} %.`,
+      ...(a.degraded === undefined ? [] : [`(${a.degraded})`]),
+    ].join("\n");
+  },
+});

@@ -1,0 +1,69 @@
+/** Search results as data and as text: shared by search and recall. */
+import { z } from "zod";
+import { PERMANENCE } from "../domain/decay.ts";
+import { VALIDITY } from "../domain/lifecycle.ts";
+import { MATURITY } from "../domain/maturity.ts";
+import { clip } from "../domain/text.ts";
+import * as f from "./fields.ts";
+
+const Explain = z.object({
+  keyword_rank: z.number().nullable(),
+  keyword_score: z.number().nullable(),
+  semantic_rank: z.number().nullable(),
+  cosine: z.number().nullable(),
+  composite: z.number(),
+  confidence: z.number(),
+  decay_per_day: z.number(),
+  last_confirmed_at: z.string(),
+  reference_count: z.number(),
+});
+
+export const Result = z.object({
+  type: f.type,
+  id: z.string(),
+  content: z.string(),
+  score: z.number(),
+  relevance: z.number(),
+  importance: z.number(),
+  recency: z.number(),
+  effective_confidence: z.number(),
+  scope: z.string(),
+  state: z.enum(VALIDITY),
+  tags: z.array(z.string()),
+  created_at: z.string(),
+  subject: z.string().optional(),
+  predicate: z.string().optional(),
+  permanence: z.enum(PERMANENCE).nullish(),
+  maturity: z.enum(MATURITY).nullish(),
+  effectiveness: z.number().nullish(),
+  warning: z.boolean().optional(),
+  tier: f.tier.nullish(),
+  session_id: z.string().nullish(),
+  speaker: z.string().nullish(),
+  occurred_at: z.string().optional(),
+  expires_at: z.string().optional(),
+  explain: Explain.optional(),
+});
+
+export const resultsOutput = f.output({
+  results: z.array(Result),
+  mode: z.enum(["hybrid", "semantic", "keyword"]),
+  degraded: f.degraded,
+});
+
+export function resultsText(answer: z.infer<typeof resultsOutput>): string {
+  const notice = answer.degraded === undefined ? "" : `\n(${answer.degraded})`;
+  if (answer.results.length === 0) return `Nothing found.${notice}`;
+  return answer.results.map((r, i) => `${i + 1}. ${line(r)}`).join("\n") + notice;
+}
+
+function line(r: z.infer<typeof Result>): string {
+  const what = r.type === "fact" ? `${r.subject} / ${r.predicate}: ${r.content}` : r.content;
+  const notes = [
+    r.warning ? "WARNING" : r.type,
+    r.maturity && !r.warning ? r.maturity : undefined,
+    r.type === "episode" ? (r.occurred_at ?? r.created_at).slice(0, 10) : `confidence ${r.effective_confidence.toFixed(2)}`,
+    r.id,
+  ];
+  return `${clip(what.replace(/\s+/g, " "), 1000)} [${notes.filter(Boolean).join(", ")}]`;
+}

@@ -1,0 +1,13 @@
+/** Rows of a batch are checked one by one, so that one bad row does not lose the others; the schema is still advertised. */
+import { z } from "zod";
+import { ERROR_CODES } from "../domain/errors.ts";
+
+export function lenientRow(schema: z.ZodType): z.ZodType<unknown> {
+  const { $schema: _, ...advertised } = z.toJSONSchema(schema, { io: "input" });
+  return z.unknown().meta(advertised);
+}
+
+export const RowError = z.object({
+  ok: z.literal(false),
+  error: z.object({ code: z.enum(ERROR_CODES), message: z.string(), field: z.string().optional() }),
+});

@@ -1,0 +1,198 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Hit, idf, type Postings, rank, weight } from "../../src/domain/bm25.ts";
+import {
+  blockKey,
+  concat,
+  countHashes,
+  type Entry,
+  eachEntry,
+  eachForward,
+  encodeEntries,
+  encodeForward,
+  h40,
+  uuidText,
+  withoutSlot,
+} from "../../src/domain/postings.ts";
+import { naiveBm25, naiveDoc } from "../support/naive-bm25.ts";
+
+const WORDS = ["zebra", "piano", "lemon", "tango", "kiwi"];
+const words = fc.array(fc.constantFrom(...WORDS), { maxLength: 8 });
+
+function idOf(i: number): Uint8Array {
+  const id = new Uint8Array(16);
+  new DataView(id.buffer).setUint32(12, i);
+  return id;
+}
+
+type State = "fresh" | "folded" | "gone";
+interface Doc {
+  readonly sk: number;
+  readonly words: readonly string[];
+  readonly state: State;
+}
+
+/** The tables' content as one statement would return it, for memories in any mixture of states on two shelves. */
+function postingsOf(docs: readonly Doc[], query: readonly string[]) {
+  const terms = [...countHashes(query)].map(([hash, count]) => ({ hash, count }));
+  const folded = [1, 2].map((sk) => ({ sk, docs: docs.filter((doc) => doc.sk === sk && doc.state !== "fresh") }));
+  const row = (doc: Doc) => encodeForward(doc.words);
+  const blocks = folded.flatMap(({ sk, docs: held }) =>
+    terms.flatMap(({ hash }, term) => {
+      const entries: Entry[] = [];
+      for (const [slot, doc] of held.entries()) {
+        const { len, x } = row(doc);
+        eachForward(x, (h, tf) => {
+          if (h === hash) entries.push({ slot, tf, len });
+        });
+      }
+      return entries.length > 0 ? [{ term, sk, x: encodeEntries(entries) }] : [];
+    }),
+  );
+  const postings: Postings = {
+    terms,
+    shelves: folded.map(({ sk, docs: held }) => ({
+      sk,
+      n: held.length,
+      tl: held.reduce((sum, doc) => sum + row(doc).len, 0),
+      slots: held.length,
+    })),
+    blocks,
+    fresh: docs.flatMap((doc, i) => (doc.state === "fresh" ? [{ id: idOf(i), sk: doc.sk, ...row(doc) }] : [])),
+    gone: folded.flatMap(({ sk, docs: held }) =>
+      held.flatMap((doc, slot) => (doc.state === "gone" ? [{ sk, slot, ...row(doc) }] : [])),
+    ),
+  };
+  const name = (hit: Hit) =>
+    "memoryId" in hit
+      ? hit.memoryId
+      : uuidText(idOf(docs.indexOf(folded.find((shelf) => shelf.sk === hit.sk)?.docs[hit.slot] as Doc)));
+  return { postings, name };
+}
+
+const anyDocs = fc.array(
+  fc.record({ sk: fc.constantFrom(1, 2), words, state: fc.constantFrom<State>("fresh", "folded", "gone") }),
+  { maxLength: 30 },
+);
+
+describe("rank", () => {
+  test("equals textbook BM25 in any mixture of folded, unfolded and removed memories", () => {
+    fc.assert(
+      fc.property(anyDocs, fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 5 }), (docs, query) => {
+        const { postings, name } = postingsOf(docs, query);
+        const ranking = rank(postings);
+        const live = docs.flatMap((doc, i) => (doc.state === "gone" ? [] : [naiveDoc(uuidText(idOf(i)), doc.words)]));
+        const got = ranking
+          .top(1000)
+          .map((hit) => ({ memoryId: name(hit), score: hit.score }))
+          .sort((a, b) => b.score - a.score || (a.memoryId < b.memoryId ? -1 : 1));
+        expect(got).toEqual(naiveBm25(live, query));
+        expect(ranking.total).toBe(got.length);
+        expect(ranking.n).toBe(live.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("going on from where the last page ended gives the whole ranking once, and never cuts a tie", () => {
+    fc.assert(
+      fc.property(anyDocs, fc.integer({ min: 1, max: 7 }), (docs, k) => {
+        const { postings } = postingsOf(docs, ["zebra", "piano"]);
+        const whole = rank(postings).top(1000);
+        const ranking = rank(postings);
+        const pages: Hit[] = [];
+        for (;;) {
+          const page = ranking.top(k, pages.length);
+          if (page.length === 0) break;
+          pages.push(...page);
+          const next = whole[pages.length];
+          expect(next?.score).not.toBe(page.at(-1)?.score);
+        }
+        expect(pages).toEqual(whole);
+        expect(whole.map((hit) => hit.score)).toEqual(whole.map((hit) => hit.score).sort((a, b) => b - a));
+      }),
+    );
+  });
+
+  test("a term that every memory has still scores, and no memory is listed twice", () => {
+    expect(weight(idf(5_000_000, 5_000_000), 1, 30, 30)).toBe(1);
+    const docs: Doc[] = Array.from({ length: 400 }, () => ({ sk: 1, words: ["zebra"], state: "folded" }));
+    const hits = rank(postingsOf(docs, ["zebra", "zebra"]).postings).top(1);
+    expect(hits.length).toBe(400);
+    expect(new Set(hits.map((hit) => ("slot" in hit ? hit.slot : -1))).size).toBe(400);
+    expect(hits.every((hit) => hit.score >= 2)).toBe(true);
+  });
+
+  test("finds the best of many without mixing up queries that share the accumulators", () => {
+    const docs: Doc[] = Array.from({ length: 3000 }, (_, i) => ({
+      sk: 1 + (i % 2),
+      words: [WORDS[i % 5] as string, ...Array.from({ length: i % 97 }, () => "filler")],
+      state: "folded",
+    }));
+    const first = rank(postingsOf(docs, ["zebra"]).postings);
+    const second = rank(postingsOf(docs, ["piano"]).postings);
+    expect(first.total).toBe(600);
+    expect(second.total).toBe(600);
+    const scores = first.top(1000).map((hit) => hit.score);
+    expect(first.top(10).map((hit) => hit.score)).toEqual(scores.slice(0, first.top(10).length));
+    expect(scores).toEqual([...scores].sort((a, b) => b - a));
+  });
+
+  test("nothing asked, nothing stored", () => {
+    expect(rank({ terms: [], shelves: [], blocks: [], fresh: [], gone: [] }).top(10)).toEqual([]);
+    expect(rank(postingsOf([], ["zebra"]).postings).top(10)).toEqual([]);
+  });
+});
+
+describe("byte formats", () => {
+  test("hashes are fixed: stored keys depend on them", () => {
+    expect(["", "zebra", "東京", "memorystorefact"].map(h40)).toEqual([
+      174671690763, 755116762445, 464601773599, 591563496380,
+    ]);
+    expect(blockKey(8_388_607, 2 ** 40 - 1)).toBe("9223372036854775807");
+    expect(() => blockKey(8_388_608, 0)).toThrow(RangeError);
+  });
+
+  test("hashes spread: no collision among 50,000 words, every bit used", () => {
+    const hashes = new Set(Array.from({ length: 50_000 }, (_, i) => h40(`word${i.toString(36)}`)));
+    expect(hashes.size).toBe(50_000);
+    for (let bit = 0; bit < 40; bit++) {
+      const ones = [...hashes].filter((h) => Math.floor(h / 2 ** bit) % 2 === 1).length;
+      expect(Math.abs(ones - 25_000)).toBeLessThan(1000);
+    }
+  });
+
+  test("forward rows clamp what does not fit, once and for all", () => {
+    const { len, x } = encodeForward([...Array(300).fill("zebra"), ...Array(70_000).fill("piano"), "kiwi"]);
+    const found: [number, number][] = [];
+    eachForward(x, (hash, tf) => found.push([hash, tf]));
+    expect(len).toBe(65_535);
+    expect(found).toEqual([
+      [h40("zebra"), 255],
+      [h40("piano"), 255],
+      [h40("kiwi"), 1],
+    ]);
+  });
+
+  test("entries survive the trip, also at an odd offset", () => {
+    const entry = fc.record({
+      slot: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
+      tf: fc.integer({ min: 1, max: 255 }),
+      len: fc.integer({ min: 0, max: 65_535 }),
+    });
+    fc.assert(
+      fc.property(fc.uniqueArray(entry, { selector: (e) => e.slot, minLength: 1, maxLength: 20 }), (entries) => {
+        const x = concat([Uint8Array.of(9), encodeEntries(entries)]).subarray(1);
+        const read = (bytes: Uint8Array) => {
+          const out: Entry[] = [];
+          eachEntry(bytes, (slot, tf, len) => out.push({ slot, tf, len }));
+          return out;
+        };
+        expect(read(x)).toEqual(entries);
+        const left = withoutSlot(x, (entries[0] as Entry).slot);
+        expect(left && read(left)).toEqual(entries.slice(1));
+        expect(withoutSlot(left as Uint8Array, (entries[0] as Entry).slot)).toBeUndefined();
+      }),
+    );
+  });
+});

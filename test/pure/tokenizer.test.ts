@@ -1,0 +1,103 @@
+import fc from "fast-check";
+import { countTokens as exactCl100k } from "gpt-tokenizer/encoding/cl100k_base";
+import { encode, countTokens as exactO200k } from "gpt-tokenizer/encoding/o200k_base";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openTokenizer } from "../../src/adapters/tokenizer/gpt.ts";
+import type { Tokenizer } from "../../src/adapters/tokenizer/port.ts";
+
+const plain = { disallowedSpecial: new Set<string>() };
+
+describe("openTokenizer", () => {
+  let o200k: Tokenizer;
+  let cl100k: Tokenizer;
+  beforeAll(async () => {
+    [o200k, cl100k] = await Promise.all([openTokenizer("o200k_base"), openTokenizer("cl100k_base")]);
+  });
+
+  it("carries its name", () => {
+    expect([o200k.name, cl100k.name]).toEqual(["o200k_base", "cl100k_base"]);
+  });
+
+  it("counts known texts, differently per vocabulary", () => {
+    expect(o200k.count("")).toBe(0);
+    expect(o200k.count("hello world")).toBe(2);
+    expect(cl100k.count("hello world")).toBe(2);
+    const chinese = "今天天气很好，我们去公园散步吧。";
+    expect(o200k.count(chinese)).toBeLessThan(cl100k.count(chinese));
+  });
+
+  it("takes special tokens as ordinary text", () => {
+    const text = "before <|endoftext|> <|im_start|> <|fim_prefix|> after";
+    expect(() => encode(text)).toThrow();
+    expect(o200k.count(text)).toBe(exactO200k(text, plain));
+    expect(o200k.count("<|endoftext|>")).toBeGreaterThan(1);
+    expect(cl100k.count("<|endoftext|>")).toBeGreaterThan(1);
+  });
+
+  it("never throws, equals the library and repeats itself, on any text", () => {
+    const anything = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 300 }),
+      fc.string({ unit: "grapheme", maxLength: 300 }),
+      fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 100 }).map((codes) => String.fromCharCode(...codes)),
+    );
+    fc.assert(
+      fc.property(anything, (text) => {
+        for (const [tokenizer, exact] of [
+          [o200k, exactO200k],
+          [cl100k, exactCl100k],
+        ] as const) {
+          const first = tokenizer.count(text);
+          expect(first).toBe(exact(text, plain));
+          expect(tokenizer.count(text)).toBe(first);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("gives the same count whether or not the text is still cached", () => {
+    const texts = Array.from({ length: 5_000 }, (_, index) => `memory number ${index} about tea`);
+    const first = texts.map((text) => o200k.count(text));
+    expect(texts.map((text) => o200k.count(text))).toEqual(first);
+    expect(first[4_999]).toBe(exactO200k(texts[4_999] ?? "", plain));
+  });
+
+  it("never counts a long run without a break below the exact count, nor far above it", () => {
+    const unit = fc.oneof(
+      fc.constantFrom("the", "there", "and", "water", "ing", "THE", "a", "x"),
+      fc.constantFrom("的", "一", "是", "不", "你好", "人"),
+      fc.constantFrom("-", "=", "*", "--", "/", "."),
+      fc.constantFrom("😀", "👍🏽"),
+      fc.constantFrom(" ", "\n", "\t"),
+    );
+    const oneKind = fc.constantFrom("letters", "han", "marks", "emoji", "space").chain((kind) => {
+      const units = {
+        letters: ["the", "there", "and", "water", "ing", "THE", "a", "x", "q"],
+        han: ["的", "一", "是", "不", "你好", "人", "齉"],
+        marks: ["-", "=", "*", "--", "/", "."],
+        emoji: ["😀", "👍", "🎉"],
+        space: [" ", "\n", "\t"],
+      }[kind] as string[];
+      return fc.array(fc.constantFrom(...units), { minLength: 520, maxLength: 900 });
+    });
+    const run = fc.oneof(oneKind, fc.array(unit, { minLength: 520, maxLength: 900 })).map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(run, (text) => {
+        for (const [tokenizer, exact] of [
+          [o200k, exactO200k],
+          [cl100k, exactCl100k],
+        ] as const) {
+          const over = tokenizer.count(text) - exact(text, plain);
+          expect(over).toBeGreaterThanOrEqual(0);
+          expect(over).toBeLessThanOrEqual(8 * Math.ceil(text.length / 512) + 8);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("finishes runs for which the library alone needs minutes", () => {
+    expect(o200k.count("a".repeat(500_000))).toBeGreaterThan(10_000);
+    expect(o200k.count("你".repeat(100_000))).toBeGreaterThan(10_000);
+  });
+});

@@ -1,0 +1,24 @@
+import type { TestProject } from "vitest/node";
+import { startPostgres } from "./postgres.ts";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** Undefined when no server could be had: suites that need one are skipped, with the reason on the console. */
+    postgresUrl: string | undefined;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  try {
+    const server = await startPostgres();
+    project.provide("postgresUrl", server.url);
+    return () => server.stop();
+  } catch (error) {
+    // A build server that silently tests half of the stores would be worse than a red build.
+    if (process.env.CI === "true") throw error;
+    project.provide("postgresUrl", undefined);
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`\n!! Tests on a PostgreSQL server are SKIPPED: ${reason}\n\n`);
+    return async () => undefined;
+  }
+}

@@ -1,0 +1,66 @@
+/** Fakes for the owner's own logic: a store that counts, a model that arrives when told. */
+import type { Embedder } from "../../src/adapters/embedder/port.ts";
+import { silentLog } from "../../src/adapters/log.ts";
+import { parseButlerToml } from "../../src/butler/config.ts";
+import { createOwner, type OwnerParts } from "../../src/butler/owner.ts";
+import { type ModelOnDisk, sharedModel } from "../../src/butler/shared-model.ts";
+import type { Principal } from "../../src/serve/host.ts";
+import type { Outcome } from "../../src/tools/outcome.ts";
+
+export const everyone: Principal = { name: "local", tenant: "default", butler: "*", admin: true };
+
+export const butler = (name: string, more = "") => parseButlerToml(`[butler]\nname = "${name}"\n${more}`, `${name}/butler.toml`);
+
+export interface FakeMemory {
+  readonly number: number;
+  readonly embedder: Embedder | undefined;
+  close(): Promise<void>;
+}
+
+export const fakeEmbedder = (closed: () => void = () => undefined): Embedder => ({
+  version: { model: "fake", variant: "int8", dimensions: 1, sha256: "0" },
+  embed: async () => new Float32Array([1]),
+  close: async () => closed(),
+});
+
+export const fakeModel = (load: () => Promise<Embedder>): ModelOnDisk => ({ version: fakeEmbedder().version, load });
+
+export const noModel = () => sharedModel({ locate: async () => undefined, log: silentLog });
+
+/** An owner over stores that only count how often they were opened, closed and maintained. */
+export function fakeOwner(options: Partial<OwnerParts<FakeMemory>> = {}) {
+  const seen = { opened: 0, closed: 0, maintained: 0 };
+  const model = noModel();
+  const owner = createOwner<FakeMemory>({
+    version: "1.0.0",
+    roster: [butler("general")],
+    log: silentLog,
+    open: async (_, embedder) => {
+      seen.opened += 1;
+      return {
+        number: seen.opened,
+        embedder,
+        close: async () => {
+          seen.closed += 1;
+        },
+      };
+    },
+    call: async (memory): Promise<Outcome> => ({ ok: true, answer: { number: memory.number, model: memory.embedder !== undefined } }),
+    maintain: async () => {
+      seen.maintained += 1;
+    },
+    writes: () => true,
+    model: () => model,
+    ...options,
+  });
+  return { owner, seen };
+}
+
+/** Something that somebody else will settle. */
+export function gate() {
+  let open: () => void = () => undefined;
+  const passed = new Promise<void>((done) => {
+    open = done;
+  });
+  return { open, passed };
+}
