@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { Agent, type ClientRequest, request as httpRequest } from "node:http";
 import { MemoryError, unavailable } from "../domain/errors.ts";
+import { CALL_KEY_PREFIX } from "../memory/maintain.ts";
 import type { ButlerInfo, Health } from "../serve/host.ts";
 import type { Outcome, ToolRequest } from "../tools/outcome.ts";
 import { type Home, reasonOf } from "./home.ts";
@@ -119,7 +120,7 @@ export function connectOwner(options: ClientOptions): OwnerClient {
       return (await reach("GET", "/owner/health")) as Health;
     },
     async invoke(butler, request) {
-      const keyed = { ...request, idempotencyKey: request.idempotencyKey ?? randomUUID(), ...(now === undefined ? {} : { now }) };
+      const keyed = { ...request, idempotencyKey: request.idempotencyKey ?? `${CALL_KEY_PREFIX}${randomUUID()}`, ...(now === undefined ? {} : { now }) };
       try {
         return (await reach("POST", "/owner/call", { butler, request: keyed })) as Outcome;
       } catch (error) {

@@ -52,7 +52,7 @@ export function ask(options: Ask): Promise<Reply> {
 }
 
 /** EAGAIN is a full backlog: Linux refuses a connect to a busy unix socket that way. */
-const NOBODY_THERE = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET", "EPIPE", "ECONNABORTED", "ENOTCONN", "EAGAIN"]);
+const NOBODY_THERE = new Set(["ENOENT", "ENOTDIR", "ECONNREFUSED", "ECONNRESET", "EPIPE", "ECONNABORTED", "ENOTCONN", "EAGAIN"]);
 
 /** The owner is not there, or went away while we spoke: the call may be repeated under the same key. */
 export function isGone(error: unknown): boolean {

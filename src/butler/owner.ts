@@ -8,7 +8,7 @@ import type { ButlerConfig } from "./config.ts";
 import { reasonOf } from "./home.ts";
 import type { Roster } from "./roster.ts";
 import type { SharedModel } from "./shared-model.ts";
-import { type Closable, type StoreKeeper, storeKeeper } from "./store-keeper.ts";
+import { type Closable, type StoreKeeper, storeKeeper, type Upkeep } from "./store-keeper.ts";
 
 export interface OwnerParts<M extends Closable> {
   readonly version: string;
@@ -16,13 +16,16 @@ export interface OwnerParts<M extends Closable> {
   readonly log: Log;
   open(butler: ButlerConfig, embedder: Embedder | undefined): Promise<M>;
   call(memory: M, principal: Principal, request: ToolRequest): Promise<Outcome>;
-  maintain(memory: M): Promise<void>;
+  /** Hands a model that has arrived to a store that was opened without one. */
+  adopt(memory: M, embedder: Embedder): Promise<void>;
+  maintain(memory: M, upkeep: Upkeep): Promise<void>;
   /** Whether a tool changes what a user would miss; decides how soon the store is tidied. */
   writes(tool: string): boolean;
   model(variant: ButlerConfig["memory"]["embedding_variant"]): SharedModel;
   readonly storeIdleMs?: number;
   readonly quietMs?: number;
   readonly maintainEveryMs?: number;
+  readonly fullEveryMs?: number;
 }
 
 export interface Owner extends Host {
@@ -58,14 +61,20 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
       idleMs: parts.storeIdleMs ?? 5 * 60_000,
       quietMs: parts.quietMs ?? 1_000,
       maintainEveryMs: parts.maintainEveryMs ?? 3 * 60_000,
+      fullEveryMs: parts.fullEveryMs ?? 60 * 60_000,
     });
     rooms.set(config.name, { config, keeper });
   }
-  for (const model of models) model.onArrival(() => renewUsersOf(model));
+  for (const model of models) model.onArrival((embedder) => handOut(model, embedder));
 
-  function renewUsersOf(model: SharedModel): void {
+  function handOut(model: SharedModel, embedder: Embedder): void {
     for (const { config, keeper } of rooms.values()) {
-      if (parts.model(config.memory.embedding_variant) === model) keeper.renew();
+      if (parts.model(config.memory.embedding_variant) !== model) continue;
+      keeper.ifOpen(async (memory) => {
+        await parts.adopt(memory, embedder);
+        // What was stored without a vector gets one in the next maintenance.
+        keeper.used(true);
+      });
     }
   }
 

@@ -24,7 +24,7 @@ export interface SharedModel {
   /** What a store may embed with; undefined while there is no model on this disk. Never waits for a download. */
   handle(): Promise<Embedder | undefined>;
   /** Called once when a model arrives after `handle` had to say that there is none. */
-  onArrival(tell: () => void): void;
+  onArrival(tell: (embedder: Embedder) => void): void;
   status(): string;
   /** Frees the weights; the next use loads them again. */
   drop(): Promise<void>;
@@ -40,7 +40,7 @@ export function sharedModel(parts: SharedModelParts): SharedModel {
   let loaded: Promise<Embedder> | undefined;
   let pulling: Promise<void> | undefined;
   let retry: NodeJS.Timeout | undefined;
-  let tellArrival: () => void = () => undefined;
+  let tellArrival: (embedder: Embedder) => void = () => undefined;
   let status = "unknown until first use";
 
   function locate(): Promise<ModelOnDisk | undefined> {
@@ -78,7 +78,7 @@ export function sharedModel(parts: SharedModelParts): SharedModel {
         found = Promise.resolve(model);
         status = describe(model.version);
         log.info({ model: status }, "the embedding model has arrived");
-        tellArrival();
+        tellArrival(handOf(model));
       },
       (error: unknown) => {
         pulling = undefined;
@@ -93,6 +93,17 @@ export function sharedModel(parts: SharedModelParts): SharedModel {
     );
   }
 
+  function handOf(model: ModelOnDisk): Embedder {
+    // A store that opens is about to embed: loading now runs beside the opening instead of after it.
+    void load(model).catch(() => undefined);
+    return {
+      version: model.version,
+      embed: async (text, priority) => (await load(model)).embed(text, priority),
+      // Shared: a store that closes must not take it away from the others.
+      close: async () => undefined,
+    };
+  }
+
   return {
     async handle() {
       const model = await locate();
@@ -100,14 +111,7 @@ export function sharedModel(parts: SharedModelParts): SharedModel {
         fetchInBackground();
         return undefined;
       }
-      // A store that opens is about to embed: loading now runs beside the opening instead of after it.
-      void load(model).catch(() => undefined);
-      return {
-        version: model.version,
-        embed: async (text, priority) => (await load(model)).embed(text, priority),
-        // Shared: a store that closes must not take it away from the others.
-        close: async () => undefined,
-      };
+      return handOf(model);
     },
     onArrival(tell) {
       tellArrival = tell;

@@ -11,10 +11,16 @@ export interface Closable {
   close(): Promise<void>;
 }
 
+export interface Upkeep {
+  readonly level: "light" | "full";
+  interrupted(): boolean;
+}
+
 export interface KeeperParts<M extends Closable> {
   readonly butler: string;
   open(): Promise<M>;
-  maintain(memory: M): Promise<void>;
+  /** `interrupted` turns true when a call comes in: the rest is done in the next quiet moment. */
+  maintain(memory: M, upkeep: Upkeep): Promise<void>;
   /** After each closing, so that what is shared with other stores can be let go too. */
   closed(): void;
   readonly log: Log;
@@ -23,14 +29,16 @@ export interface KeeperParts<M extends Closable> {
   readonly quietMs: number;
   /** and at least this often while a busy store never is quiet. */
   readonly maintainEveryMs: number;
+  /** The thorough kind comes this often. */
+  readonly fullEveryMs: number;
 }
 
 export interface StoreKeeper<M> {
   use<T>(work: (memory: M) => Promise<T>): Promise<T>;
   /** After a call: a write asks for maintenance when things have calmed down, reads do so only once in a while. */
   used(wrote: boolean): void;
-  /** Opens anew before the next call, because something the store was opened with has changed. */
-  renew(): void;
+  /** Runs `work` on the store if it is open or opening; does not open it. */
+  ifOpen(work: (memory: M) => Promise<void>): void;
   state(): { store: "open" | "closed" | "failed"; reason?: string };
   close(): Promise<void>;
 }
@@ -41,12 +49,12 @@ export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKee
   let closing: Promise<void> | undefined;
   let failure: string | undefined;
   let users = 0;
-  let stale = false;
   const drained: (() => void)[] = [];
   let idle: NodeJS.Timeout | undefined;
   let quiet: NodeJS.Timeout | undefined;
   let maintaining: Promise<void> | undefined;
   let dirtySince: number | undefined;
+  let lastFull = performance.now();
 
   function open(): Promise<M> {
     opened ??= parts.open().then(
@@ -67,8 +75,7 @@ export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKee
     users -= 1;
     if (users > 0) return;
     for (const wake of drained.splice(0)) wake();
-    if (stale) void close();
-    else if (!closing) armIdle();
+    if (!closing) armIdle();
   }
 
   function armIdle(): void {
@@ -85,10 +92,18 @@ export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKee
 
   async function maintain(): Promise<void> {
     if (maintaining || !opened || closing) return;
+    const due = overdue();
+    const full = performance.now() - lastFull >= parts.fullEveryMs;
+    if (full) lastFull = performance.now();
     dirtySince = undefined;
-    const started = opened;
-    maintaining = started
-      .then((memory) => parts.maintain(memory))
+    // What is overdue is done among the calls; else a call that comes in goes first.
+    const interrupted = () => {
+      if (due || users === 0) return false;
+      dirtySince ??= performance.now();
+      return true;
+    };
+    maintaining = opened
+      .then((memory) => parts.maintain(memory, { level: full ? "full" : "light", interrupted }))
       .catch((error: unknown) => log.warn({ butler, reason: reasonOf(error) }, "maintenance failed; it will be tried again"))
       .finally(() => {
         maintaining = undefined;
@@ -112,7 +127,6 @@ export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKee
     await maintaining;
     const held = opened;
     opened = undefined;
-    stale = false;
     dirtySince = undefined;
     if (!held) return;
     try {
@@ -124,7 +138,6 @@ export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKee
 
   return {
     async use(work) {
-      if (stale && opened && !closing) void close();
       while (closing) await closing;
       clearTimeout(idle);
       users += 1;
@@ -138,10 +151,15 @@ export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKee
       dirtySince ??= performance.now();
       if (wrote || overdue()) armQuiet();
     },
-    renew() {
-      if (!opened) return;
-      stale = true;
-      if (users === 0) void close();
+    ifOpen(work) {
+      if (!opened || closing) return;
+      const held = opened;
+      users += 1;
+      clearTimeout(idle);
+      void held
+        .then(work)
+        .catch((error: unknown) => log.error({ butler, reason: reasonOf(error) }, "an open store could not be changed"))
+        .finally(leave);
     },
     state() {
       if (failure !== undefined) return { store: "failed", reason: failure };

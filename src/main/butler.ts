@@ -46,7 +46,7 @@ async function fail(error: unknown, argv: readonly string[]): Promise<ExitCode> 
     say(JSON.stringify({ error: { code, message, ...(known && error.field !== undefined ? { field: error.field } : {}) } }));
   } else {
     note(known ? message : `butler failed: ${message}`);
-    if (code === "invalid_input" || code === "unavailable") note(hint(code));
+    if (code === "invalid_input") note(hint(code));
   }
   return exitCode(code);
 }

@@ -6,6 +6,7 @@ import { homeAt } from "../butler/home.ts";
 import { createOwner } from "../butler/owner.ts";
 import type { ErrorCode } from "../domain/errors.ts";
 import { maintain } from "../memory/maintain.ts";
+import type { OpenMemory } from "../memory/open.ts";
 import type { Principal } from "../serve/host.ts";
 import { callTool } from "../tools/call.ts";
 import { toolNamed } from "../tools/index.ts";
@@ -47,12 +48,13 @@ export async function openMemory(options: LibraryOptions): Promise<OpenedMemory>
   const config = options.toml === undefined ? defaultButler(options.butler ?? "general") : parseButlerToml(options.toml, "toml");
   const place = { folder: () => join(resolve(folder ?? "."), "store"), databaseUrl: url };
   const models = { modelDir: options.modelDir ?? environment.modelDir, cacheDir: homeAt(environment.home).models };
-  const owner = createOwner({
+  const owner = createOwner<OpenMemory>({
     version,
     roster: [config],
     log,
     open: memoryOpener({ place, clock: clockAt(options.now), log }),
     call: callTool,
+    adopt: (memory, embedder) => memory.adopt(embedder),
     maintain,
     writes: (tool) => toolNamed(tool)?.effect !== "read",
     model: modelShelf({ place: models, fetch: options.fetchModel ?? true, log }),

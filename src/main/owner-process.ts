@@ -9,6 +9,7 @@ import { createOwner } from "../butler/owner.ts";
 import type { Roster } from "../butler/roster.ts";
 import { ensureHomeToken, tokenChecker } from "../butler/tokens.ts";
 import { maintain } from "../memory/maintain.ts";
+import type { OpenMemory } from "../memory/open.ts";
 import { loopbackHosts } from "../serve/guards.ts";
 import type { Principal } from "../serve/host.ts";
 import { httpApp } from "../serve/http.ts";
@@ -36,12 +37,13 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
   await ensureHomeToken(home, clock.now());
 
   const place = { folder: home.store, databaseUrl: environment.databaseUrl };
-  const owner = createOwner({
+  const owner = createOwner<OpenMemory>({
     version,
     roster,
     log,
     open: memoryOpener({ place, clock, log }),
     call: callTool,
+    adopt: (memory, embedder) => memory.adopt(embedder),
     maintain,
     writes: (tool) => toolNamed(tool)?.effect !== "read",
     model: modelShelf({ place: { modelDir: environment.modelDir, cacheDir: home.models }, fetch: true, log }),

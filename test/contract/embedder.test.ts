@@ -11,6 +11,9 @@ import { type OnnxEmbedder, openOnnxEmbedder } from "../../src/adapters/embedder
 import type { Embedder } from "../../src/adapters/embedder/port.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 
+// Loading and hashing compete with whatever else runs on the machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
 const FOOD = "A man is eating food.";
 const BREAD = "A man is eating a piece of bread.";
 const LONG = "The river runs past the old mill, where the miller's daughter keeps bees and sells honey. ".repeat(7);

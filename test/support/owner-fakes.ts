@@ -13,7 +13,7 @@ export const butler = (name: string, more = "") => parseButlerToml(`[butler]\nna
 
 export interface FakeMemory {
   readonly number: number;
-  readonly embedder: Embedder | undefined;
+  embedder: Embedder | undefined;
   close(): Promise<void>;
 }
 
@@ -46,6 +46,9 @@ export function fakeOwner(options: Partial<OwnerParts<FakeMemory>> = {}) {
       };
     },
     call: async (memory): Promise<Outcome> => ({ ok: true, answer: { number: memory.number, model: memory.embedder !== undefined } }),
+    adopt: async (memory, embedder) => {
+      memory.embedder = embedder;
+    },
     maintain: async () => {
       seen.maintained += 1;
     },

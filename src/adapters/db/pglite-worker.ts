@@ -33,7 +33,7 @@ const post = (reply: Reply, moved: ArrayBuffer[] = []) => port.postMessage(reply
 
 /** PGlite swallows what its engine throws and would go on with a dead backend: end the thread instead. */
 function fatal(reason: string): never {
-  post({ fatal: `${reason} ${lastWords}`.trim() });
+  post({ fatal: `${reason} ${lastWords}`.replace(/\s+/g, " ").trim() });
   process.exit(1);
 }
 
@@ -88,6 +88,7 @@ async function open(): Promise<{ pg: PGlite; files: DurableFs | undefined }> {
       await pg.query("select set_config($1, $2, false)", [name, value]);
     }
     if (fresh && dir !== undefined) finishFolder(dir, start.durable);
+    lastWords = "";
     return { pg, files };
   } catch (error) {
     throw explainFailure(dir ?? "memory", error, lastWords);

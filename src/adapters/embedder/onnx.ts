@@ -14,8 +14,8 @@ export interface OnnxEmbedder extends Embedder {
 
 export interface OnnxOptions {
   /**
-   * Threads of one inference; the vectors are the same bytes. Measured on two cores, 132 tokens, int8: idle, two threads take
-   * 7.4 ms instead of 12; with other work on the cores they take 13 to 28 ms while one thread stays at 12 to 14.
+   * Threads of one inference; the vectors are the same bytes. Measured on two cores, 132 tokens, int8: on an idle machine two
+   * threads take 7.4 ms instead of 12, but with other work on the cores they burn 28 to 34 ms of CPU instead of 13 to 15.
    */
   readonly threads?: number;
   readonly log?: Log;

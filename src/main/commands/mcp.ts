@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { invalid } from "../../domain/errors.ts";
 import type { ExitCode } from "../../serve/failures.ts";
 import { serveMcpStdio } from "../../serve/mcp-stdio.ts";
@@ -20,6 +21,8 @@ export async function run(args: readonly string[], { environment }: Context): Pr
   // With a name there is nothing to wait for: the owner starts beside the handshake, and a failure is told at the first call.
   if (values.butler !== undefined) void client.butlers().catch(() => undefined);
   const butler = await chooseButler(client, values.butler);
+  // An agent starts this process for one session; references from several sessions are what promotes a memory.
+  const session = `stdio-${randomUUID()}`;
   const door = serveMcpStdio({
     stdin: process.stdin,
     stdout: process.stdout,
@@ -27,7 +30,7 @@ export async function run(args: readonly string[], { environment }: Context): Pr
     toolset,
     butler,
     version,
-    call: (request) => client.invoke(butler, request),
+    call: (request) => client.invoke(butler, { session, ...request }),
   });
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void door.close());
   await door.closed;

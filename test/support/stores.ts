@@ -1,0 +1,165 @@
+/** Every flow runs on every store: embedded, a server, and a server with a pool of one. */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, describe, inject } from "vitest";
+import type { Clock } from "../../src/adapters/clock.ts";
+import { openPglite } from "../../src/adapters/db/pglite.ts";
+import type { Db } from "../../src/adapters/db/port.ts";
+import { openPostgres } from "../../src/adapters/db/postgres.ts";
+import { openOnnxEmbedder } from "../../src/adapters/embedder/onnx.ts";
+import type { Embedder } from "../../src/adapters/embedder/port.ts";
+import { uuidv7Source } from "../../src/adapters/ids.ts";
+import { silentLog } from "../../src/adapters/log.ts";
+import { openTokenizer } from "../../src/adapters/tokenizer/gpt.ts";
+import { type OpenMemory, openMemory } from "../../src/memory/open.ts";
+import { Settings } from "../../src/memory/settings.ts";
+import { migrate } from "../../src/store/migrate.ts";
+import { callTool, type Identity } from "../../src/tools/call.ts";
+import type { Outcome, ToolRequest } from "../../src/tools/outcome.ts";
+import { testModel } from "./model.ts";
+import { cloneDatabase, templateDatabase } from "./postgres.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are checked by the assertions of each test, field by field.
+type Answer = Record<string, any>;
+
+export interface House {
+  readonly memory: OpenMemory;
+  readonly db: Db;
+  /** Moves the fixed clock. */
+  set(now: string | Date): void;
+  later(days: number): void;
+  readonly now: Date;
+  outcome(tool: string, input: unknown, extra?: Partial<ToolRequest> & { as?: Partial<Identity> }): Promise<Outcome>;
+  /** The answer; throws what the tool refused with. */
+  call(tool: string, input: unknown, extra?: Partial<ToolRequest> & { as?: Partial<Identity> }): Promise<Answer>;
+  /** The error code; throws if the call succeeded. */
+  refused(tool: string, input: unknown, extra?: Partial<ToolRequest> & { as?: Partial<Identity> }): Promise<{ code: string; message: string; field?: string }>;
+  settled(): Promise<void>;
+}
+
+export interface HouseOptions {
+  readonly settings?: unknown;
+  readonly model?: boolean;
+  readonly role?: "butler" | "memory";
+  readonly butler?: string;
+}
+
+export type OpenHouse = (options?: HouseOptions) => Promise<House>;
+
+const START = "2026-03-01T12:00:00.000Z";
+const CACHE = fileURLToPath(new URL("../../.cache/test", import.meta.url));
+const MIGRATIONS = ["mem_0001_foundation"].map((name) =>
+  readFileSync(new URL(`../../src/store/migrations/${name}.ts`, import.meta.url)),
+);
+const digest = createHash("sha256").update(Buffer.concat(MIGRATIONS)).digest("hex").slice(0, 16);
+
+let embedder: Promise<Embedder> | undefined;
+const sharedEmbedder = () => (embedder ??= testModel().then((files) => openOnnxEmbedder(files)));
+
+/** Migrating takes seconds, copying a migrated store a fraction of one. */
+export async function migratedSnapshot(): Promise<Uint8Array> {
+  const path = `${CACHE}/pglite-${digest}.tar`;
+  if (!existsSync(path)) {
+    mkdirSync(CACHE, { recursive: true });
+    const db = await openPglite({ dir: undefined });
+    await migrate(db);
+    const dump = await db.dump();
+    await db.close();
+    const temporary = `${path}.${process.pid}`;
+    writeFileSync(temporary, dump);
+    renameSync(temporary, path);
+  }
+  return readFileSync(path);
+}
+
+const openEmbedded = async () => ({ db: await openPglite({ dir: undefined, snapshot: await migratedSnapshot() }), drop: async () => undefined });
+
+function openServer(max: number | undefined) {
+  return async () => {
+    const url = inject("postgresUrl");
+    if (url === undefined) throw new Error("no PostgreSQL server in this run");
+    const template = await templateDatabase(url, `butler_template_${digest}`, async (at) => {
+      const db = await openPostgres({ url: at });
+      await migrate(db);
+      await db.close();
+    });
+    const database = await cloneDatabase(url, template);
+    const db = await openPostgres({ url: database.url, ...(max === undefined ? {} : { max }) });
+    return { db: db as Db, drop: () => database.drop() };
+  };
+}
+
+const STORES: readonly { name: string; server: boolean; open(): Promise<{ db: Db; drop(): Promise<unknown> }> }[] = [
+  { name: "PGlite", server: false, open: openEmbedded },
+  { name: "PostgreSQL", server: true, open: openServer(undefined) },
+  { name: "PostgreSQL, pool of one", server: true, open: openServer(1) },
+];
+
+/** Runs the suite once per store; what a test opens is closed after it. */
+export function onEachStore(name: string, suite: (open: OpenHouse, store: string) => void, only?: "embedded"): void {
+  for (const store of STORES) {
+    if (only === "embedded" && store.server) continue;
+    describe.skipIf(store.server && inject("postgresUrl") === undefined)(`${name} on ${store.name}`, () => {
+      const closing: (() => Promise<unknown>)[] = [];
+      afterEach(async () => {
+        for (const close of closing.splice(0).toReversed()) await close();
+      });
+      suite(async (options = {}) => {
+        const { db, drop } = await store.open();
+        closing.push(drop);
+        const house = await openHouse(db, options);
+        closing.push(() => house.memory.close());
+        return house;
+      }, store.name);
+    });
+  }
+  afterAll(async () => {
+    await (await embedder)?.close();
+    embedder = undefined;
+  });
+}
+
+export async function openHouse(db: Db, options: HouseOptions = {}): Promise<House> {
+  let now = new Date(START);
+  const clock: Clock = { now: () => now, fixed: true };
+  const settings = Settings.parse(options.settings ?? {});
+  const memory = await openMemory({
+    butler: options.butler ?? "general",
+    role: options.role ?? "butler",
+    db,
+    clock,
+    ids: uuidv7Source(),
+    embedder: options.model === false ? undefined : await sharedEmbedder(),
+    tokenizer: await openTokenizer(settings.retrieval.tokenizer),
+    settings,
+    log: silentLog,
+  });
+  const outcome: House["outcome"] = (tool, input, { as, ...extra } = {}) =>
+    callTool(memory, { name: "test", tenant: "default", butler: "*", admin: false, ...as }, { tool, input, ...extra });
+  return {
+    memory,
+    db,
+    get now() {
+      return now;
+    },
+    set: (at) => {
+      now = new Date(at);
+    },
+    later: (days) => {
+      now = new Date(now.getTime() + days * 86_400_000);
+    },
+    outcome,
+    async call(tool, input, extra) {
+      const result = await outcome(tool, input, extra);
+      if (!result.ok) throw new Error(`${tool} refused: ${result.error.code}: ${result.error.message}`);
+      return result.answer;
+    },
+    async refused(tool, input, extra) {
+      const result = await outcome(tool, input, extra);
+      if (result.ok) throw new Error(`${tool} should have been refused: ${JSON.stringify(result.answer)}`);
+      return result.error;
+    },
+    settled: () => memory.afterwards.settled(),
+  };
+}
