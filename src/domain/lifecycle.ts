@@ -35,8 +35,3 @@ export function next(state: Validity, happening: Happening): Validity {
   if (to === undefined) throw integrity(`a memory that is ${state} cannot ${happening}.`);
   return to;
 }
-
-/** The oldest clients say `forgotten`; we say `retracted`. */
-export function canonicalValidity(state: string): string {
-  return state === "forgotten" ? "retracted" : state;
-}

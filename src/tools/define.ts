@@ -32,8 +32,6 @@ export interface Tool {
   text(answer: Record<string, unknown>): string;
 }
 
-export type Answer = Record<string, unknown>;
-
 export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(spec: ToolSpec<I, O>): Tool {
   return {
     ...spec,

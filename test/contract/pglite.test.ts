@@ -98,6 +98,8 @@ describe("PGlite in a folder", () => {
   it("explains a full disk", () => {
     const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
     expect(explainFailure("/x", full)).toMatchObject({ code: "unavailable", message: /full: free some space/ });
+    // What PGlite throws when the disk fills while a store is made: no Error, only a WASI number.
+    expect(explainFailure("/x", { name: "ErrnoError", errno: 51 }).message).toMatch(/full: free some space/);
     const said = "FATAL: could not write to file: No space left on device";
     expect(explainFailure("/x", new Error("failed"), said).message).toMatch(/full/);
   });

@@ -127,7 +127,7 @@ function syncPath(path: string): void {
 /** Turns what the file system or PostgreSQL said at open into one sentence that says what to do. */
 export function explainFailure(dir: string, error: unknown, said = ""): Error {
   if (error instanceof Error && error.name === "MemoryError") return error;
-  const text = `${codeOf(error)} ${error instanceof Error ? error.message : String(error)} ${said}`;
+  const text = `${codeOf(error)} ${error instanceof Error ? error.message : ""} ${said}`;
   if (/ENOSPC|EDQUOT|53100|No space left|Disk quota/i.test(text)) {
     return unavailable(`The disk that holds ${dir} is full: free some space and start again; nothing was lost.`, error);
   }
@@ -143,6 +143,11 @@ export function explainFailure(dir: string, error: unknown, said = ""): Error {
   );
 }
 
+/** PGlite's file system throws objects that are no Errors and carry only a WASI number. */
+const WASI_CODES: Record<number, string> = { 2: "EACCES", 19: "EDQUOT", 51: "ENOSPC", 63: "EPERM", 69: "EROFS" };
+
 function codeOf(error: unknown): string {
-  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+  if (typeof error !== "object" || error === null) return "";
+  if ("code" in error && error.code !== undefined) return String(error.code);
+  return "errno" in error ? (WASI_CODES[Number(error.errno)] ?? `errno ${String(error.errno)}`) : "";
 }

@@ -18,7 +18,7 @@ export type PgliteOptions = {
 
 export type PgliteDb = Db & {
   dump(): Promise<Uint8Array>;
-  /** There are no background workers: the caller schedules this. Light takes milliseconds, full rewrites dead space. */
+  /** There are no background workers: the caller schedules this. Light analyzes what changed much, full frees dead rows. */
   maintain(level: "light" | "full"): Promise<void>;
 };
 
@@ -105,7 +105,12 @@ function startEngine(start: Start) {
       pending.set(id, { resolve, reject });
     });
   worker.on("message", (reply: Reply) => {
-    if ("fatal" in reply) return die(unavailable(`The embedded store stopped (${reply.fatal}): open it again.`));
+    if ("fatal" in reply) {
+      const remedy = /ENOSPC|No space left/.test(reply.fatal)
+        ? "free some disk space, then open it again"
+        : "open it again";
+      return die(unavailable(`The embedded store stopped (${reply.fatal}): ${remedy}.`));
+    }
     const call = pending.get(reply.id);
     pending.delete(reply.id);
     if (reply.failure === undefined) call?.resolve(reply.value);
