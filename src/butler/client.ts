@@ -10,7 +10,7 @@ import type { ButlerInfo, Health } from "../serve/host.ts";
 import type { Outcome, ToolRequest } from "../tools/outcome.ts";
 import { type Home, reasonOf } from "./home.ts";
 import { ask, isGone, OwnerTimeout, type Reply } from "./local-socket.ts";
-import type { OwnerNote } from "./owner-file.ts";
+import { databaseMark, type OwnerNote } from "./owner-file.ts";
 import { pause } from "./pause.ts";
 import { ensureOwner, type Launch } from "./start-owner.ts";
 
@@ -20,6 +20,8 @@ export interface ClientOptions {
   readonly version: string;
   /** The caller's own BUTLER_NOW. */
   readonly now?: string | undefined;
+  /** The caller's own database server; an owner with another one is not spoken to. */
+  readonly databaseUrl?: string | undefined;
   /** Keep the owner alive between calls, as an agent's session does. */
   readonly attach?: boolean;
   /** How long an owner may be out of reach before a call is given up. */
@@ -58,6 +60,7 @@ export function connectOwner(options: ClientOptions): OwnerClient {
   async function meet(until: number): Promise<OwnerNote> {
     for (;;) {
       const note = await ensureOwner(home, launch, until);
+      if (options.databaseUrl !== undefined && note.database !== databaseMark(options.databaseUrl)) throw otherDatabase(note);
       if (note.mode === "auto" && isOlder(note.version, options.version)) {
         // Only an older one is replaced: two clients of different versions would otherwise stop each other's owner for ever.
         await send(until, "POST", "/owner/stop");
@@ -134,6 +137,12 @@ export function connectOwner(options: ClientOptions): OwnerClient {
       agent.destroy();
     },
   };
+}
+
+/** Going on would put memories where their owner does not look for them. */
+function otherDatabase(note: OwnerNote): MemoryError {
+  const words = `The owner of the memory (process ${note.pid}) uses another database than BUTLER_DATABASE_URL names here`;
+  return unavailable(`${words}; end it with "butler stop", or leave BUTLER_DATABASE_URL out.`);
 }
 
 function tooSlow(answerMs: number, cause: unknown): MemoryError {

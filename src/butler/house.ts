@@ -21,6 +21,7 @@ export interface HouseParts {
   readonly version: string;
   readonly started: Date;
   readonly fixed: boolean;
+  readonly database: string | null;
   readonly log: Log;
   local(butler: string): Principal;
   /** Everything that is not `/owner/…` on the socket. */
@@ -63,6 +64,7 @@ export async function openHouse(parts: HouseParts): Promise<House> {
     port: null,
     started: parts.started.toISOString(),
     fixed: parts.fixed,
+    database: parts.database,
   };
 
   const routes = ownerRoutes({ host: owner, local: parts.local, note: () => note, draining: () => draining, stop, attached });
@@ -100,7 +102,7 @@ export async function openHouse(parts: HouseParts): Promise<House> {
   function watchIdle(idleMs: number): NodeJS.Timeout {
     return setInterval(
       () => {
-        if (attached.size > 0 || owner.inFlight() > 0) return;
+        if (attached.size > 0 || !owner.atRest()) return;
         if (performance.now() - Math.max(lastLeft, owner.lastCall()) >= idleMs) stop("nobody needs it");
       },
       Math.min(1_000, Math.max(50, idleMs / 4)),

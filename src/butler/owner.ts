@@ -31,6 +31,8 @@ export interface OwnerParts<M extends Closable> {
 export interface Owner extends Host {
   /** Calls that have not been answered yet. */
   inFlight(): number;
+  /** No call is under way and no model is being fetched: a download that is cut off at every idle stop would never end. */
+  atRest(): boolean;
   /** When the last call came or was answered, on the clock of `performance.now()`. */
   lastCall(): number;
   /** Waits for calls under way, then closes every store. */
@@ -127,6 +129,7 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
       return { ok: butlers.every(({ store }) => store !== "failed"), version: parts.version, model, butlers };
     },
     inFlight: () => inFlight,
+    atRest: () => inFlight === 0 && ![...models].some((model) => model.fetching()),
     lastCall: () => lastCall,
     async close() {
       closed = true;

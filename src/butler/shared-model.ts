@@ -26,6 +26,7 @@ export interface SharedModel {
   /** Called once when a model arrives after `handle` had to say that there is none. */
   onArrival(tell: (embedder: Embedder) => void): void;
   status(): string;
+  fetching(): boolean;
   /** Frees the weights; the next use loads them again. */
   drop(): Promise<void>;
   close(): Promise<void>;
@@ -117,6 +118,7 @@ export function sharedModel(parts: SharedModelParts): SharedModel {
       tellArrival = tell;
     },
     status: () => status,
+    fetching: () => pulling !== undefined,
     async drop() {
       const held = loaded;
       loaded = undefined;

@@ -9,6 +9,12 @@ import { findOwner } from "./start-owner.ts";
 
 const HAND_OVER_MS = 30_000;
 
+/** Said before the long preparations of a second `butler up`, and again by `takeHouse` for the one that raced. */
+export async function refuseSecondUp(home: Home): Promise<void> {
+  const owner = await findOwner(home, 5_000);
+  if (owner?.mode === "up") throw alreadyUp(owner);
+}
+
 export async function takeHouse(home: Home): Promise<Lock> {
   const until = performance.now() + HAND_OVER_MS;
   // While it is held no client starts an owner in the gap between the old one and this one.

@@ -57,5 +57,7 @@ export interface Ranked {
 
 /** score DESC, created_at DESC, id ASC: a total order, so that the same memories always come in the same order. */
 export function byRank(a: Ranked, b: Ranked): number {
-  return b.score - a.score || b.created_at.getTime() - a.created_at.getTime() || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+  return (
+    b.score - a.score || b.created_at.getTime() - a.created_at.getTime() || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+  );
 }

@@ -10,7 +10,8 @@ export interface Environment {
   readonly port: number;
   readonly modelDir: string | undefined;
   readonly roster: string | undefined;
-  readonly logLevel: LogLevel;
+  /** Undefined: each command has its own idea of what is worth saying. */
+  readonly logLevel: LogLevel | undefined;
   readonly now: string | undefined;
   readonly idleSeconds: number;
   /** False when NO_COLOR asks for plain text. */
@@ -36,7 +37,7 @@ export function readEnvironment(variables: Variables = process.env): Environment
     port: readPort(value("BUTLER_PORT") ?? "4270", "BUTLER_PORT"),
     modelDir: path("BUTLER_MODEL_DIR"),
     roster: path("BUTLER_ROSTER"),
-    logLevel: readLogLevel(value("BUTLER_LOG") ?? "info"),
+    logLevel: readLogLevel(value("BUTLER_LOG")),
     now: readNow(value("BUTLER_NOW")),
     idleSeconds: readSeconds(value("BUTLER_IDLE_SECONDS") ?? "30"),
     colour: value("NO_COLOR") === undefined,
@@ -59,7 +60,8 @@ export function readPort(text: string, name: string): number {
   throw invalid(name, `${name} is "${text}"; it must be a port between 0 and 65535 (0 takes any free one).`);
 }
 
-function readLogLevel(text: string): LogLevel {
+function readLogLevel(text: string | undefined): LogLevel | undefined {
+  if (text === undefined) return undefined;
   const level = LOG_LEVELS.find((known) => known === text);
   if (level) return level;
   throw invalid("BUTLER_LOG", `BUTLER_LOG is "${text}"; it must be one of ${LOG_LEVELS.join(", ")}.`);

@@ -13,6 +13,7 @@ function ownLaunch(environment: Environment): Launch {
 }
 
 export function ownerClient(environment: Environment, options: { attach?: boolean } = {}): OwnerClient {
-  const { now } = environment;
-  return connectOwner({ home: homeAt(environment.home), launch: ownLaunch(environment), version, now, ...options });
+  const { now, databaseUrl } = environment;
+  const home = homeAt(environment.home);
+  return connectOwner({ home, launch: ownLaunch(environment), version, now, databaseUrl, ...options });
 }

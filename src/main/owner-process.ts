@@ -1,8 +1,9 @@
 /** What `butler up` and `butler own` have in common: an owner with its doors, in this process. */
-import { networkInterfaces, hostname } from "node:os";
+import { hostname, networkInterfaces } from "node:os";
 import { getRequestListener } from "@hono/node-server";
 import type { Lock } from "../adapters/lock.ts";
 import type { Log } from "../adapters/log.ts";
+import { databaseMark } from "../butler/owner-file.ts";
 import type { Home } from "../butler/home.ts";
 import { type House, openHouse } from "../butler/house.ts";
 import { createOwner } from "../butler/owner.ts";
@@ -75,6 +76,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
     version,
     started: clock.now(),
     fixed: clock.fixed,
+    database: databaseMark(environment.databaseUrl),
     log,
     local,
     localListener: getRequestListener(localApp.fetch),
@@ -95,12 +97,17 @@ function hostNames(host: string, port: number): string[] {
   return [...names, hostname(), ...addresses.map(({ address, family }) => (family === "IPv6" ? `[${address}]` : address))];
 }
 
-/** The first signal drains, the second one ends at once. Resolves with the exit code. */
+/** `npm start` passes Ctrl-C on to a child that had it from the terminal already: that is one wish, not two. */
+const SAME_SIGNAL_MS = 500;
+
+/** The first signal drains, a second one ends at once. */
 export function untilStopped(house: House): Promise<void> {
+  let first: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
-    process.once(signal, () => process.exit(1));
+    if (first !== undefined && performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
+    first ??= performance.now();
     house.stop(signal);
   };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, onSignal);
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, onSignal);
   return house.stopped;
 }

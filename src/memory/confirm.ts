@@ -30,7 +30,8 @@ export async function confirm(call: Call, input: ConfirmInput): Promise<ConfirmA
       throw invalid("id", "episodes are not confirmed, they are referenced; confirm a fact or a rule.");
     const set = { validity: next(found.row.validity, "confirm"), last_confirmed_at: call.now };
     if (found.type === "fact") await changeFact(sql, found.row.id, found.row.validity, set);
-    else await changeRule(sql, found.row.id, found.row.validity, { ...set, validity: set.validity as Rule["validity"] });
+    else
+      await changeRule(sql, found.row.id, found.row.validity, { ...set, validity: set.validity as Rule["validity"] });
     const confirmed = { ...found.row, ...set };
     const validTo = found.type === "fact" ? found.row.valid_to : null;
     await setVisibility(sql, found.row.id, visibleUntil(call.memory, confirmed, validTo));

@@ -87,14 +87,24 @@ function arrange(
   const sure = (row: Fact | Rule) =>
     effectiveConfidence(row, call.now) >= call.memory.settings.facts.retrieval_confidence_threshold;
   const profile = [
-    ...lasting.filter(sure).map((fact) => profileLine("fact", fact.id, fact.importance, factLine(fact, fact.permanence))),
-    ...proven.filter(sure).map((rule) => profileLine("rule", rule.id, rule.importance, `- Rule: ${flat(rule.content)} (proven)\n`)),
+    ...lasting
+      .filter(sure)
+      .map((fact) => profileLine("fact", fact.id, fact.importance, factLine(fact, fact.permanence))),
+    ...proven
+      .filter(sure)
+      .map((rule) => profileLine("rule", rule.id, rule.importance, `- Rule: ${flat(rule.content)} (proven)\n`)),
   ];
   const shown = new Set(profile.map((p) => p.item.id));
   const said = new Set<string>();
   const ranked = found
     .filter((r) => !shown.has(r.candidate.id))
-    .map((r) => ({ c: r.candidate, r, score: scoreOf(call, r), created_at: r.candidate.created_at, id: r.candidate.id }))
+    .map((r) => ({
+      c: r.candidate,
+      r,
+      score: scoreOf(call, r),
+      created_at: r.candidate.created_at,
+      id: r.candidate.id,
+    }))
     .toSorted(byRank)
     .filter(({ c }) => {
       const key = contentKey(c.subject === null ? c.content : `${c.subject} ${c.predicate} ${c.content}`);
@@ -154,7 +164,8 @@ const profileLine = (type: MemoryType, id: string, score: number, line: string):
   item: { type, id, score },
 });
 
-const flat = (text: string): string => text.replace(/\s+/g, " ").trim().replaceAll("</butler-memory>", "</ butler-memory>");
+const flat = (text: string): string =>
+  text.replace(/\s+/g, " ").trim().replaceAll("</butler-memory>", "</ butler-memory>");
 
 const candidateFact = (c: Candidate) => ({
   subject_text: c.subject ?? "",

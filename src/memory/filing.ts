@@ -2,9 +2,13 @@
 import type { Sql } from "../adapters/db/port.ts";
 import { confidentUntil, type Fading } from "../domain/decay.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
+import { foldShelf } from "../store/fold.ts";
 import { dropLexical, putLexical } from "../store/lexical.ts";
 import { putVectors, setVisibility } from "../store/vectors.ts";
 import type { Call, Memory } from "./memory.ts";
+
+/** The model reads 256 word pieces; tokenizing the rest of a long text would be thrown away. */
+const EMBED_CHARS = 4000;
 
 /** `undefined` when there is no model or it failed: the memory is kept all the same, and its vector is made up for later. */
 export async function vectorOf(
@@ -14,7 +18,7 @@ export async function vectorOf(
 ): Promise<Float32Array | undefined> {
   if (!memory.embedder) return undefined;
   try {
-    return await memory.embedder.embed(text, priority);
+    return await memory.embedder.embed(text.slice(0, EMBED_CHARS), priority);
   } catch (error) {
     memory.log.warn({ err: error }, "embedding failed; going on with keywords only");
     return undefined;
@@ -46,6 +50,22 @@ export async function file(sql: Sql, memory: Memory, filed: readonly Filed[]): P
     vector === undefined ? [] : [{ memoryId: id, sk, vector, visibleUntil }],
   );
   await putVectors(sql, memory.embeddingVersion, vectors);
+}
+
+const FOLD_AT = 256;
+const FOLD_STEP = 32;
+
+/**
+ * A search reads every unfolded row, so a busy shelf folds as it is written: 32 rows take about 20 ms of the embedded
+ * store's one connection, and other calls come in between.
+ */
+export function foldSoon(memory: Memory, sk: number, written: number): void {
+  let waiting = (memory.unfolded.get(sk) ?? 0) + written;
+  for (; waiting >= FOLD_AT; waiting -= FOLD_STEP)
+    memory.afterwards.push("fold", async () => {
+      await foldShelf(memory.db, sk, FOLD_STEP);
+    });
+  memory.unfolded.set(sk, waiting);
 }
 
 /** Takes memories out of sight; their vectors stay for a restore. */

@@ -1,6 +1,7 @@
 /** Takes a memory out of sight. It stays recoverable, and the audit stream knows who did it and why. */
-import type { MemoryType } from "../domain/memory-types.ts";
+
 import { next } from "../domain/lifecycle.ts";
+import type { MemoryType } from "../domain/memory-types.ts";
 import { setEpisodeValidity } from "../store/episodes.ts";
 import { changeFact } from "../store/facts.ts";
 import { changeRule } from "../store/rules.ts";

@@ -1,7 +1,7 @@
 /** Many episodes in one transaction; a row with a used key hears its first answer, a row that cannot be kept says why. */
 import { MemoryError } from "../domain/errors.ts";
 import { findAnswers, keepAnswers } from "../store/idempotency.ts";
-import { shelfOf } from "./filing.ts";
+import { foldSoon, shelfOf } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { type EpisodeAnswer, type EpisodeInput, prepareEpisode, storeEpisodes } from "./remember-episode.ts";
 import { inputHash, sameInput, write } from "./write.ts";
@@ -66,6 +66,6 @@ export async function ingest(call: Call, asked: unknown, inputs: readonly KeyedE
       throw Object.assign(new Error("another call kept one of these keys first"), { code: "23505" });
     return { answers };
   });
-  memory.log.debug({ rows: inputs.length, refused: refused.size }, "ingested");
+  foldSoon(memory, sk, inputs.length);
   return inputs.map((_, index) => refused.get(index) ?? (answer.answers[index] as EpisodeAnswer));
 }

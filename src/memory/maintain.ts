@@ -42,6 +42,7 @@ async function foldAll(memory: Memory, stop: () => boolean): Promise<void> {
       const { folded, removed } = await foldShelf(memory.db, shelf.sk);
       if (folded + removed === 0) break;
     }
+    memory.unfolded.delete(shelf.sk);
   }
 }
 

@@ -2,10 +2,18 @@
 import { DAY_MS } from "../domain/decay.ts";
 import { integrity } from "../domain/errors.ts";
 import { effectiveness, type Maturity, nextMaturity, warningFrom } from "../domain/maturity.ts";
-import { type Application, changeRule, insertApplication, type Rule, type RuleChange, type Tally, tallyRule } from "../store/rules.ts";
-import { file, shelfOf, vectorOf, visibleUntil } from "./filing.ts";
 import { dropLexical } from "../store/lexical.ts";
+import {
+  type Application,
+  changeRule,
+  insertApplication,
+  type Rule,
+  type RuleChange,
+  type Tally,
+  tallyRule,
+} from "../store/rules.ts";
 import { setVisibility } from "../store/vectors.ts";
+import { file, shelfOf, vectorOf, visibleUntil } from "./filing.ts";
 import { findMemory } from "./find.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
@@ -79,13 +87,24 @@ export async function mark(call: Call, outcome: Application["outcome"], input: M
     else if (set.last_confirmed_at) await setVisibility(sql, rule.id, visibleUntil(memory, after));
 
     const entity = { type: "rule", id: rule.id } as const;
-    tell({ type: `rule.marked_${outcome}`, entity, scope: rule.scope, payload: { application, set, from: rule.validity } });
+    tell({
+      type: `rule.marked_${outcome}`,
+      entity,
+      scope: rule.scope,
+      payload: { application, set, from: rule.validity },
+    });
     if (maturity !== rule.maturity)
       tell({
         type: inverted ? "rule.inverted" : outcome === "helpful" ? "rule.promoted" : "rule.demoted",
         entity,
         scope: rule.scope,
-        payload: { from: rule.maturity, to: maturity, success: tally.success, harmful: tally.harmful, age_days: ageDays },
+        payload: {
+          from: rule.maturity,
+          to: maturity,
+          success: tally.success,
+          harmful: tally.harmful,
+          age_days: ageDays,
+        },
       });
     return answerOf(after, rule.maturity, true, inverted);
   });

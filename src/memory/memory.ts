@@ -26,6 +26,8 @@ export interface Memory {
   readonly tokenizer: Tokenizer;
   readonly settings: Settings;
   readonly shelves: Shelves;
+  /** Words written by this process and not folded yet, by shelf. */
+  readonly unfolded: Map<number, number>;
   /** Work that follows the answer: counting references, folding postings. */
   readonly afterwards: Afterwards;
   readonly log: Log;

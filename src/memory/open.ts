@@ -51,6 +51,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
       return embeddingVersion;
     },
     shelves,
+    unfolded: new Map(),
     afterwards,
     adopt,
     async close() {

@@ -14,7 +14,7 @@ import {
   nextOrdinals,
 } from "../store/episodes.ts";
 import { dropLexical } from "../store/lexical.ts";
-import { file, shelfOf, vectorOf } from "./filing.ts";
+import { file, foldSoon, shelfOf, vectorOf } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
 import { tierPolicy } from "./settings.ts";
@@ -58,6 +58,7 @@ export async function rememberEpisodes(
   const { answer, repeated } = await write(call, tool, asked, async (writing) => ({
     answers: await storeEpisodes(call, writing, prepared, sk),
   }));
+  foldSoon(call.memory, sk, repeated ? 0 : inputs.length);
   return { answers: answer.answers, repeated };
 }
 
@@ -111,9 +112,14 @@ function sameEpisode(content: string, session: string | null, speaker: string | 
   return createHash("sha256").update(JSON.stringify(parts)).digest().subarray(0, 16);
 }
 
-export async function storeEpisodes(call: Call, writing: Writing, prepared: readonly PreparedEpisode[], sk: number): Promise<EpisodeAnswer[]> {
+export async function storeEpisodes(
+  call: Call,
+  writing: Writing,
+  prepared: readonly PreparedEpisode[],
+  sk: number,
+): Promise<EpisodeAnswer[]> {
   const { sql, tell } = writing;
-  const { memory, caller, now } = call;
+  const { memory, caller } = call;
   const keys = prepared.map((p) => p.row.content_key);
   const twins = await liveTwins(call, writing, await findTwins(sql, caller.tenant, caller.butler, keys));
   const rows = await withOrdinals(sql, caller.tenant, prepared);
@@ -137,7 +143,8 @@ export async function storeEpisodes(call: Call, writing: Writing, prepared: read
     const twin = twins.get(keyText(row.content_key)) ?? row;
     const duplicate = twin.id !== row.id;
     const entity = { type: "episode", id: twin.id } as const;
-    if (duplicate) tell({ type: "episode.repeated", entity, scope: row.butler, payload: { session_id: row.session_id } });
+    if (duplicate)
+      tell({ type: "episode.repeated", entity, scope: row.butler, payload: { session_id: row.session_id } });
     else tell({ type: "episode.stored", entity, scope: row.butler, payload: { row: episodeJson(row), redactions } });
     return { id: twin.id, tier: twin.tier, expires_at: twin.expires_at.toISOString(), duplicate, redactions };
   });
@@ -157,12 +164,21 @@ async function liveTwins(
     await dropLexical(sql, ids);
     await deleteEpisodes(sql, ids);
     for (const id of ids)
-      tell({ type: "episode.deleted", entity: { type: "episode", id }, scope: call.caller.butler, payload: { why: "expired" } });
+      tell({
+        type: "episode.deleted",
+        entity: { type: "episode", id },
+        scope: call.caller.butler,
+        payload: { why: "expired" },
+      });
   }
   return new Map(found.filter((t) => !over.includes(t)).map((twin) => [keyText(twin.content_key), twin]));
 }
 
-async function withOrdinals(sql: Sql, tenant: string, prepared: readonly PreparedEpisode[]): Promise<PreparedEpisode[]> {
+async function withOrdinals(
+  sql: Sql,
+  tenant: string,
+  prepared: readonly PreparedEpisode[],
+): Promise<PreparedEpisode[]> {
   const sessions = [...new Set(prepared.flatMap(({ row }) => (row.session_id === null ? [] : [row.session_id])))];
   const next = await nextOrdinals(sql, tenant, sessions);
   return prepared.map((p) => {

@@ -10,7 +10,7 @@ import { findEpisode } from "../store/episodes.ts";
 import { changeFact, type Fact, type FactChange, insertFact, lockLiveFact } from "../store/facts.ts";
 import { insertLinks, type Link } from "../store/links.ts";
 import { setVisibility } from "../store/vectors.ts";
-import { factText, file, shelfOf, unfile, vectorOf, visibleUntil } from "./filing.ts";
+import { factText, file, foldSoon, shelfOf, unfile, vectorOf, visibleUntil } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
 import { type Writing, write } from "./write.ts";
@@ -81,6 +81,7 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
       });
     }
   });
+  foldSoon(memory, sk, 1);
   return answer;
 
   function told(
@@ -145,7 +146,9 @@ export async function checkSource(call: Call, episodeId: string | undefined): Pr
   if (episodeId === undefined) return;
   const episode = await findEpisode(call.memory.db, call.caller.tenant, episodeId);
   if (!episode || episode.expires_at <= call.now || !canSee(call.caller, episode.butler))
-    throw notFound(`source_episode_id ${episodeId} is not an episode that you can see; leave it out or store the episode first.`);
+    throw notFound(
+      `source_episode_id ${episodeId} is not an episode that you can see; leave it out or store the episode first.`,
+    );
 }
 
 function linksFrom(call: Call, row: Pick<Fact, "id" | "tenant_id" | "source_episode_id" | "supersedes_id">): Link[] {
@@ -181,14 +184,25 @@ async function confirmLive(call: Call, { sql, tell }: Writing, live: Fact, input
     const cited = { ...live, source_episode_id: input.source_episode_id, supersedes_id: null };
     await insertLinks(
       sql,
-      linksFrom(call, cited).map((link) => ({ ...link, relation: "supports", source_type: "episode" as const, source_id: link.target_id, target_type: "fact" as const, target_id: live.id })),
+      linksFrom(call, cited).map((link) => ({
+        ...link,
+        relation: "supports",
+        source_type: "episode" as const,
+        source_id: link.target_id,
+        target_type: "fact" as const,
+        target_id: live.id,
+      })),
     );
   }
   tell({
     type: "fact.repeated",
     entity: { type: "fact", id: live.id },
     scope: live.scope,
-    payload: { set, from: live.validity, ...(input.source_episode_id ? { supported_by: input.source_episode_id } : {}) },
+    payload: {
+      set,
+      from: live.validity,
+      ...(input.source_episode_id ? { supported_by: input.source_episode_id } : {}),
+    },
   });
 }
 

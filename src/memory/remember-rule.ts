@@ -7,8 +7,16 @@ import type { Found } from "../domain/redact.ts";
 import { writableScope } from "../domain/scope.ts";
 import { contentKey } from "../domain/text.ts";
 import { insertLinks, type Link } from "../store/links.ts";
-import { changeRule, insertRule, lockTwinRule, type NewRule, type Rule, type RuleChange, ruleJson } from "../store/rules.ts";
-import { file, refile, shelfOf, vectorOf, visibleUntil } from "./filing.ts";
+import {
+  changeRule,
+  insertRule,
+  lockTwinRule,
+  type NewRule,
+  type Rule,
+  type RuleChange,
+  ruleJson,
+} from "../store/rules.ts";
+import { file, foldSoon, refile, shelfOf, vectorOf, visibleUntil } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
 import { checkSource, sourceOf } from "./remember-fact.ts";
@@ -61,6 +69,7 @@ export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAn
     });
     return { id: rule.id, maturity: rule.maturity, duplicate_of: null, scope: rule.scope, redactions };
   });
+  foldSoon(memory, sk, 1);
   return answer;
 }
 
@@ -110,7 +119,12 @@ async function sayAgain(call: Call, { sql, tell }: Writing, twin: Rule, sk: numb
     last_confirmed_at: call.now,
   } satisfies RuleChange;
   await changeRule(sql, twin.id, twin.validity, set);
-  await refile(sql, { id: twin.id, sk, text: twin.content, visibleUntil: visibleUntil(call.memory, { ...twin, ...set }) });
+  await refile(sql, {
+    id: twin.id,
+    sk,
+    text: twin.content,
+    visibleUntil: visibleUntil(call.memory, { ...twin, ...set }),
+  });
   tell({
     type: "rule.repeated",
     entity: { type: "rule", id: twin.id },

@@ -2,7 +2,7 @@
  * Candidates from both arms, gated and with their four signals: what search, recall and context share.
  * Trip one brings the postings while the query is embedded; trip two brings vectors and bodies.
  */
-import { type Hit, type Postings, rank as rankPostings, type Ranking } from "../domain/bm25.ts";
+import { type Hit, type Postings, type Ranking, rank as rankPostings } from "../domain/bm25.ts";
 import { effectiveConfidence } from "../domain/decay.ts";
 import { fuse } from "../domain/fuse.ts";
 import { lexemes } from "../domain/lexemes.ts";
@@ -57,7 +57,7 @@ export async function retrieve(call: Call, query: RetrieveQuery): Promise<Retrie
   const groups = query.perType
     ? query.types.map((type) => shelves.filter((s) => s.type === type).map((s) => s.sk)).filter((g) => g.length > 0)
     : [sks];
-  const keywords = () => fetchPostings(memory.db, lexemes(query.text), sks).then((found) => rankGroups(found, groups));
+  const keywords = () => fetchPostings(memory.db, wordsOf(query.text), sks).then((found) => rankGroups(found, groups));
   const started = performance.now();
   let embedMs = 0;
   const [asked, vector] = await Promise.all([
@@ -77,12 +77,23 @@ export async function retrieve(call: Call, query: RetrieveQuery): Promise<Retrie
   for (let page = 0; page < MAX_PAGES; page++) {
     // The first page nearly always suffices; filters that discard much make the later ones worth their trip.
     const hits = pageOf(rankings ?? [], depth, page);
-    if (page > 0 && (hits.length === 0 || candidates.filter((c) => isGood(call, query, c)).length >= query.wanted)) break;
+    if (page > 0 && (hits.length === 0 || candidates.filter((c) => isGood(call, query, c)).length >= query.wanted))
+      break;
     candidates.push(...(await gatherCandidates(memory.db, hits, page === 0 ? arm : undefined, filters(call, query))));
   }
   const good = mergeArms(candidates).filter((c) => isGood(call, query, c));
   const results = score(call, good, vector !== undefined, rankings !== undefined);
   return { results, mode: query.mode, degraded, embedMs };
+}
+
+/** A whole prompt may be the query; its first words say what it is about, and each word costs a look into every shelf. */
+const MAX_WORDS = 64;
+const QUERY_CHARS = 4000;
+
+function wordsOf(text: string): string[] {
+  const words = lexemes(text.slice(0, QUERY_CHARS));
+  const kept = new Set([...new Set(words)].slice(0, MAX_WORDS));
+  return words.filter((word) => kept.has(word));
 }
 
 const NO_VECTOR = "no embedding model: results are by keyword only. Run `butler model pull`.";
@@ -139,7 +150,9 @@ function isGood(call: Call, query: RetrieveQuery, candidate: Candidate): boolean
 }
 
 function score(call: Call, good: readonly Candidate[], hasVectors: boolean, hasWords: boolean): Retrieved[] {
-  const byKeyword = good.filter((c) => c.keyword !== null).toSorted((a, b) => (b.keyword ?? 0) - (a.keyword ?? 0) || order(a, b));
+  const byKeyword = good
+    .filter((c) => c.keyword !== null)
+    .toSorted((a, b) => (b.keyword ?? 0) - (a.keyword ?? 0) || order(a, b));
   const byMeaning = good
     .filter((c) => c.distance !== null)
     .toSorted((a, b) => (a.distance ?? 0) - (b.distance ?? 0) || order(a, b));
@@ -159,6 +172,5 @@ function score(call: Call, good: readonly Candidate[], hasVectors: boolean, hasW
 }
 
 const clamp = (x: number): number => Math.min(1, Math.max(0, x));
-const order = (a: Candidate, b: Candidate) =>
-  b.created_at.getTime() - a.created_at.getTime() || (a.id < b.id ? -1 : 1);
+const order = (a: Candidate, b: Candidate) => b.created_at.getTime() - a.created_at.getTime() || (a.id < b.id ? -1 : 1);
 const ranks = (list: readonly Candidate[]) => new Map(list.map((c, index) => [c.id, index + 1]));

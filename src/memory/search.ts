@@ -3,8 +3,8 @@ import { MEMORY_TYPES, type MemoryType } from "../domain/memory-types.ts";
 import { readableScopes } from "../domain/scope.ts";
 import { byRank, compositeScore, recency } from "../domain/scoring.ts";
 import type { Tier } from "../domain/tiers.ts";
-import { reference } from "./reference.ts";
 import type { Call } from "./memory.ts";
+import { reference } from "./reference.ts";
 import { type Mode, type Retrieved, retrieve } from "./retrieve.ts";
 
 export interface SearchInput {

@@ -36,7 +36,9 @@ export const Settings = z
     embedding_model: z.literal("all-MiniLM-L6-v2").default("all-MiniLM-L6-v2"),
     embedding_dimensions: z.literal(384).default(384),
     embedding_variant: z.enum(["int8", "fp32"]).default("int8"),
-    episodes: z.strictObject({ default_ttl_days: positive.default(7), max_entries: count.default(10_000) }).prefault({}),
+    episodes: z
+      .strictObject({ default_ttl_days: positive.default(7), max_entries: count.default(10_000) })
+      .prefault({}),
     facts: z
       .strictObject({
         retrieval_confidence_threshold: share.default(0.2),

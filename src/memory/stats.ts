@@ -1,7 +1,8 @@
 /** How the memory is doing, in numbers. */
-import { CONSOLIDATION } from "../domain/memory-types.ts";
+
 import { VALIDITY } from "../domain/lifecycle.ts";
 import { MATURITY } from "../domain/maturity.ts";
+import { CONSOLIDATION } from "../domain/memory-types.ts";
 import { readableScopes } from "../domain/scope.ts";
 import { TIERS } from "../domain/tiers.ts";
 import { readStats } from "../store/stats.ts";
@@ -37,6 +38,8 @@ export async function stats(call: Call, input: { readonly scope?: string | undef
     links: found.links,
     events: found.events,
     duplicate_rate: told === 0 ? 0 : found.repeated / told,
-    ...(call.memory.embedder ? {} : { degraded: "no embedding model: search is by keyword only. Run `butler model pull`." }),
+    ...(call.memory.embedder
+      ? {}
+      : { degraded: "no embedding model: search is by keyword only. Run `butler model pull`." }),
   };
 }

@@ -71,7 +71,12 @@ export interface EpisodeTwin {
 }
 
 /** Live rows with the same content key. */
-export function findTwins(sql: Sql, tenant: string, butler: string, keys: readonly Uint8Array[]): Promise<EpisodeTwin[]> {
+export function findTwins(
+  sql: Sql,
+  tenant: string,
+  butler: string,
+  keys: readonly Uint8Array[],
+): Promise<EpisodeTwin[]> {
   return sql.query<EpisodeTwin>(
     `select id, content_key, tier, expires_at from episodes
      where tenant_id = $1 and butler = $2 and validity = 'active'
@@ -86,7 +91,11 @@ export async function deleteEpisodes(sql: Sql, ids: readonly string[]): Promise<
 }
 
 /** The next free place in each of these sessions. */
-export async function nextOrdinals(sql: Sql, tenant: string, sessions: readonly string[]): Promise<Map<string, number>> {
+export async function nextOrdinals(
+  sql: Sql,
+  tenant: string,
+  sessions: readonly string[],
+): Promise<Map<string, number>> {
   if (sessions.length === 0) return new Map();
   const rows = await sql.query<{ session_id: string; next: number }>(
     `select s.session_id, coalesce((select max(ordinal) + 1 from episodes e

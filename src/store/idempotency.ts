@@ -15,7 +15,11 @@ export interface KeptAnswer {
   readonly answer: Record<string, unknown>;
 }
 
-export async function findAnswers(sql: Sql, owner: KeyOwner, keys: readonly string[]): Promise<Map<string, KeptAnswer>> {
+export async function findAnswers(
+  sql: Sql,
+  owner: KeyOwner,
+  keys: readonly string[],
+): Promise<Map<string, KeptAnswer>> {
   if (keys.length === 0) return new Map();
   const rows = await sql.query<KeptAnswer>(
     `select key, input_hash, answer from idempotency_keys

@@ -1,6 +1,6 @@
 /** A Kysely dialect over our own port, so that one migration chain runs on both stores. */
 import {
-  CompiledQuery,
+  type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,

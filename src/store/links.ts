@@ -26,7 +26,13 @@ const COLUMNS = [
 ];
 
 export async function insertLinks(sql: Sql, links: readonly Link[]): Promise<void> {
-  await insertRows(sql, "memory_links", COLUMNS, links as unknown as Record<string, unknown>[], "on conflict do nothing");
+  await insertRows(
+    sql,
+    "memory_links",
+    COLUMNS,
+    links as unknown as Record<string, unknown>[],
+    "on conflict do nothing",
+  );
 }
 
 export function linksOf(sql: Sql, tenant: string, id: string): Promise<Link[]> {

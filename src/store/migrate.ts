@@ -57,4 +57,7 @@ function isMissingVector(error: unknown): boolean {
 }
 
 const newerStore = (cause?: unknown) =>
-  unavailable("this store was made by a newer butler-memory: upgrade butler-memory, or use another BUTLER_HOME.", cause);
+  unavailable(
+    "this store was made by a newer butler-memory: upgrade butler-memory, or use another BUTLER_HOME.",
+    cause,
+  );

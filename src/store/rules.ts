@@ -77,7 +77,9 @@ export async function findRule(sql: Sql, tenant: string, id: string, lock = fals
 }
 
 /** The columns a rule's life can change. */
-export type RuleChange = Partial<Omit<Rule, "id" | "tenant_id" | "scope" | "created_at" | "tags" | "metadata" | "matcher">>;
+export type RuleChange = Partial<
+  Omit<Rule, "id" | "tenant_id" | "scope" | "created_at" | "tags" | "metadata" | "matcher">
+>;
 
 export async function changeRule(sql: Sql, id: string, from: Rule["validity"], set: RuleChange): Promise<boolean> {
   const columns = Object.keys(set);

@@ -140,7 +140,7 @@ describe("home and environment", () => {
   test("paths become absolute and empty variables count as unset", () => {
     const environment = readEnvironment({ BUTLER_HOME: "here", BUTLER_ROSTER: "", BUTLER_PORT: "0" });
     expect(environment.home).toBe(join(process.cwd(), "here"));
-    expect(environment).toMatchObject({ roster: undefined, port: 0, host: "127.0.0.1", idleSeconds: 30, logLevel: "info" });
+    expect(environment).toMatchObject({ roster: undefined, port: 0, host: "127.0.0.1", idleSeconds: 30, logLevel: undefined });
   });
 
   test.each([

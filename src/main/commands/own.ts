@@ -15,7 +15,7 @@ export async function run(args: readonly string[], { environment }: Context): Pr
   const { values } = readOptions(args, { report: { type: "boolean" } });
   const report = values.report ? reportOnce : () => undefined;
   const home = homeAt(environment.home);
-  const log = stderrLog(environment.logLevel);
+  const log = stderrLog(environment.logLevel ?? "info");
   try {
     prepareHome(home);
     const lock = await acquireLock(home.ownerLock);

@@ -4,7 +4,7 @@ import { locateModel } from "../../adapters/embedder/model-files.ts";
 import { type Home, homeAt, prepareHome, reasonOf } from "../../butler/home.ts";
 import type { House } from "../../butler/house.ts";
 import { loadRoster, type Roster } from "../../butler/roster.ts";
-import { takeHouse } from "../../butler/take-house.ts";
+import { refuseSecondUp, takeHouse } from "../../butler/take-house.ts";
 import type { ExitCode } from "../../serve/failures.ts";
 import { type Context, readOptions } from "../command.ts";
 import { type Environment, readPort } from "../environment.ts";
@@ -38,9 +38,10 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
     ...(values["model-dir"] === undefined ? {} : { modelDir: resolve(values["model-dir"]) }),
   };
   const home = homeAt(environment.home);
-  const log = stderrLog(environment.logLevel === "info" ? "warn" : environment.logLevel);
+  const log = stderrLog(environment.logLevel ?? "warn");
   prepareHome(home);
   const roster = loadRoster(environment.roster);
+  await refuseSecondUp(home);
   await haveModels(environment, home, roster, context);
   const lock = await takeHouse(home);
   const house = await runOwner({ environment, home, lock, roster, log, mode: "up" }).catch(async (error: unknown) => {

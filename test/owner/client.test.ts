@@ -1,0 +1,200 @@
+/** The proxy against owners in this process: older, stopping, silent and strange ones. */
+import { createServer, type Server } from "node:http";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { acquireLock } from "../../src/adapters/lock.ts";
+import { silentLog } from "../../src/adapters/log.ts";
+import { type ClientOptions, connectOwner } from "../../src/butler/client.ts";
+import { type Home, homeAt, prepareHome } from "../../src/butler/home.ts";
+import { type House, type HouseParts, openHouse } from "../../src/butler/house.ts";
+import type { Owner } from "../../src/butler/owner.ts";
+import { takeHouse } from "../../src/butler/take-house.ts";
+import type { ToolRequest } from "../../src/tools/outcome.ts";
+import { everyone, fakeOwner, gate } from "../support/owner-fakes.ts";
+
+let home: Home;
+let ends: (() => Promise<void>)[] = [];
+
+beforeEach(() => {
+  home = homeAt(mkdtempSync(join(tmpdir(), "home-")));
+  prepareHome(home);
+});
+afterEach(async () => {
+  for (const end of ends.reverse()) await end();
+  ends = [];
+  rmSync(home.root, { recursive: true });
+});
+
+async function house(owner: Owner, more: Partial<HouseParts> = {}): Promise<House> {
+  const lock = await acquireLock(home.ownerLock);
+  if (!lock) throw new Error("the house is taken");
+  const opened = await openHouse({
+    home,
+    lock,
+    owner,
+    mode: "auto",
+    version: "1.0.0",
+    started: new Date(0),
+    fixed: false,
+    database: null,
+    log: silentLog,
+    local: () => everyone,
+    localListener: (_, outgoing) => outgoing.writeHead(404).end(),
+    onStop: () => undefined,
+    ...more,
+  });
+  ends.push(async () => {
+    opened.stop("the test is over");
+    await opened.stopped;
+  });
+  return opened;
+}
+
+/** A launcher whose owner ends without a word. */
+const nothingToStart = { command: process.execPath, args: ["-e", ""], env: process.env };
+
+function client(more: Partial<ClientOptions> = {}) {
+  const connected = connectOwner({ home, launch: nothingToStart, version: "1.0.0", ...more });
+  ends.push(async () => connected.close());
+  return connected;
+}
+
+const call = { tool: "t", input: {} };
+
+test("every call carries a key, its own if it has one", async () => {
+  const keys: (string | undefined)[] = [];
+  const { owner } = fakeOwner({
+    call: async (_memory, _who, request: ToolRequest) => {
+      keys.push(request.idempotencyKey);
+      return { ok: true, answer: {} };
+    },
+  });
+  await house(owner);
+  const one = client();
+  await one.invoke("general", call);
+  await one.invoke("general", call);
+  await one.invoke("general", { ...call, idempotencyKey: "mine" });
+  expect(keys[0]).toMatch(/^call:/);
+  expect(keys[1]).toMatch(/^call:/);
+  expect(keys[1]).not.toBe(keys[0]);
+  expect(keys[2]).toBe("mine");
+});
+
+test("a call that is cut off is repeated under the same key with the next owner", async () => {
+  const seen: unknown[] = [];
+  const cutting: Server = createServer((incoming, outgoing) => {
+    if (incoming.url === "/owner/status") return outgoing.end(JSON.stringify(note));
+    let body = "";
+    incoming.on("data", (chunk) => {
+      body += chunk;
+    });
+    incoming.on("end", () => {
+      seen.push(JSON.parse(body).request.idempotencyKey);
+      incoming.socket.destroy();
+      cutting.close();
+      void house(owner);
+    });
+  });
+  const note = { pid: 1, version: "1.0.0", mode: "auto", address: null, port: null, started: "", fixed: false, database: null };
+  const { owner } = fakeOwner({
+    call: async (_memory, _who, request) => {
+      seen.push(request.idempotencyKey);
+      return { ok: true, answer: {} };
+    },
+  });
+  await new Promise<void>((done) => cutting.listen(home.socket, done));
+  expect(await client().invoke("general", call)).toEqual({ ok: true, answer: {} });
+  expect(seen).toHaveLength(2);
+  expect(seen[1]).toBe(seen[0]);
+});
+
+test("an older owner is asked to leave, a newer one is used", async () => {
+  const old = await house(fakeOwner().owner);
+  const newer = client({ version: "1.0.1" });
+  expect(await newer.invoke("general", call)).toMatchObject({ ok: false, error: { code: "unavailable" } });
+  await old.stopped;
+  await house(fakeOwner().owner, { version: "1.0.2" });
+  expect(await newer.invoke("general", call)).toMatchObject({ ok: true });
+});
+
+test("a live owner that gives no answer is reported, and the call is not piled up", async () => {
+  const never = gate();
+  let calls = 0;
+  const { owner } = fakeOwner({
+    call: async () => {
+      calls += 1;
+      await never.passed;
+      return { ok: true, answer: {} };
+    },
+  });
+  await house(owner);
+  const outcome = await client({ answerMs: 200 }).invoke("general", call);
+  expect(outcome).toMatchObject({ ok: false, error: { code: "unavailable", message: expect.stringContaining("no answer within") } });
+  expect(calls).toBe(1);
+  never.open();
+});
+
+test("an owner that cannot start is told in one sentence", async () => {
+  const outcome = await client().invoke("general", call);
+  expect(outcome).toMatchObject({ ok: false, error: { code: "unavailable" } });
+  expect(outcome.ok ? "" : outcome.error.message).toMatch(/^The owner of the memory could not start: .*log/);
+});
+
+test("an owner on another database is not written to", async () => {
+  await house(fakeOwner().owner);
+  const outcome = await client({ databaseUrl: "postgres://elsewhere/x" }).invoke("general", call);
+  expect(outcome).toMatchObject({ ok: false, error: { code: "unavailable", message: expect.stringContaining("another database") } });
+});
+
+test("an attached client keeps its owner, which leaves after the client does", async () => {
+  const { owner } = fakeOwner();
+  const opened = await house(owner, { idleMs: 60 });
+  let left = false;
+  void opened.stopped.then(() => {
+    left = true;
+  });
+  const one = client({ attach: true });
+  await one.invoke("general", call);
+  await new Promise((done) => setTimeout(done, 300));
+  expect(left).toBe(false);
+  one.close();
+  await opened.stopped;
+});
+
+test("a stop answers what is under way, and frees the house", async () => {
+  const slow = gate();
+  const { owner, seen } = fakeOwner({
+    call: async () => {
+      await slow.passed;
+      return { ok: true, answer: { late: true } };
+    },
+  });
+  const opened = await house(owner);
+  const answer = client().invoke("general", call);
+  while (owner.inFlight() === 0) await new Promise((done) => setTimeout(done, 5));
+  const taken = takeHouse(home);
+  await new Promise((done) => setTimeout(done, 100));
+  slow.open();
+  expect(await answer).toEqual({ ok: true, answer: { late: true } });
+  await opened.stopped;
+  await (await taken).release();
+  expect(seen.closed).toBe(1);
+});
+
+test("a second butler up is refused with the first one's address", async () => {
+  await house(fakeOwner().owner, { mode: "up", http: { host: "127.0.0.1", port: 0, listener: (_, out) => out.end() } });
+  await expect(takeHouse(home)).rejects.toThrow(/already running \(process \d+\) at http:\/\/127\.0\.0\.1:\d+/);
+});
+
+test("a home reached over a link is the same home", async () => {
+  const link = `${home.root}-link`;
+  symlinkSync(home.root, link);
+  try {
+    expect(homeAt(link).socket).toBe(home.socket);
+    expect(homeAt(link).ownerLock).toBe(home.ownerLock);
+  } finally {
+    rmSync(link);
+  }
+});
