@@ -60,7 +60,8 @@ export function connectOwner(options: ClientOptions): OwnerClient {
   async function meet(until: number): Promise<OwnerNote> {
     for (;;) {
       const note = await ensureOwner(home, launch, until);
-      if (options.databaseUrl !== undefined && note.database !== databaseMark(options.databaseUrl)) throw otherDatabase(note);
+      if (options.databaseUrl !== undefined && note.database !== databaseMark(options.databaseUrl))
+        throw otherDatabase(note);
       if (note.mode === "auto" && isOlder(note.version, options.version)) {
         // Only an older one is replaced: two clients of different versions would otherwise stop each other's owner for ever.
         await send(until, "POST", "/owner/stop");
@@ -109,7 +110,8 @@ export function connectOwner(options: ClientOptions): OwnerClient {
         if (!isGone(error)) throw error;
       }
       known = undefined;
-      if (performance.now() + wait >= until) throw unavailable(`The memory could not be reached within ${reachMs / 1000} s.`);
+      if (performance.now() + wait >= until)
+        throw unavailable(`The memory could not be reached within ${reachMs / 1000} s.`);
       await pause(wait);
     }
   }
@@ -123,12 +125,19 @@ export function connectOwner(options: ClientOptions): OwnerClient {
       return (await reach("GET", "/owner/health")) as Health;
     },
     async invoke(butler, request) {
-      const keyed = { ...request, idempotencyKey: request.idempotencyKey ?? `${CALL_KEY_PREFIX}${randomUUID()}`, ...(now === undefined ? {} : { now }) };
+      const keyed = {
+        ...request,
+        idempotencyKey: request.idempotencyKey ?? `${CALL_KEY_PREFIX}${randomUUID()}`,
+        ...(now === undefined ? {} : { now }),
+      };
       try {
         return (await reach("POST", "/owner/call", { butler, request: keyed })) as Outcome;
       } catch (error) {
         if (error instanceof MemoryError) return { ok: false, error: { code: error.code, message: error.message } };
-        return { ok: false, error: { code: "unavailable", message: `The memory could not be reached: ${reasonOf(error)}` } };
+        return {
+          ok: false,
+          error: { code: "unavailable", message: `The memory could not be reached: ${reasonOf(error)}` },
+        };
       }
     },
     close() {
@@ -147,7 +156,10 @@ function otherDatabase(note: OwnerNote): MemoryError {
 
 function tooSlow(answerMs: number, cause: unknown): MemoryError {
   const seconds = answerMs / 1000;
-  return unavailable(`The memory is busy and gave no answer within ${seconds} s; the call may still be carried out.`, cause);
+  return unavailable(
+    `The memory is busy and gave no answer within ${seconds} s; the call may still be carried out.`,
+    cause,
+  );
 }
 
 function isOlder(theirs: string, ours: string): boolean {

@@ -57,7 +57,9 @@ function readToml(text: string, file: string): unknown {
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const what = error.message.split("\n", 1)[0] ?? "it is not TOML";
-    throw new MemoryError("invalid_input", `${file}: line ${error.line}, column ${error.column}: ${what}`, { cause: error });
+    throw new MemoryError("invalid_input", `${file}: line ${error.line}, column ${error.column}: ${what}`, {
+      cause: error,
+    });
   }
 }
 
@@ -101,7 +103,12 @@ function knownKeys(path: readonly PropertyKey[]): string {
   let schema: unknown = ButlerToml;
   for (const step of path) {
     const table = unwrap(schema);
-    schema = table instanceof z.ZodObject ? table.shape[String(step)] : table instanceof z.ZodRecord ? table.valueType : undefined;
+    schema =
+      table instanceof z.ZodObject
+        ? table.shape[String(step)]
+        : table instanceof z.ZodRecord
+          ? table.valueType
+          : undefined;
   }
   const table = unwrap(schema);
   return table instanceof z.ZodObject ? `one of ${Object.keys(table.shape).join(", ")}` : "none";
@@ -109,6 +116,7 @@ function knownKeys(path: readonly PropertyKey[]): string {
 
 function unwrap(schema: unknown): unknown {
   let here = schema;
-  while (here instanceof z.ZodOptional || here instanceof z.ZodDefault || here instanceof z.ZodPrefault) here = here.unwrap();
+  while (here instanceof z.ZodOptional || here instanceof z.ZodDefault || here instanceof z.ZodPrefault)
+    here = here.unwrap();
   return here;
 }

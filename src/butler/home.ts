@@ -1,6 +1,16 @@
 /** Where everything of one house lies on disk. All folders are 0700, all secrets 0600. */
 import { createHash, randomBytes } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { unavailable } from "../domain/errors.ts";
@@ -73,12 +83,16 @@ const userId = () => process.getuid?.() ?? 0;
 /** Makes the folders; says in one sentence why it cannot. */
 export function prepareHome(home: Home): void {
   try {
-    for (const folder of [home.root, home.models, home.logs, home.run, join(home.root, "butlers")]) privateFolder(folder);
+    for (const folder of [home.root, home.models, home.logs, home.run, join(home.root, "butlers")])
+      privateFolder(folder);
     const socketFolder = dirname(home.socket);
     if (socketFolder !== home.run) privateFolder(socketFolder);
     probeWritable(home.run);
   } catch (error) {
-    throw unavailable(`The home ${home.root} cannot be written (${reasonOf(error)}); set BUTLER_HOME to a folder of yours.`, error);
+    throw unavailable(
+      `The home ${home.root} cannot be written (${reasonOf(error)}); set BUTLER_HOME to a folder of yours.`,
+      error,
+    );
   }
 }
 

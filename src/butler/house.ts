@@ -67,7 +67,14 @@ export async function openHouse(parts: HouseParts): Promise<House> {
     database: parts.database,
   };
 
-  const routes = ownerRoutes({ host: owner, local: parts.local, note: () => note, draining: () => draining, stop, attached });
+  const routes = ownerRoutes({
+    host: owner,
+    local: parts.local,
+    note: () => note,
+    draining: () => draining,
+    stop,
+    attached,
+  });
   const socketServer = createServer((incoming, outgoing) => {
     outgoing.on("close", () => {
       lastLeft = performance.now();
@@ -114,14 +121,17 @@ export async function openHouse(parts: HouseParts): Promise<House> {
     draining = true;
     log.info({ why }, "the owner stops");
     clearInterval(idleWatch);
-    void shutDown().catch((error: unknown) => log.error({ reason: reasonOf(error) }, "the owner did not stop cleanly")).finally(finish);
+    void shutDown()
+      .catch((error: unknown) => log.error({ reason: reasonOf(error) }, "the owner did not stop cleanly"))
+      .finally(finish);
   }
 
   async function shutDown(): Promise<void> {
     for (const stream of attached) stream.end();
     parts.onStop();
     const closed = servers.map(closeServer);
-    if (!(await within(DRAIN_MS, owner.close()))) log.error({ calls: owner.inFlight() }, "calls did not end in time and are cut off");
+    if (!(await within(DRAIN_MS, owner.close())))
+      log.error({ calls: owner.inFlight() }, "calls did not end in time and are cut off");
     await within(LINGER_MS, Promise.all(closed));
     for (const server of servers) server.closeAllConnections();
     rmSync(home.ownerFile, { force: true });
@@ -148,8 +158,12 @@ async function listenOnPort(server: Server, host: string, port: number) {
     await listen(server, (done) => server.listen({ host, port }, done));
   } catch (error) {
     const code = errorCode(error);
-    if (code === "EADDRINUSE") throw unavailable(`Port ${port} on ${host} is in use; choose another with --port or BUTLER_PORT.`, error);
-    throw unavailable(`Cannot listen on ${host}:${port} (${code ?? reasonOf(error)}); check BUTLER_HOST and BUTLER_PORT.`, error);
+    if (code === "EADDRINUSE")
+      throw unavailable(`Port ${port} on ${host} is in use; choose another with --port or BUTLER_PORT.`, error);
+    throw unavailable(
+      `Cannot listen on ${host}:${port} (${code ?? reasonOf(error)}); check BUTLER_HOST and BUTLER_PORT.`,
+      error,
+    );
   }
   const bound = server.address() as AddressInfo;
   const shown = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;

@@ -23,7 +23,8 @@ export function ask(options: Ask): Promise<Reply> {
   const { socket, method, path, body, timeoutMs, agent = false } = options;
   return new Promise((done, failed) => {
     const payload = body === undefined ? undefined : JSON.stringify(body);
-    const headers = payload === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(payload) };
+    const headers =
+      payload === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(payload) };
     const outgoing = request({ socketPath: socket, method, path, headers, agent }, (incoming) => {
       let text = "";
       incoming.setEncoding("utf8");
@@ -52,7 +53,16 @@ export function ask(options: Ask): Promise<Reply> {
 }
 
 /** EAGAIN is a full backlog: Linux refuses a connect to a busy unix socket that way. */
-const NOBODY_THERE = new Set(["ENOENT", "ENOTDIR", "ECONNREFUSED", "ECONNRESET", "EPIPE", "ECONNABORTED", "ENOTCONN", "EAGAIN"]);
+const NOBODY_THERE = new Set([
+  "ENOENT",
+  "ENOTDIR",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ECONNABORTED",
+  "ENOTCONN",
+  "EAGAIN",
+]);
 
 /** The owner is not there, or went away while we spoke: the call may be repeated under the same key. */
 export function isGone(error: unknown): boolean {

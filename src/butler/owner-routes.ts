@@ -37,14 +37,20 @@ export function ownerRoutes(parts: OwnerRouteParts): (incoming: IncomingMessage,
     const path = incoming.url ?? "";
     if (!path.startsWith("/owner/")) return false;
     void route(parts, `${incoming.method} ${path}`, incoming, outgoing).catch((error: unknown) => {
-      if (!outgoing.headersSent) send(outgoing, 500, failure("internal", error instanceof Error ? error.message : String(error)));
+      if (!outgoing.headersSent)
+        send(outgoing, 500, failure("internal", error instanceof Error ? error.message : String(error)));
       else outgoing.destroy();
     });
     return true;
   };
 }
 
-async function route(parts: OwnerRouteParts, name: string, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function route(
+  parts: OwnerRouteParts,
+  name: string,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
   switch (name) {
     case "GET /owner/status":
       return send(outgoing, parts.draining() ? 503 : 200, parts.note());
@@ -66,7 +72,10 @@ async function route(parts: OwnerRouteParts, name: string, incoming: IncomingMes
 
 /** The response stays open for as long as the proxy lives; the kernel closes it when the proxy dies. */
 function attach(parts: OwnerRouteParts, outgoing: ServerResponse): void {
-  if (parts.draining()) return send(outgoing, 503, parts.note());
+  if (parts.draining()) {
+    send(outgoing, 503, parts.note());
+    return;
+  }
   parts.attached.add(outgoing);
   outgoing.on("close", () => parts.attached.delete(outgoing));
   outgoing.writeHead(200, { "content-type": "application/x-ndjson" });
@@ -75,7 +84,8 @@ function attach(parts: OwnerRouteParts, outgoing: ServerResponse): void {
 
 async function call(parts: OwnerRouteParts, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const text = await bodyOf(incoming);
-  if (text === undefined) return send(outgoing, 413, failure("invalid_input", "The call is larger than 32 MB; send it in parts."));
+  if (text === undefined)
+    return send(outgoing, 413, failure("invalid_input", "The call is larger than 32 MB; send it in parts."));
   if (parts.draining()) return send(outgoing, 503, parts.note());
   const body = CallBody.safeParse(JSON.parse(text));
   if (!body.success) return send(outgoing, 400, failure("invalid_input", "The owner does not understand this call."));

@@ -94,7 +94,10 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
       return refusal("forbidden", `This token is for the butler "${principal.butler}", not for "${butler}".`);
     }
     if (!config.memory.enabled) {
-      return refusal("unavailable", `Memory is switched off for "${butler}" (modules.memory.enabled in its butler.toml).`);
+      return refusal(
+        "unavailable",
+        `Memory is switched off for "${butler}" (modules.memory.enabled in its butler.toml).`,
+      );
     }
     try {
       const outcome = await keeper.use((memory) => parts.call(memory, principal, request));
@@ -102,7 +105,8 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
       return outcome;
     } catch (error) {
       log.error({ butler, reason: reasonOf(error) }, "a store could not be opened");
-      const message = error instanceof MemoryError ? error.message : `The memory of "${butler}" cannot be opened: ${reasonOf(error)}`;
+      const message =
+        error instanceof MemoryError ? error.message : `The memory of "${butler}" cannot be opened: ${reasonOf(error)}`;
       return refusal("unavailable", message);
     }
   }

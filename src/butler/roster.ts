@@ -25,7 +25,10 @@ export function loadRoster(folder: string | undefined): Roster {
   }
   if (faults.length > 0) throw new MemoryError("invalid_input", faults.join("\n"));
   if (butlers.length === 0) {
-    throw new MemoryError("invalid_input", `The roster ${folder} holds no <name>/butler.toml; add one or leave BUTLER_ROSTER out.`);
+    throw new MemoryError(
+      "invalid_input",
+      `The roster ${folder} holds no <name>/butler.toml; add one or leave BUTLER_ROSTER out.`,
+    );
   }
   return butlers;
 }
@@ -48,6 +51,8 @@ function foldersOf(folder: string): string[] {
       .sort();
   } catch (error) {
     if (!isMissing(error)) throw error;
-    throw new MemoryError("invalid_input", `The roster ${folder} is not a folder; BUTLER_ROSTER must name one.`, { cause: error });
+    throw new MemoryError("invalid_input", `The roster ${folder} is not a folder; BUTLER_ROSTER must name one.`, {
+      cause: error,
+    });
   }
 }

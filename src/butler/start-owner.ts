@@ -29,7 +29,8 @@ export async function findOwner(home: Home, timeoutMs: number): Promise<OwnerNot
     return reply.status === 200 ? OwnerNote.parse(reply.json) : undefined;
   } catch (error) {
     if (isGone(error)) return undefined;
-    if (error instanceof OwnerTimeout) throw unavailable("The owner of the memory is running but does not answer.", error);
+    if (error instanceof OwnerTimeout)
+      throw unavailable("The owner of the memory is running but does not answer.", error);
     throw error;
   }
 }
@@ -70,7 +71,8 @@ async function isFree(path: string): Promise<boolean> {
 
 /** True when it is ready; false when another owner came first. */
 async function startOwner(home: Home, launch: Launch, timeoutMs: number): Promise<boolean> {
-  if (existsSync(home.ownerLog) && statSync(home.ownerLog).size > LOG_LIMIT) renameSync(home.ownerLog, `${home.ownerLog}.1`);
+  if (existsSync(home.ownerLog) && statSync(home.ownerLog).size > LOG_LIMIT)
+    renameSync(home.ownerLog, `${home.ownerLog}.1`);
   const log = openSync(home.ownerLog, "a", 0o600);
   try {
     const child = spawn(launch.command, launch.args, {

@@ -104,7 +104,9 @@ export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKee
     };
     maintaining = opened
       .then((memory) => parts.maintain(memory, { level: full ? "full" : "light", interrupted }))
-      .catch((error: unknown) => log.warn({ butler, reason: reasonOf(error) }, "maintenance failed; it will be tried again"))
+      .catch((error: unknown) =>
+        log.warn({ butler, reason: reasonOf(error) }, "maintenance failed; it will be tried again"),
+      )
       .finally(() => {
         maintaining = undefined;
         if (dirtySince !== undefined) armQuiet();

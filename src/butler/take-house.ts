@@ -65,7 +65,8 @@ async function waitFor<T>(until: number, attempt: () => Promise<T | undefined>):
   for (;;) {
     const got = await attempt();
     if (got !== undefined) return got;
-    if (performance.now() >= until) throw unavailable("The process that owns the memory does not let go of it; stop it by hand.");
+    if (performance.now() >= until)
+      throw unavailable("The process that owns the memory does not let go of it; stop it by hand.");
     await pause(50);
   }
 }

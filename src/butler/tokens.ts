@@ -34,9 +34,15 @@ export const HOME_TOKEN = "home";
 
 const TOKEN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-export async function createToken(home: Home, asked: TokenRequest, now: Date): Promise<{ token: string; entry: TokenInfo }> {
-  if (!TOKEN_NAME.test(asked.name)) throw invalid("name", "A token's name has letters, digits, '.', '_' or '-', at most 64.");
-  if (asked.butler !== "*" && !BUTLER_NAME.test(asked.butler)) throw invalid("butler", `"${asked.butler}" is not a butler's name, nor "*".`);
+export async function createToken(
+  home: Home,
+  asked: TokenRequest,
+  now: Date,
+): Promise<{ token: string; entry: TokenInfo }> {
+  if (!TOKEN_NAME.test(asked.name))
+    throw invalid("name", "A token's name has letters, digits, '.', '_' or '-', at most 64.");
+  if (asked.butler !== "*" && !BUTLER_NAME.test(asked.butler))
+    throw invalid("butler", `"${asked.butler}" is not a butler's name, nor "*".`);
   const token = freshToken();
   return changeTokens(home, (tokens) => {
     if (tokens.some((entry) => entry.name === asked.name)) {
@@ -54,7 +60,8 @@ export function listTokens(home: Home): TokenInfo[] {
 export async function revokeToken(home: Home, name: string): Promise<void> {
   await changeTokens(home, (tokens) => {
     const kept = tokens.filter((entry) => entry.name !== name);
-    if (kept.length === tokens.length) throw notFound(`There is no token named "${name}"; "butler token list" shows them.`);
+    if (kept.length === tokens.length)
+      throw notFound(`There is no token named "${name}"; "butler token list" shows them.`);
     return { tokens: kept, result: undefined };
   });
 }
@@ -66,7 +73,14 @@ export async function ensureHomeToken(home: Home, now: Date): Promise<string> {
     if (known && tokens.some((entry) => sameHash(entry.sha256, hash(known)))) return { tokens, result: known };
     const token = freshToken();
     writePrivate(home.tokenFile, `${token}\n`);
-    const entry = { name: HOME_TOKEN, butler: "*", tenant: "default", admin: true, created: now.toISOString(), sha256: hash(token) };
+    const entry = {
+      name: HOME_TOKEN,
+      butler: "*",
+      tenant: "default",
+      admin: true,
+      created: now.toISOString(),
+      sha256: hash(token),
+    };
     return { tokens: [...tokens.filter((other) => other.name !== HOME_TOKEN), entry], result: token };
   });
 }
@@ -101,7 +115,8 @@ function readTokens(home: Home): TokenEntry[] {
   const text = readIfThere(home.tokensFile);
   if (text === undefined) return [];
   const parsed = TokenFile.safeParse(readJson(text));
-  if (!parsed.success) throw unavailable(`${home.tokensFile} is damaged; move it away and create the tokens anew.`, parsed.error);
+  if (!parsed.success)
+    throw unavailable(`${home.tokensFile} is damaged; move it away and create the tokens anew.`, parsed.error);
   return parsed.data.tokens;
 }
 
@@ -114,7 +129,10 @@ function readJson(text: string): unknown {
 }
 
 /** Two commands that change the file at the same time must not lose one another's token. */
-async function changeTokens<T>(home: Home, change: (tokens: TokenEntry[]) => { tokens: TokenEntry[]; result: T }): Promise<T> {
+async function changeTokens<T>(
+  home: Home,
+  change: (tokens: TokenEntry[]) => { tokens: TokenEntry[]; result: T },
+): Promise<T> {
   const lock = await waitForLock(home.tokensLock);
   try {
     const before = readTokens(home);

@@ -43,7 +43,11 @@ async function fail(error: unknown, argv: readonly string[]): Promise<ExitCode> 
   const code = known ? error.code : "internal";
   const message = error instanceof Error ? error.message : String(error);
   if (argv.includes("--json")) {
-    say(JSON.stringify({ error: { code, message, ...(known && error.field !== undefined ? { field: error.field } : {}) } }));
+    say(
+      JSON.stringify({
+        error: { code, message, ...(known && error.field !== undefined ? { field: error.field } : {}) },
+      }),
+    );
   } else {
     note(known ? message : `butler failed: ${message}`);
     if (code === "invalid_input") note(hint(code));

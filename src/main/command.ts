@@ -30,6 +30,9 @@ export function readOptions<O extends Options>(args: readonly string[], options:
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals, strict: true });
     return { values: values as Read<O>["values"], positionals };
   } catch (error) {
-    throw invalid("arguments", error instanceof Error ? error.message.replace(/\. To specify.*$/s, ".") : String(error));
+    throw invalid(
+      "arguments",
+      error instanceof Error ? error.message.replace(/\. To specify.*$/s, ".") : String(error),
+    );
   }
 }

@@ -45,7 +45,10 @@ export function readEnvironment(variables: Variables = process.env): Environment
 }
 
 /** What an owner is started with: the starter's environment, with the paths as the starter understood them. */
-export function ownerVariables(environment: Environment, variables: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+export function ownerVariables(
+  environment: Environment,
+  variables: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
   return {
     ...variables,
     BUTLER_HOME: environment.home,

@@ -9,7 +9,11 @@ import { version } from "./version.ts";
 function ownLaunch(environment: Environment): Launch {
   const here = fileURLToPath(import.meta.url);
   const entry = here.replace(/launch(\.[jt]s)$/, "butler$1");
-  return { command: process.execPath, args: [...process.execArgv, entry, "own", "--report"], env: ownerVariables(environment) };
+  return {
+    command: process.execPath,
+    args: [...process.execArgv, entry, "own", "--report"],
+    env: ownerVariables(environment),
+  };
 }
 
 export function ownerClient(environment: Environment, options: { attach?: boolean } = {}): OwnerClient {

@@ -1,7 +1,7 @@
 /** The package's entry: one butler's memory in this process, without a daemon. */
 import { join, resolve } from "node:path";
-import { silentLog, type Log } from "../adapters/log.ts";
-import { parseButlerToml, defaultButler } from "../butler/config.ts";
+import { type Log, silentLog } from "../adapters/log.ts";
+import { defaultButler, parseButlerToml } from "../butler/config.ts";
 import { homeAt } from "../butler/home.ts";
 import { createOwner } from "../butler/owner.ts";
 import type { ErrorCode } from "../domain/errors.ts";
@@ -37,15 +37,21 @@ export interface LibraryOptions {
 
 export interface OpenedMemory {
   /** Calls a tool, such as `memory_search`. Never throws: what goes wrong is an outcome. */
-  call(tool: string, input: unknown, options?: { readonly idempotencyKey?: string; readonly session?: string }): Promise<Outcome>;
+  call(
+    tool: string,
+    input: unknown,
+    options?: { readonly idempotencyKey?: string; readonly session?: string },
+  ): Promise<Outcome>;
   close(): Promise<void>;
 }
 
 export async function openMemory(options: LibraryOptions): Promise<OpenedMemory> {
   const { folder, url, log = silentLog } = options;
-  if ((folder === undefined) === (url === undefined)) throw new TypeError("openMemory takes a folder or a url, and not both.");
+  if ((folder === undefined) === (url === undefined))
+    throw new TypeError("openMemory takes a folder or a url, and not both.");
   const environment = readEnvironment();
-  const config = options.toml === undefined ? defaultButler(options.butler ?? "general") : parseButlerToml(options.toml, "toml");
+  const config =
+    options.toml === undefined ? defaultButler(options.butler ?? "general") : parseButlerToml(options.toml, "toml");
   const place = { folder: () => join(resolve(folder ?? "."), "store"), databaseUrl: url };
   const models = { modelDir: options.modelDir ?? environment.modelDir, cacheDir: homeAt(environment.home).models };
   const owner = createOwner<OpenMemory>({

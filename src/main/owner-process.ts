@@ -3,10 +3,10 @@ import { hostname, networkInterfaces } from "node:os";
 import { getRequestListener } from "@hono/node-server";
 import type { Lock } from "../adapters/lock.ts";
 import type { Log } from "../adapters/log.ts";
-import { databaseMark } from "../butler/owner-file.ts";
 import type { Home } from "../butler/home.ts";
 import { type House, openHouse } from "../butler/house.ts";
 import { createOwner } from "../butler/owner.ts";
+import { databaseMark } from "../butler/owner-file.ts";
 import type { Roster } from "../butler/roster.ts";
 import { ensureHomeToken, tokenChecker } from "../butler/tokens.ts";
 import { maintain } from "../memory/maintain.ts";
@@ -94,7 +94,11 @@ function hostNames(host: string, port: number): string[] {
   const names = [...loopbackHosts(port), host];
   if (host !== "0.0.0.0" && host !== "::") return names;
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return [...names, hostname(), ...addresses.map(({ address, family }) => (family === "IPv6" ? `[${address}]` : address))];
+  return [
+    ...names,
+    hostname(),
+    ...addresses.map(({ address, family }) => (family === "IPv6" ? `[${address}]` : address)),
+  ];
 }
 
 /** `npm start` passes Ctrl-C on to a child that had it from the terminal already: that is one wish, not two. */

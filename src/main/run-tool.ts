@@ -2,7 +2,7 @@
 import { systemClock } from "../adapters/clock.ts";
 import type { OwnerClient } from "../butler/client.ts";
 import { MemoryError } from "../domain/errors.ts";
-import { FRIENDLY, parseFriendly, parseToolFlags, type Parsed, type ToolCommand, toolHelp } from "../serve/cli.ts";
+import { FRIENDLY, type Parsed, parseFriendly, parseToolFlags, type ToolCommand, toolHelp } from "../serve/cli.ts";
 import { type ExitCode, exitCode } from "../serve/failures.ts";
 import { flagsOf } from "../serve/flags.ts";
 import { renderAnswer, renderError } from "../serve/render.ts";
@@ -15,7 +15,10 @@ import { ownerClient } from "./launch.ts";
 /** `butler <word> …`, where the word is a friendly form or a tool's name. */
 export async function runWord(word: string, args: readonly string[], context: Context): Promise<ExitCode> {
   if (FRIENDLY.some(({ name }) => name === word)) {
-    return runParsed((butler) => parseFriendly(word, args, { tools, ...(butler === undefined ? {} : { butler }) }), context);
+    return runParsed(
+      (butler) => parseFriendly(word, args, { tools, ...(butler === undefined ? {} : { butler }) }),
+      context,
+    );
   }
   return runTool(word, args, context);
 }
@@ -28,7 +31,10 @@ export async function runTool(name: string, args: readonly string[], context: Co
 }
 
 /** Parsed twice: whom to talk to is known only after the first time, and some tools want it as an argument too. */
-async function runParsed(parse: (butler: string | undefined) => Parsed | undefined, context: Context): Promise<ExitCode> {
+async function runParsed(
+  parse: (butler: string | undefined) => Parsed | undefined,
+  context: Context,
+): Promise<ExitCode> {
   const first = understood(parse(undefined));
   if (first.help) {
     context.say(toolHelp(first.tool));
@@ -43,11 +49,21 @@ async function runParsed(parse: (butler: string | undefined) => Parsed | undefin
   }
 }
 
-async function callAndShow(client: OwnerClient, butler: string, command: ToolCommand, context: Context): Promise<ExitCode> {
+async function callAndShow(
+  client: OwnerClient,
+  butler: string,
+  command: ToolCommand,
+  context: Context,
+): Promise<ExitCode> {
   const { tool, input, json } = command;
   const { environment, say, note } = context;
   const now = environment.now === undefined ? systemClock.now() : new Date(environment.now);
-  const options = { json, now, colour: environment.colour && process.stdout.isTTY === true, width: process.stdout.columns ?? 100 };
+  const options = {
+    json,
+    now,
+    colour: environment.colour && process.stdout.isTTY === true,
+    width: process.stdout.columns ?? 100,
+  };
   const outcome = await client.invoke(butler, { tool: tool.name, input });
   if (outcome.ok) {
     say(renderAnswer(tool, outcome.answer, options));
@@ -66,7 +82,13 @@ function understood(parsed: Parsed | undefined): ToolCommand {
 }
 
 function withButler(tool: Tool, parsed: Parsed, butler: string | undefined): Parsed {
-  if (!parsed.ok || butler === undefined || !isRecord(parsed.command.input) || parsed.command.input.butler !== undefined) return parsed;
+  if (
+    !parsed.ok ||
+    butler === undefined ||
+    !isRecord(parsed.command.input) ||
+    parsed.command.input.butler !== undefined
+  )
+    return parsed;
   if (!flagsOf(tool).some((flag) => flag.name === "butler" && flag.required)) return parsed;
   return { ok: true, command: { ...parsed.command, input: { ...parsed.command.input, butler } } };
 }

@@ -26,7 +26,8 @@ export interface StorePlace {
   readonly databaseUrl: string | undefined;
 }
 
-export const clockAt = (now: string | undefined): Clock => (now === undefined ? systemClock : fixedClock(new Date(now)));
+export const clockAt = (now: string | undefined): Clock =>
+  now === undefined ? systemClock : fixedClock(new Date(now));
 
 /** Opens butlers' memories with what they share: ids, clock, and one tokenizer of each kind. */
 export function memoryOpener(options: { place: StorePlace; clock: Clock; log: Log }) {
@@ -76,10 +77,17 @@ export interface ModelPlace {
 }
 
 /** One model for each variant that some butler asks for. */
-export function modelShelf(options: { place: ModelPlace; fetch: boolean; log: Log }): (variant: ModelVariant) => SharedModel {
+export function modelShelf(options: {
+  place: ModelPlace;
+  fetch: boolean;
+  log: Log;
+}): (variant: ModelVariant) => SharedModel {
   const { place, log } = options;
   const shelf = new Map<ModelVariant, SharedModel>();
-  const onDisk = (files: ModelFiles): ModelOnDisk => ({ version: files.version, load: () => openOnnxEmbedder(files, { log }) });
+  const onDisk = (files: ModelFiles): ModelOnDisk => ({
+    version: files.version,
+    load: () => openOnnxEmbedder(files, { log }),
+  });
 
   function create(variant: ModelVariant): SharedModel {
     return sharedModel({
@@ -98,6 +106,10 @@ export function modelShelf(options: { place: ModelPlace; fetch: boolean; log: Lo
   };
 }
 
-export function fetchModel(place: ModelPlace, variant: ModelVariant, more: Pick<PullOptions, "signal" | "onProgress"> = {}) {
+export function fetchModel(
+  place: ModelPlace,
+  variant: ModelVariant,
+  more: Pick<PullOptions, "signal" | "onProgress"> = {},
+) {
   return pullModel({ variant, cacheDir: place.cacheDir, ...more });
 }

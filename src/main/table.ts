@@ -9,9 +9,15 @@ interface Entry {
 }
 
 export const commands: Readonly<Record<string, Entry>> = {
-  up: { about: "Bring up the house: every butler over HTTP and MCP, until you stop it.", load: () => import("./commands/up.ts") },
+  up: {
+    about: "Bring up the house: every butler over HTTP and MCP, until you stop it.",
+    load: () => import("./commands/up.ts"),
+  },
   stop: { about: "Stop whatever owns the memory of this home.", load: () => import("./commands/stop.ts") },
-  mcp: { about: "The memory of one butler as an MCP server on stdin and stdout.", load: () => import("./commands/mcp.ts") },
+  mcp: {
+    about: "The memory of one butler as an MCP server on stdin and stdout.",
+    load: () => import("./commands/mcp.ts"),
+  },
   call: { about: "Call a tool by its name.", load: () => import("./commands/call.ts") },
   token: { about: "Create, list or revoke tokens for the HTTP door.", load: () => import("./commands/token.ts") },
   own: { about: "Own the stores for local clients.", hidden: true, load: () => import("./commands/own.ts") },

@@ -4,7 +4,9 @@ import { conflict, forbidden, MemoryError, unavailable } from "../domain/errors.
 import { clip } from "../domain/text.ts";
 import type { RequestContext } from "../domain/request.ts";
 import type { Call, Caller, Memory } from "../memory/memory.ts";
+import * as f from "./fields.ts";
 import { toolNamed } from "./index.ts";
+import { checkInput } from "./invalid-input.ts";
 import type { Failure, Outcome, ToolRequest } from "./outcome.ts";
 
 /** Who calls, as the door has made sure of it. `butler: "*"` speaks for whichever butler it addresses. */
@@ -21,21 +23,26 @@ export async function callTool(memory: Memory, identity: Identity, request: Tool
     const tool = toolNamed(request.tool);
     if (!tool) throw new MemoryError("not_found", `there is no tool "${clip(request.tool, 60)}".`);
     requestId = requestIdIn(request.input);
-    const parsed = tool.input.safeParse(request.input ?? {});
-    if (!parsed.success) throw invalidInput(parsed.error);
-    const input = parsed.data as Record<string, unknown>;
+    const input: Record<string, unknown> = checked(tool.input, request.input === undefined ? {} : request.input);
     const call: Call = {
       memory,
-      caller: callerOf(memory, identity, input.butler, request.session),
+      caller: callerOf(memory, identity, input.butler, checked(f.name.optional(), request.session, "session")),
       now: nowOf(memory, request.now),
       request: input.request_context as RequestContext | undefined,
-      idempotencyKey: (input.idempotency_key as string | undefined) ?? request.idempotencyKey,
+      idempotencyKey: (input.idempotency_key as string | undefined) ?? checked(f.idempotencyKey.optional(), request.idempotencyKey, "idempotency_key"),
     };
     const answer = tool.output.parse(await tool.run(call, input));
     return { ok: true, answer: requestId === undefined ? answer : { ...answer, request_id: requestId } };
   } catch (error) {
     return { ok: false, error: failureOf(memory, error, request.tool, requestId) };
   }
+}
+
+/** Session and key are checked like arguments: over HTTP they come from headers, where anything may stand. */
+function checked<S extends z.ZodType>(schema: S, value: unknown, place = ""): z.output<S> {
+  const result = checkInput(schema, value, place);
+  if (!result.ok) throw result.error;
+  return result.value;
 }
 
 function callerOf(memory: Memory, who: Identity, asked: unknown, session: string | undefined): Caller {
@@ -64,22 +71,6 @@ function requestIdIn(input: unknown): string | undefined {
   if (typeof context !== "object" || context === null || !("request_id" in context)) return undefined;
   return typeof context.request_id === "string" ? clip(context.request_id, 200) : undefined;
 }
-
-/** The first problem, naming the field. */
-export function invalidInput(error: z.ZodError, prefix = ""): MemoryError {
-  const issue = error.issues[0];
-  if (!issue) return new MemoryError("invalid_input", "the input is not valid.");
-  const path = [prefix, ...issue.path.map(String)].filter((part) => part !== "").join(".");
-  if (issue.code === "unrecognized_keys") {
-    const key = issue.keys[0] ?? "";
-    const field = [path, key].filter((part) => part !== "").join(".");
-    return new MemoryError("invalid_input", `unknown argument "${clip(field, 100)}"; leave it out.`, { field: clip(field, 100) });
-  }
-  const where = path === "" ? "the input" : path;
-  return new MemoryError("invalid_input", `${where}: ${lowerFirst(issue.message)}.`, path === "" ? {} : { field: path });
-}
-
-const lowerFirst = (s: string) => s.charAt(0).toLowerCase() + s.slice(1).replace(/\.$/, "");
 
 function failureOf(memory: Memory, error: unknown, tool: string, requestId: string | undefined): Failure {
   const known = error instanceof MemoryError ? error : translate(error);

@@ -32,10 +32,20 @@ const ISO = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}
 
 export const time = z
   .string()
-  .refine((s) => ISO.test(s) && !Number.isNaN(Date.parse(s)), {
-    error: "is not a time; write it like 2026-05-01T09:30:00Z",
-  })
-  .transform((s) => new Date(/[T ]/.test(s) && !/(Z|[+-]\d{2}:?\d{2})$/.test(s) ? `${s}Z` : s));
+  .refine((s) => instantOf(s) !== undefined, { error: "is not a time; write it like 2026-05-01T09:30:00Z" })
+  .transform((s) => instantOf(s) ?? new Date(s));
+
+const FIRST_INSTANT = Date.UTC(1000, 0, 1);
+const LAST_INSTANT = Date.UTC(9999, 11, 31);
+
+/** A time without a zone is UTC. `Date` takes 30 February for 2 March and years that PostgreSQL refuses; neither was meant. */
+function instantOf(text: string): Date | undefined {
+  if (!ISO.test(text)) return undefined;
+  const day = new Date(text.slice(0, 10));
+  if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(text.slice(0, 10))) return undefined;
+  const at = new Date(/[T ]/.test(text) && !/(Z|[+-]\d{2}:?\d{2})$/.test(text) ? `${text}Z` : text);
+  return at.getTime() >= FIRST_INSTANT && at.getTime() <= LAST_INSTANT ? at : undefined;
+}
 
 export const type = z.enum(MEMORY_TYPES);
 export const tier = z.enum(TIERS);

@@ -7,7 +7,6 @@ export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly o
 
 /** `prefix` is the place of `value` in the whole input, such as `episodes.3`. */
 export function checkInput<S extends z.ZodType>(schema: S, value: unknown, prefix = ""): Checked<z.output<S>> {
-  // zod skips it in records without a word; nobody sends it but to find out what happens.
   const { data, error } = schema.safeParse(value, { error: words });
   return error === undefined ? { ok: true, value: data as z.output<S> } : { ok: false, error: invalidInput(error, prefix) };
 }

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { forbidden, MemoryError } from "../domain/errors.ts";
 import { context } from "../memory/context.ts";
 import type { Call } from "../memory/memory.ts";
-import { invalidInput } from "./call.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
+import { checkInput } from "./invalid-input.ts";
 import { contextAnswer, contextFields } from "./memory-context.ts";
 import { lenientRow, RowError } from "./rows.ts";
 
@@ -28,11 +28,12 @@ export const memoryContextBatch = defineTool({
 
 async function one(call: Call, request: unknown, index: number) {
   try {
-    const parsed = Request.safeParse(request);
-    if (!parsed.success) throw invalidInput(parsed.error, `requests.${index}`);
-    if (parsed.data.butler !== undefined && parsed.data.butler !== call.caller.butler)
-      throw forbidden(`butler "${parsed.data.butler}" is not yours.`, `requests.${index}.butler`);
-    return { ok: true as const, ...(await context(call, parsed.data)) };
+    const checked = checkInput(Request, request, `requests.${index}`);
+    if (!checked.ok) throw checked.error;
+    const { butler } = checked.value;
+    if (butler !== undefined && butler !== call.caller.butler)
+      throw forbidden(`butler "${butler}" is not yours.`, `requests.${index}.butler`);
+    return { ok: true as const, ...(await context(call, checked.value)) };
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error;
     return { ok: false as const, error: { code: error.code, message: error.message, ...(error.field ? { field: error.field } : {}) } };

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { forbidden, MemoryError } from "../domain/errors.ts";
 import { type Ingested, ingest, type KeyedEpisode } from "../memory/ingest.ts";
 import type { Call } from "../memory/memory.ts";
-import { invalidInput } from "./call.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
+import { checkInput } from "./invalid-input.ts";
 import { episodeAnswer, episodeFields } from "./memory-store-episode.ts";
 import { lenientRow, RowError } from "./rows.ts";
 
@@ -32,9 +32,9 @@ export const memoryIngestBatch = defineTool({
 });
 
 function check(call: Call, row: unknown, index: number): KeyedEpisode | MemoryError {
-  const parsed = Episode.safeParse(row);
-  if (!parsed.success) return invalidInput(parsed.error, `episodes.${index}`);
-  const { butler, ...episode } = parsed.data;
+  const checked = checkInput(Episode, row, `episodes.${index}`);
+  if (!checked.ok) return checked.error;
+  const { butler, ...episode } = checked.value;
   if (butler !== undefined && butler !== call.caller.butler)
     return forbidden(`butler "${butler}" is not yours.`, `episodes.${index}.butler`);
   return episode;

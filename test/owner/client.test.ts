@@ -1,6 +1,7 @@
 /** The proxy against owners in this process: older, stopping, silent and strange ones. */
-import { createServer, type Server } from "node:http";
+
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -97,7 +98,16 @@ test("a call that is cut off is repeated under the same key with the next owner"
       void house(owner);
     });
   });
-  const note = { pid: 1, version: "1.0.0", mode: "auto", address: null, port: null, started: "", fixed: false, database: null };
+  const note = {
+    pid: 1,
+    version: "1.0.0",
+    mode: "auto",
+    address: null,
+    port: null,
+    started: "",
+    fixed: false,
+    database: null,
+  };
   const { owner } = fakeOwner({
     call: async (_memory, _who, request) => {
       seen.push(request.idempotencyKey);
@@ -131,7 +141,10 @@ test("a live owner that gives no answer is reported, and the call is not piled u
   });
   await house(owner);
   const outcome = await client({ answerMs: 200 }).invoke("general", call);
-  expect(outcome).toMatchObject({ ok: false, error: { code: "unavailable", message: expect.stringContaining("no answer within") } });
+  expect(outcome).toMatchObject({
+    ok: false,
+    error: { code: "unavailable", message: expect.stringContaining("no answer within") },
+  });
   expect(calls).toBe(1);
   never.open();
 });
@@ -145,7 +158,10 @@ test("an owner that cannot start is told in one sentence", async () => {
 test("an owner on another database is not written to", async () => {
   await house(fakeOwner().owner);
   const outcome = await client({ databaseUrl: "postgres://elsewhere/x" }).invoke("general", call);
-  expect(outcome).toMatchObject({ ok: false, error: { code: "unavailable", message: expect.stringContaining("another database") } });
+  expect(outcome).toMatchObject({
+    ok: false,
+    error: { code: "unavailable", message: expect.stringContaining("another database") },
+  });
 });
 
 test("an attached client keeps its owner, which leaves after the client does", async () => {

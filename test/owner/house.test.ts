@@ -1,9 +1,11 @@
 /** The commands and the daemon, as a person meets them. */
-import { createServer } from "node:net";
+import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, inject, test } from "vitest";
 import { agent, butler, cleanUp, emptyHome, ownerNote, seededHome, up } from "../support/owner-processes.ts";
+import { administer } from "../support/postgres.ts";
 
 const LONG = 180_000;
 afterAll(cleanUp, LONG);
@@ -43,7 +45,9 @@ describe("butler up", { timeout: LONG }, () => {
     const home = await seededHome();
     const daemon = await up(home);
     const ask = (token?: string) =>
-      fetch(`${daemon.address}/api/butlers`, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } });
+      fetch(`${daemon.address}/api/butlers`, {
+        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      });
     expect((await ask()).status).toBe(401);
     expect((await ask("bm_wrong")).status).toBe(401);
     expect(statSync(join(home, "token")).mode & 0o777).toBe(0o600);
@@ -69,7 +73,9 @@ describe("butler up", { timeout: LONG }, () => {
     const { code, stderr } = await butler(home, ["up", "--port", String(port)]);
     other.close();
     expect(code).toBe(1);
-    expect(stderr.split("\n")[0]).toBe(`Port ${port} on 127.0.0.1 is in use; choose another with --port or BUTLER_PORT.`);
+    expect(stderr.split("\n")[0]).toBe(
+      `Port ${port} on 127.0.0.1 is in use; choose another with --port or BUTLER_PORT.`,
+    );
   });
 
   test("tells a fault in a butler.toml and does not start", async () => {
@@ -91,12 +97,36 @@ describe("several butlers", { timeout: LONG }, () => {
     expect(which.stderr).toContain("general, health, memory");
     await butler(home, [...remember("a long run"), "--butler", "health"], more);
     const totals = await Promise.all(
-      ["general", "health"].map(async (name) => parsed((await butler(home, ["stats", "--json", "--butler", name], more)).stdout).episodes),
+      ["general", "health"].map(
+        async (name) => parsed((await butler(home, ["stats", "--json", "--butler", name], more)).stdout).episodes,
+      ),
     );
     expect(totals).toMatchObject([{ total: 0 }, { total: 1 }]);
     const wrong = await butler(home, ["stats", "--butler", "cook"], more);
     expect(wrong.code).toBe(3);
     await butler(home, ["stop"]);
+  });
+});
+
+describe("a PostgreSQL server", { timeout: LONG }, () => {
+  const url = inject("postgresUrl");
+
+  test.skipIf(url === undefined)("keeps each butler in its own database", async () => {
+    const home = emptyHome();
+    const name = `t${randomBytes(6).toString("hex")}`;
+    mkdirSync(join(home, "r", name), { recursive: true });
+    writeFileSync(join(home, "r", name, "butler.toml"), `[butler]\nname = "${name}"\n`);
+    const more = { BUTLER_DATABASE_URL: url ?? "", BUTLER_ROSTER: join(home, "r") };
+    try {
+      await butler(home, remember("kept on a server"), more);
+      await butler(home, ["stop"], more);
+      expect(await count(home, more)).toBe(1);
+      const elsewhere = await butler(home, ["stats"], { BUTLER_DATABASE_URL: "postgres://127.0.0.1:1/x" });
+      expect(elsewhere.stderr).toContain("uses another database");
+      await butler(home, ["stop"], more);
+    } finally {
+      await administer(url ?? "", (client) => client.query(`drop database if exists "butler_${name}" with (force)`));
+    }
   });
 });
 
@@ -155,7 +185,13 @@ describe("what cannot work", { timeout: LONG }, () => {
 
   test("wrong usage ends with 2", async () => {
     const home = emptyHome();
-    for (const args of [["cook"], ["up", "--colour", "red"], ["mcp", "--tools", "some"], ["token", "shred"], ["call"]]) {
+    for (const args of [
+      ["cook"],
+      ["up", "--colour", "red"],
+      ["mcp", "--tools", "some"],
+      ["token", "shred"],
+      ["call"],
+    ]) {
       expect({ args, code: (await butler(home, args)).code }).toEqual({ args, code: 2 });
     }
     expect((await butler(home, ["stats"], { BUTLER_PORT: "many" })).stderr).toContain('BUTLER_PORT is "many"');

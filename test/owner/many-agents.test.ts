@@ -1,13 +1,26 @@
 /** One owner, many agents: no write is lost or doubled, and nothing is left behind. */
 import { afterAll, expect, test, vi } from "vitest";
-import { type Agent, agent, butler, canListProcesses, cleanUp, emptyHome, ownerNote, processesOf } from "../support/owner-processes.ts";
+import {
+  type Agent,
+  agent,
+  butler,
+  canListProcesses,
+  cleanUp,
+  emptyHome,
+  ownerNote,
+  processesOf,
+} from "../support/owner-processes.ts";
 
 const LONG = 300_000;
 afterAll(cleanUp, LONG);
 
 async function storeMany(one: Agent, name: string, count: number): Promise<void> {
   for (let n = 0; n < count; n++) {
-    await one.call("memory_store_episode", { butler: "general", content: `${name} saw thing number ${n}`, session_id: name });
+    await one.call("memory_store_episode", {
+      butler: "general",
+      content: `${name} saw thing number ${n}`,
+      session_id: name,
+    });
   }
 }
 
@@ -31,30 +44,34 @@ test.skipIf(!canListProcesses)("twenty agents at once on an empty home", { timeo
   await nobodyLeft(home);
 });
 
-test.skipIf(!canListProcesses)("an owner that is killed in the middle is replaced, and no write is lost or doubled", { timeout: LONG }, async () => {
-  const home = emptyHome();
-  const agents = await Promise.all(Array.from({ length: 6 }, () => agent(home)));
-  let acknowledged = 0;
-  let killed = 0;
-  const killAt = [60, 150];
-  await Promise.all(
-    agents.map(async (one, n) => {
-      for (let round = 0; round < 40; round++) {
-        await one.call("memory_store_episode", { butler: "general", content: `agent ${n} round ${round}` });
-        acknowledged += 1;
-        const pid = ownerNote(home)?.pid;
-        if (acknowledged >= (killAt[killed] ?? Number.POSITIVE_INFINITY) && pid !== undefined) {
-          killed += 1;
-          process.kill(pid, "SIGKILL");
+test.skipIf(!canListProcesses)(
+  "an owner that is killed in the middle is replaced, and no write is lost or doubled",
+  { timeout: LONG },
+  async () => {
+    const home = emptyHome();
+    const agents = await Promise.all(Array.from({ length: 6 }, () => agent(home)));
+    let acknowledged = 0;
+    let killed = 0;
+    const killAt = [60, 150];
+    await Promise.all(
+      agents.map(async (one, n) => {
+        for (let round = 0; round < 40; round++) {
+          await one.call("memory_store_episode", { butler: "general", content: `agent ${n} round ${round}` });
+          acknowledged += 1;
+          const pid = ownerNote(home)?.pid;
+          if (acknowledged >= (killAt[killed] ?? Number.POSITIVE_INFINITY) && pid !== undefined) {
+            killed += 1;
+            process.kill(pid, "SIGKILL");
+          }
         }
-      }
-    }),
-  );
-  expect({ acknowledged, killed }).toEqual({ acknowledged: 240, killed: 2 });
-  expect(await episodes(home)).toBe(240);
-  await Promise.all(agents.map((one) => one.close()));
-  await nobodyLeft(home);
-});
+      }),
+    );
+    expect({ acknowledged, killed }).toEqual({ acknowledged: 240, killed: 2 });
+    expect(await episodes(home)).toBe(240);
+    await Promise.all(agents.map((one) => one.close()));
+    await nobodyLeft(home);
+  },
+);
 
 test.skipIf(!canListProcesses)("agents that are killed leave no owner behind", { timeout: LONG }, async () => {
   const home = emptyHome();

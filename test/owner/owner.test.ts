@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { silentLog } from "../../src/adapters/log.ts";
-import { MemoryError } from "../../src/domain/errors.ts";
 import { sharedModel } from "../../src/butler/shared-model.ts";
+import { MemoryError } from "../../src/domain/errors.ts";
 import type { Outcome } from "../../src/tools/outcome.ts";
 import { butler, everyone, fakeEmbedder, fakeModel, fakeOwner, gate } from "../support/owner-fakes.ts";
 
@@ -120,7 +120,10 @@ describe("who may ask", () => {
   test("an unknown butler is named with the choices", async () => {
     const { owner } = fakeOwner({ roster });
     const outcome = await owner.invoke(everyone, "cook", call);
-    expect(outcome).toMatchObject({ ok: false, error: { code: "not_found", message: expect.stringContaining("general, health, memory") } });
+    expect(outcome).toMatchObject({
+      ok: false,
+      error: { code: "not_found", message: expect.stringContaining("general, health, memory") },
+    });
     await owner.close();
   });
 
@@ -167,7 +170,9 @@ describe("the shared model", () => {
     });
     const { owner } = fakeOwner({ model: () => model });
     await owner.invoke(everyone, "general", call);
-    await vi.waitFor(async () => expect(await owner.invoke(everyone, "general", call)).toMatchObject({ answer: { model: true } }));
+    await vi.waitFor(async () =>
+      expect(await owner.invoke(everyone, "general", call)).toMatchObject({ answer: { model: true } }),
+    );
     expect(attempts).toBe(2);
     await owner.close();
   });

@@ -43,7 +43,9 @@ test("names are unique and checked", async () => {
   await createToken(home, asked, now);
   await expect(createToken(home, asked, now)).rejects.toMatchObject({ code: "conflict" });
   await expect(createToken(home, { ...asked, name: "a b" }, now)).rejects.toMatchObject({ code: "invalid_input" });
-  await expect(createToken(home, { ...asked, name: "x", butler: "A" }, now)).rejects.toMatchObject({ code: "invalid_input" });
+  await expect(createToken(home, { ...asked, name: "x", butler: "A" }, now)).rejects.toMatchObject({
+    code: "invalid_input",
+  });
 });
 
 test("tokens made at the same time are all kept", async () => {

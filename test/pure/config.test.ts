@@ -54,19 +54,38 @@ context_token_budget = 1234
 score_weights = { relevance = 0.4, importance = 0.3, recency = 0.2, confidence = 0.1 }
 `);
     expect(config).toMatchObject({ role: "memory", tenant: "acme", runtime: { command: "claude" } });
-    expect(config.schedule.consolidate).toEqual({ cron: "0 */6 * * *", prompt: "Run memory consolidation", enabled: true });
+    expect(config.schedule.consolidate).toEqual({
+      cron: "0 */6 * * *",
+      prompt: "Run memory consolidation",
+      enabled: true,
+    });
     expect(config.memory.episodes.default_ttl_days).toBe(3);
     expect(config.memory.retrieval.context_token_budget).toBe(1234);
   });
 
   test.each([
-    ['[butler]\nname = "x"\n[modules.memory.episodes]\ndefault_ttl_days = "seven"', /butler\.toml: modules\.memory\.episodes\.default_ttl_days: found "seven", expected a number\./],
+    [
+      '[butler]\nname = "x"\n[modules.memory.episodes]\ndefault_ttl_days = "seven"',
+      /butler\.toml: modules\.memory\.episodes\.default_ttl_days: found "seven", expected a number\./,
+    ],
     ['[butler]\nname = "x"\nrole = "cook"', /butler\.role: found "cook", expected one of "butler", "memory"\./],
     ['[butler]\nname = "X Y"', /butler\.name: found "X Y", expected a small letter/],
-    ['[butler]\nname = "x"\ncolour = "red"', /butler\.colour: found a key that is not known here, expected one of name, role, tenant/],
-    ['[butler]\nname = "x"\n[modules.memroy]', /modules\.memroy: found a key that is not known here, expected one of memory\./],
-    ['[butler]\nname = "x"\n[butler.schedule]\ndecay_sweep = { cron = "daily" }', /butler\.schedule\.decay_sweep\.cron: found "daily", expected a cron line/],
-    ['[butler]\nname = "x"\n[butler.schedule]\ndecay_sweep = { cron = "0 3 * * *", at = 1 }', /butler\.schedule\.decay_sweep\.at: .* expected one of cron, prompt, enabled/],
+    [
+      '[butler]\nname = "x"\ncolour = "red"',
+      /butler\.colour: found a key that is not known here, expected one of name, role, tenant/,
+    ],
+    [
+      '[butler]\nname = "x"\n[modules.memroy]',
+      /modules\.memroy: found a key that is not known here, expected one of memory\./,
+    ],
+    [
+      '[butler]\nname = "x"\n[butler.schedule]\ndecay_sweep = { cron = "daily" }',
+      /butler\.schedule\.decay_sweep\.cron: found "daily", expected a cron line/,
+    ],
+    [
+      '[butler]\nname = "x"\n[butler.schedule]\ndecay_sweep = { cron = "0 3 * * *", at = 1 }',
+      /butler\.schedule\.decay_sweep\.at: .* expected one of cron, prompt, enabled/,
+    ],
     ["[modules.memory]\nenabled = true", /butler: found nothing, expected a table\./],
     ['[butler]\nname = "x', /butler\.toml: line 2, column/],
   ])("%j is refused with file, key, finding and expectation", (text, words) => {
@@ -75,7 +94,7 @@ score_weights = { relevance = 0.4, importance = 0.3, recency = 0.2, confidence =
 
   test("all faults of a file are told at once", () => {
     const text = '[butler]\nname = "x"\nrole = 7\n[modules.memory]\nenabled = "yes"';
-    expect(() => parse(text)).toThrow(/butler\.role[^]*\n.*modules\.memory\.enabled/);
+    expect(() => parse(text)).toThrow(/butler\.role[\s\S]*\n.*modules\.memory\.enabled/);
   });
 });
 
@@ -110,7 +129,7 @@ describe("roster", () => {
   test("the faults of all files come together", () => {
     write("ann", "[butler]\nname = 1");
     write("zoe", '[butler]\nname = "zoe"\nrole = "cook"');
-    expect(() => loadRoster(folder)).toThrow(/ann\/butler\.toml[^]*zoe\/butler\.toml/);
+    expect(() => loadRoster(folder)).toThrow(/ann\/butler\.toml[\s\S]*zoe\/butler\.toml/);
   });
 
   test("an empty or missing folder is told", () => {
@@ -140,7 +159,13 @@ describe("home and environment", () => {
   test("paths become absolute and empty variables count as unset", () => {
     const environment = readEnvironment({ BUTLER_HOME: "here", BUTLER_ROSTER: "", BUTLER_PORT: "0" });
     expect(environment.home).toBe(join(process.cwd(), "here"));
-    expect(environment).toMatchObject({ roster: undefined, port: 0, host: "127.0.0.1", idleSeconds: 30, logLevel: undefined });
+    expect(environment).toMatchObject({
+      roster: undefined,
+      port: 0,
+      host: "127.0.0.1",
+      idleSeconds: 30,
+      logLevel: undefined,
+    });
   });
 
   test.each([

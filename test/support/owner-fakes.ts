@@ -9,7 +9,8 @@ import type { Outcome } from "../../src/tools/outcome.ts";
 
 export const everyone: Principal = { name: "local", tenant: "default", butler: "*", admin: true };
 
-export const butler = (name: string, more = "") => parseButlerToml(`[butler]\nname = "${name}"\n${more}`, `${name}/butler.toml`);
+export const butler = (name: string, more = "") =>
+  parseButlerToml(`[butler]\nname = "${name}"\n${more}`, `${name}/butler.toml`);
 
 export interface FakeMemory {
   readonly number: number;
@@ -45,7 +46,10 @@ export function fakeOwner(options: Partial<OwnerParts<FakeMemory>> = {}) {
         },
       };
     },
-    call: async (memory): Promise<Outcome> => ({ ok: true, answer: { number: memory.number, model: memory.embedder !== undefined } }),
+    call: async (memory): Promise<Outcome> => ({
+      ok: true,
+      answer: { number: memory.number, model: memory.embedder !== undefined },
+    }),
     adopt: async (memory, embedder) => {
       memory.embedder = embedder;
     },

@@ -48,11 +48,23 @@ export async function seededHome(): Promise<string> {
 /** Nothing of the developer's own set-up reaches the processes under test. */
 function variablesFor(home: string, more: Variables): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
-  return { PATH, HOME, BUTLER_HOME: home, BUTLER_MODEL_DIR: TEST_MODEL_CACHE, BUTLER_IDLE_SECONDS: "2", BUTLER_PORT: "0", NO_COLOR: "1", ...more };
+  return {
+    PATH,
+    HOME,
+    BUTLER_HOME: home,
+    BUTLER_MODEL_DIR: TEST_MODEL_CACHE,
+    BUTLER_IDLE_SECONDS: "2",
+    BUTLER_PORT: "0",
+    NO_COLOR: "1",
+    ...more,
+  };
 }
 
 function start(home: string, args: readonly string[], more: Variables): ChildProcess {
-  const child = spawn(process.execPath, [BUTLER, ...args], { env: variablesFor(home, more), stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [BUTLER, ...args], {
+    env: variablesFor(home, more),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   children.add(child);
   child.once("exit", () => children.delete(child));
   return child;
@@ -105,11 +117,20 @@ export interface Agent {
 }
 
 /** What an agent does: starts `butler mcp` and speaks MCP with it over stdio. */
-export async function agent(home: string, more: Variables = {}, args: readonly string[] = ["--butler", "general"]): Promise<Agent> {
+export async function agent(
+  home: string,
+  more: Variables = {},
+  args: readonly string[] = ["--butler", "general"],
+): Promise<Agent> {
   const client = new Client({ name: "test-agent", version: "1.0.0" });
   clients.push(client);
   await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: [BUTLER, "mcp", ...args], env: variablesFor(home, more), stderr: "inherit" }),
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [BUTLER, "mcp", ...args],
+      env: variablesFor(home, more),
+      stderr: "inherit",
+    }),
   );
   return {
     async call(tool, input) {

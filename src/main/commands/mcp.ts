@@ -16,7 +16,8 @@ The stores stay with one owner process, which is started when none is running; a
 export async function run(args: readonly string[], { environment }: Context): Promise<ExitCode> {
   const { values } = readOptions(args, { butler: { type: "string" }, tools: { type: "string" } });
   const toolset = values.tools ?? "core";
-  if (toolset !== "core" && toolset !== "full") throw invalid("tools", `--tools is "${toolset}"; it must be core or full.`);
+  if (toolset !== "core" && toolset !== "full")
+    throw invalid("tools", `--tools is "${toolset}"; it must be core or full.`);
   const client = ownerClient(environment, { attach: true });
   // With a name there is nothing to wait for: the owner starts beside the handshake, and a failure is told at the first call.
   if (values.butler !== undefined) void client.butlers().catch(() => undefined);

@@ -43,7 +43,12 @@ export async function run(args: readonly string[], { environment, say }: Context
     say(values.json ? JSON.stringify({ revoked: name }) : `The token "${name}" is revoked.`);
     return 0;
   }
-  const asked = { name, butler: values.butler ?? "*", tenant: values.tenant ?? "default", admin: values.admin ?? false };
+  const asked = {
+    name,
+    butler: values.butler ?? "*",
+    tenant: values.tenant ?? "default",
+    admin: values.admin ?? false,
+  };
   const { token, entry } = await createToken(home, asked, systemClock.now());
   say(values.json ? JSON.stringify({ token, ...entry }) : token);
   return 0;

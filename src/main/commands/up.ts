@@ -48,7 +48,8 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
     await lock.release();
     throw error;
   });
-  if (values.json) context.say(JSON.stringify({ ...house.note, token_file: home.tokenFile, butlers: roster.map(({ name }) => name) }));
+  if (values.json)
+    context.say(JSON.stringify({ ...house.note, token_file: home.tokenFile, butlers: roster.map(({ name }) => name) }));
   else for (const line of welcome(environment, home, roster, house)) context.say(line);
   await untilStopped(house);
   process.exit(0);
@@ -78,7 +79,9 @@ function welcome(environment: Environment, home: Home, roster: Roster, { note }:
     `Butler Memory ${note.version}`,
     "",
     `  Start page   ${note.address}/`,
-    ...roster.map(({ name, description }) => `  ${name.padEnd(width)}   ${note.address}/butlers/${name}/mcp   ${description}`.trimEnd()),
+    ...roster.map(({ name, description }) =>
+      `  ${name.padEnd(width)}   ${note.address}/butlers/${name}/mcp   ${description}`.trimEnd(),
+    ),
     `  Token        in ${home.tokenFile}`,
     `  Data         ${environment.databaseUrl === undefined ? home.root : "PostgreSQL (BUTLER_DATABASE_URL)"}`,
     "",

@@ -1,0 +1,89 @@
+/** What lies around the stores: Node, the home and its modes, tokens, disk and roster. Nothing here is repaired, only told. */
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Home, isMissing, reasonOf } from "../../butler/home.ts";
+import { loadRoster, type Roster } from "../../butler/roster.ts";
+import { listTokens } from "../../butler/tokens.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+const NODE_AT_LEAST = [20, 19] as const;
+
+export function checkNode(version = process.versions.node): Finding {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const enough = major > NODE_AT_LEAST[0] || (major === NODE_AT_LEAST[0] && minor >= NODE_AT_LEAST[1]);
+  if (enough) return ok("node", `Node ${version}`);
+  return fail("node", `Node ${version}`, `Install Node ${NODE_AT_LEAST.join(".")} or newer.`);
+}
+
+export function checkHome(home: Home): Finding[] {
+  const nearest = nearestFolder(home.root);
+  try {
+    accessSync(nearest, constants.W_OK | constants.X_OK);
+    if (nearest !== home.root && existsSync(home.root)) throw new Error("it is not a folder");
+  } catch (error) {
+    const remedy = "Set BUTLER_HOME to a folder of yours, or give yourself write permission.";
+    return [fail("home", `${home.root} cannot be written: ${reasonOf(error)}`, remedy)];
+  }
+  if (nearest !== home.root) return [ok("home", `${home.root} is not there yet; the first use makes it`)];
+  const folders = [home.root, home.run, home.logs, home.models, join(home.root, "butlers")];
+  const open = folders.filter((folder) => isOpenToOthers(folder));
+  if (open.length === 0) return [ok("home", `${home.root}, writable, for you alone`)];
+  return [warn("home", `others may look into ${open.join(", ")}`, `chmod 700 ${open.join(" ")}`)];
+}
+
+/** The folder itself, or the closest one above it that exists. */
+function nearestFolder(path: string): string {
+  try {
+    if (statSync(path).isDirectory()) return path;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  return dirname(path) === path ? path : nearestFolder(dirname(path));
+}
+
+function isOpenToOthers(path: string): boolean {
+  try {
+    return process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+export function checkTokens(home: Home): Finding {
+  const open = [home.tokenFile, home.tokensFile].filter(isOpenToOthers);
+  if (open.length > 0) {
+    const remedy = `chmod 600 ${open.join(" ")}, and revoke what others may have read: butler token revoke <name>.`;
+    return fail("tokens", `others may read ${open.join(", ")}`, remedy);
+  }
+  try {
+    const count = listTokens(home).length;
+    if (count === 0) return ok("tokens", "none yet; the first start makes one");
+    return ok("tokens", `${count} in ${home.tokensFile}, for you alone`);
+  } catch (error) {
+    return fail("tokens", reasonOf(error), `Move ${home.tokensFile} away and create the tokens anew.`);
+  }
+}
+
+const GIGABYTE = 1e9;
+
+export async function checkDisk(home: Home): Promise<Finding> {
+  const { bavail, bsize } = await statfs(nearestFolder(home.root));
+  const free = (bavail * bsize) / GIGABYTE;
+  const found = `${free.toFixed(1)} GB free where ${home.root} lies`;
+  // A store of 10,000 memories takes about 0.2 GB with its log of changes, and PostgreSQL stops when it cannot write.
+  if (free < 0.2) return fail("disk", found, "Free some space: a store that cannot write stops.");
+  return free < 1 ? warn("disk", found, "Free some space before it runs out.") : ok("disk", found);
+}
+
+export function checkRoster(folder: string | undefined): { finding: Finding; roster: Roster | undefined } {
+  try {
+    const roster = loadRoster(folder);
+    const names = roster.map(({ name }) => name).join(", ");
+    return { finding: ok("roster", folder === undefined ? `none: one butler, ${names}` : `${folder}: ${names}`), roster };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { finding: fail("roster", message, "Correct the file, or point BUTLER_ROSTER to another folder."), roster: undefined };
+  }
+}

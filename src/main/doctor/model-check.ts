@@ -1,0 +1,32 @@
+/** The model is sound when its bytes are the right ones and two sentences come out as close as they should. */
+import type { ModelVariant } from "../../adapters/embedder/model-catalogue.ts";
+import { locateModel } from "../../adapters/embedder/model-files.ts";
+import { openOnnxEmbedder } from "../../adapters/embedder/onnx.ts";
+import { reasonOf } from "../../butler/home.ts";
+import type { ModelPlace } from "../store-parts.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+const PAIR = ["A man is eating food.", "A man is eating a piece of bread."] as const;
+/** Measured: 0.755 with fp32 and 0.757 with int8. */
+const COSINE = 0.756;
+const TOLERANCE = 0.02;
+
+export async function checkModel(place: ModelPlace, variant: ModelVariant): Promise<Finding> {
+  const check = `model ${variant}`;
+  try {
+    const files = await locateModel({ ...place, variant });
+    if (!files) return warn(check, "not on this disk: search goes by keywords only", "butler model pull");
+    const embedder = await openOnnxEmbedder(files);
+    try {
+      const [a, b] = await Promise.all(PAIR.map((text) => embedder.embed(text, "query")));
+      const cosine = (a ?? []).reduce((sum, x, index) => sum + x * (b?.[index] ?? 0), 0);
+      const found = `${files.weights}; the test pair comes out at ${cosine.toFixed(3)}`;
+      if (Math.abs(cosine - COSINE) <= TOLERANCE) return ok(check, found);
+      return fail(check, `${found} instead of ${COSINE}`, "This processor or runtime computes wrong vectors: reinstall onnxruntime-node.");
+    } finally {
+      await embedder.close();
+    }
+  } catch (error) {
+    return fail(check, reasonOf(error), "butler model pull replaces what is damaged in the cache.");
+  }
+}
