@@ -29,6 +29,8 @@ export interface OwnerParts<M extends Closable> {
 }
 
 export interface Owner extends Host {
+  /** Opens the only store there is before the first call asks for it. What fails is told to that call. */
+  warm(): void;
   /** Calls that have not been answered yet. */
   inFlight(): number;
   /** No call is under way and no model is being fetched: a download that is cut off at every idle stop would never end. */
@@ -131,6 +133,10 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
       const butlers = [...rooms.values()].map(({ config, keeper }) => ({ name: config.name, ...keeper.state() }));
       const model = [...models].map((shared) => shared.status()).join("; ");
       return { ok: butlers.every(({ store }) => store !== "failed"), version: parts.version, model, butlers };
+    },
+    warm() {
+      const [only] = rooms.values();
+      if (rooms.size === 1) void only?.keeper.use(async () => undefined).catch(() => undefined);
     },
     inFlight: () => inFlight,
     atRest: () => inFlight === 0 && ![...models].some((model) => model.fetching()),

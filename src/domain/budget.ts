@@ -5,7 +5,14 @@ export interface Section<T> {
   /** Share of the budget; what earlier sections left unused is added to it. */
   readonly quota: number;
   /** Best first. The lowest ranked are the ones that are dropped. */
-  readonly items: readonly { readonly line: string; readonly item: T }[];
+  readonly items: readonly Line<T>[];
+}
+
+export interface Line<T> {
+  readonly line: string;
+  readonly item: T;
+  /** What it says: a line whose key an earlier section has shown is not shown again. */
+  readonly key: string;
 }
 
 export interface Filled<T> {
@@ -22,7 +29,8 @@ export interface Block<T> {
 
 interface Kept<T> {
   readonly section: Section<T>;
-  readonly kept: { line: string; item: T }[];
+  readonly kept: Line<T>[];
+  readonly offered: number;
 }
 
 /**
@@ -37,12 +45,15 @@ export function fillBudget<T>(
 ): Block<T> {
   const frameTokens = count(frame.head) + count(frame.tail);
   const kept: Kept<T>[] = [];
+  const told = new Set<string>();
   let carried = 0;
   for (const section of sections) {
     const allowance = carried + Math.floor(section.quota * Math.max(0, budget - frameTokens));
-    const filled = fillSection(section, allowance, count);
+    const offered = section.items.filter((line) => !told.has(line.key));
+    const filled = fillSection(section.heading, offered, allowance, count);
     carried = allowance - filled.used;
-    kept.push({ section, kept: filled.kept });
+    for (const line of filled.kept) told.add(line.key);
+    kept.push({ section, kept: filled.kept, offered: offered.length });
   }
   let text = render(frame, kept);
   let tokens = count(text);
@@ -54,24 +65,32 @@ export function fillBudget<T>(
   return {
     text,
     tokens,
-    sections: kept.map(({ section, kept: lines }) => ({
+    sections: kept.map(({ section, kept: lines, offered }) => ({
       name: section.name,
       items: lines.map((line) => line.item),
-      dropped: section.items.length - lines.length,
+      dropped: offered - lines.length,
     })),
   };
 }
 
-function fillSection<T>(section: Section<T>, allowance: number, count: (text: string) => number) {
-  const kept: { line: string; item: T }[] = [];
+/** A line too long for the whole section is passed over: in first place it would hide everything after it. */
+function fillSection<T>(
+  heading: string,
+  lines: readonly Line<T>[],
+  allowance: number,
+  count: (text: string) => number,
+) {
+  const room = allowance - count(heading);
+  const kept: Line<T>[] = [];
   let used = 0;
-  for (const item of section.items) {
-    const cost = count(item.line) + (kept.length === 0 ? count(section.heading) : 0);
-    if (used + cost > allowance) break;
-    kept.push(item);
+  for (const line of lines) {
+    const cost = count(line.line);
+    if (cost > room) continue;
+    if (used + cost > room) break;
+    kept.push(line);
     used += cost;
   }
-  return { kept, used };
+  return { kept, used: kept.length === 0 ? 0 : used + allowance - room };
 }
 
 /** No memories: no block at all, rather than an empty frame that costs tokens in every prompt. */

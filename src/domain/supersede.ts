@@ -8,12 +8,19 @@ export interface ToldFact {
   readonly validTo: Date | undefined;
 }
 
+export interface HeldFact {
+  readonly content: string;
+  readonly valid_to: Date | null;
+}
+
 /**
  * The same meaning confirms; another content supersedes. A fact whose validity has already ended is history: it is kept,
- * and takes nobody's place.
+ * and takes nobody's place. A holder whose validity has ended gives way even to its own words: confirming it would leave
+ * what is true again out of every search.
  */
-export function judgeFact(told: ToldFact, live: { readonly content: string } | undefined, now: Date): Verdict {
+export function judgeFact(told: ToldFact, live: HeldFact | undefined, now: Date): Verdict {
   if (told.validTo !== undefined && told.validTo.getTime() <= now.getTime()) return "history";
   if (live === undefined) return "create";
+  if (live.valid_to !== null && live.valid_to.getTime() <= now.getTime()) return "supersede";
   return sameMeaning(told.content, live.content) ? "confirm" : "supersede";
 }

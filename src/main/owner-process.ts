@@ -50,6 +50,9 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
     model: modelShelf({ place: { modelDir: environment.modelDir, cacheDir: home.models }, fetch: true, log }),
   });
 
+  // Somebody waits for an owner that was started by a client.
+  if (mode === "auto") owner.warm();
+
   const tenants = new Map(roster.map(({ name, tenant }) => [name, tenant]));
   const local = (butler: string): Principal => ({ ...LOCAL, tenant: tenants.get(butler) ?? "default" });
   const check = tokenChecker(home);

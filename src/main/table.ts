@@ -20,5 +20,12 @@ export const commands: Readonly<Record<string, Entry>> = {
   },
   call: { about: "Call a tool by its name.", load: () => import("./commands/call.ts") },
   token: { about: "Create, list or revoke tokens for the HTTP door.", load: () => import("./commands/token.ts") },
+  model: { about: "Fetch the embedding model, or say where it is.", load: () => import("./commands/model.ts") },
+  doctor: {
+    about: "Look at everything a butler needs, and say what is wrong.",
+    load: () => import("./commands/doctor.ts"),
+  },
+  demo: { about: "Show a small life of a butler in a throw-away home.", load: () => import("./commands/demo.ts") },
+  bench: { about: "Measure speed and memory on this machine.", load: () => import("./commands/bench.ts") },
   own: { about: "Own the stores for local clients.", hidden: true, load: () => import("./commands/own.ts") },
 };

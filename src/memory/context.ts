@@ -1,11 +1,11 @@
 /** The block of memory an agent starts with: what is lasting first, then what the prompt calls for, within the budget. */
 import { createHash } from "node:crypto";
-import { type Block, fillBudget, type Section } from "../domain/budget.ts";
+import { type Block, fillBudget, type Line, type Section } from "../domain/budget.ts";
 import { effectiveConfidence } from "../domain/decay.ts";
 import { MEMORY_TYPES, type MemoryType } from "../domain/memory-types.ts";
 import { readableScopes } from "../domain/scope.ts";
 import { byRank, compositeScore, recency, settledReference } from "../domain/scoring.ts";
-import { clip, contentKey } from "../domain/text.ts";
+import { clip, contentKey, normaliseKey } from "../domain/text.ts";
 import { type Fact, profileFacts } from "../store/facts.ts";
 import { provenRules, type Rule } from "../store/rules.ts";
 import type { Candidate } from "../store/search.ts";
@@ -75,8 +75,6 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   };
 }
 
-type Line = { line: string; item: ContextItem };
-
 function arrange(
   call: Call,
   lasting: readonly Fact[],
@@ -87,37 +85,30 @@ function arrange(
   const sure = (row: Fact | Rule) =>
     effectiveConfidence(row, call.now) >= call.memory.settings.facts.retrieval_confidence_threshold;
   const profile = [
-    ...lasting
-      .filter(sure)
-      .map((fact) => profileLine("fact", fact.id, fact.importance, factLine(fact, fact.permanence))),
+    ...lasting.filter(sure).map((fact) => profileLine("fact", fact, factKey(fact), factLine(fact, fact.permanence))),
     ...proven
       .filter(sure)
-      .map((rule) => profileLine("rule", rule.id, rule.importance, `- Rule: ${flat(rule.content)} (proven)\n`)),
+      .map((rule) => profileLine("rule", rule, contentKey(rule.content), `- Rule: ${flat(rule.content)} (proven)\n`)),
   ];
-  const shown = new Set(profile.map((p) => p.item.id));
-  const said = new Set<string>();
   const ranked = found
-    .filter((r) => !shown.has(r.candidate.id))
     .map((r) => ({
       c: r.candidate,
       r,
       score: scoreOf(call, r),
       created_at: r.candidate.created_at,
       id: r.candidate.id,
+      key: r.candidate.type === "fact" ? factKey(candidateFact(r.candidate)) : contentKey(r.candidate.content),
     }))
-    .toSorted(byRank)
-    .filter(({ c }) => {
-      const key = contentKey(c.subject === null ? c.content : `${c.subject} ${c.predicate} ${c.content}`);
-      return !said.has(key) && said.add(key);
-    });
-  const of = (type: MemoryType) => ranked.filter(({ c }) => c.type === type);
-  const line = (entry: (typeof ranked)[number], text: string): Line => ({
+    .toSorted(byRank);
+  const of = (type: MemoryType) => firstOfEach(ranked.filter(({ c }) => c.type === type));
+  const line = (entry: (typeof ranked)[number], text: string): Line<ContextItem> => ({
     line: text,
     item: { type: entry.c.type, id: entry.id, score: entry.score },
+    key: entry.key,
   });
   const rules = of("rule").toSorted((a, b) => trust(b.c) - trust(a.c) || byRank(a, b));
   return [
-    { name: "profile", heading: "# Always\n", quota: quotas.profile, items: profile },
+    { name: "profile", heading: "# Always\n", quota: quotas.profile, items: firstOfEach(profile) },
     {
       name: "facts",
       heading: "# Facts\n",
@@ -159,13 +150,27 @@ const trust = (c: Candidate): number => (c.maturity === null ? 0 : TRUST[c.matur
 /** In tenths: a number that changed with every hour would change the block's bytes as often. */
 const sureness = (confidence: number): string => `confidence ${(Math.round(confidence * 10) / 10).toFixed(1)}`;
 
-const profileLine = (type: MemoryType, id: string, score: number, line: string): Line => ({
+const profileLine = (type: MemoryType, row: Fact | Rule, key: string, line: string): Line<ContextItem> => ({
   line,
-  item: { type, id, score },
+  item: { type, id: row.id, score: row.importance },
+  key,
 });
 
+/** The same words in two scopes, or told by two mouths, are said once: by the best ranked. */
+function firstOfEach<L extends { readonly key: string }>(lines: readonly L[]): L[] {
+  const said = new Set<string>();
+  return lines.filter(({ key }) => !said.has(key) && said.add(key));
+}
+
+/** One line, in which nothing opens or closes our tag. */
 const flat = (text: string): string =>
-  text.replace(/\s+/g, " ").trim().replaceAll("</butler-memory>", "</ butler-memory>");
+  text
+    .replace(/\s+/g, " ")
+    .trim()
+    .replace(/<(?=\s*\/?\s*butler-memory)/gi, "< ");
+
+const factKey = (fact: { subject_text: string; predicate_text: string; content: string }): string =>
+  `${normaliseKey(fact.subject_text)} / ${normaliseKey(fact.predicate_text)}: ${contentKey(fact.content)}`;
 
 const candidateFact = (c: Candidate) => ({
   subject_text: c.subject ?? "",

@@ -33,8 +33,8 @@ export interface Filed {
   readonly visibleUntil: Date | undefined;
 }
 
-export async function shelfOf(call: Call, scope: string, type: MemoryType): Promise<number> {
-  const shelves = await call.memory.shelves.of(call.caller.tenant, [scope]);
+export async function shelfOf(call: Call, scope: string, type: MemoryType, within?: Sql): Promise<number> {
+  const shelves = await call.memory.shelves.of(call.caller.tenant, [scope], within);
   const shelf = shelves.find((s) => s.type === type);
   if (!shelf) throw new Error(`no shelf for ${type} in ${scope}`);
   return shelf.sk;

@@ -1,5 +1,5 @@
 /** Many episodes in one transaction; a row with a used key hears its first answer, a row that cannot be kept says why. */
-import { MemoryError } from "../domain/errors.ts";
+import { conflict, MemoryError } from "../domain/errors.ts";
 import { findAnswers, keepAnswers } from "../store/idempotency.ts";
 import { foldSoon, shelfOf } from "./filing.ts";
 import type { Call } from "./memory.ts";
@@ -21,13 +21,14 @@ export async function ingest(call: Call, asked: unknown, inputs: readonly KeyedE
   const sk = await shelfOf(call, caller.butler, "episode");
   const owner = { tenant: caller.tenant, butler: caller.butler, tool: KEYED_TOOL };
   const hashes = inputs.map(inputHash);
-  const refused = new Map<number, MemoryError>();
-  const { answer } = await write(call, "memory_ingest_batch", asked, async (writing) => {
+  const { answer, repeated } = await write(call, "memory_ingest_batch", asked, async (writing) => {
     const keys = inputs.flatMap((input) => (input.idempotency_key === undefined ? [] : [input.idempotency_key]));
     const kept = await findAnswers(writing.sql, owner, [...new Set(keys)]);
     const answers: (EpisodeAnswer | undefined)[] = inputs.map(() => undefined);
     const firstOf = new Map<string, number>();
     const fresh: number[] = [];
+    // Part of the kept answer: a repeat of the whole call hears the same refusals.
+    const refused: Record<string, string> = {};
     inputs.forEach((input, index) => {
       const key = input.idempotency_key;
       const before = key === undefined ? undefined : kept.get(key);
@@ -45,7 +46,7 @@ export async function ingest(call: Call, asked: unknown, inputs: readonly KeyedE
         }
       } catch (error) {
         if (!(error instanceof MemoryError)) throw error;
-        refused.set(index, error);
+        refused[index] = error.message;
       }
     });
     const stored = await storeEpisodes(
@@ -64,8 +65,11 @@ export async function ingest(call: Call, asked: unknown, inputs: readonly KeyedE
     }));
     if (!(await keepAnswers(writing.sql, owner, toKeep, now)))
       throw Object.assign(new Error("another call kept one of these keys first"), { code: "23505" });
-    return { answers };
+    return { answers, refused };
   });
-  foldSoon(memory, sk, inputs.length);
-  return inputs.map((_, index) => refused.get(index) ?? (answer.answers[index] as EpisodeAnswer));
+  foldSoon(memory, sk, repeated ? 0 : inputs.length);
+  return inputs.map((_, index) => {
+    const refusal = answer.refused[index];
+    return refusal === undefined ? (answer.answers[index] as EpisodeAnswer) : conflict(refusal);
+  });
 }

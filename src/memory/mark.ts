@@ -12,7 +12,7 @@ import {
   type Tally,
   tallyRule,
 } from "../store/rules.ts";
-import { setVisibility } from "../store/vectors.ts";
+import { dropVectors, setVisibility } from "../store/vectors.ts";
 import { file, shelfOf, vectorOf, visibleUntil } from "./filing.ts";
 import { findMemory } from "./find.ts";
 import type { Call } from "./memory.ts";
@@ -124,8 +124,10 @@ function inversion(rule: Rule, tally: Tally, now: Date): RuleChange {
 
 async function fileWarning(call: Call, { sql }: Writing, rule: Rule): Promise<void> {
   const vector = await vectorOf(call.memory, rule.content, "write");
-  const sk = await shelfOf(call, rule.scope, "rule");
+  const sk = await shelfOf(call, rule.scope, "rule", sql);
   await dropLexical(sql, [rule.id]);
+  // Without a model just now, the old words' vector must not speak for the warning; upkeep makes the new one.
+  await dropVectors(sql, rule.id);
   await file(sql, call.memory, [
     { id: rule.id, sk, text: rule.content, vector, visibleUntil: visibleUntil(call.memory, rule) },
   ]);

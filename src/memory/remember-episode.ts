@@ -18,7 +18,7 @@ import { file, foldSoon, shelfOf, vectorOf } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
 import { tierPolicy } from "./settings.ts";
-import { type Writing, write } from "./write.ts";
+import { type Writing, type Written, write } from "./write.ts";
 
 export interface EpisodeInput {
   readonly content: string;
@@ -46,20 +46,22 @@ export interface PreparedEpisode {
   readonly redactions: readonly Found[];
 }
 
-/** All in one transaction: either every episode of the call is there or none. */
-export async function rememberEpisodes(
+/** The answer is kept under its key as a batch keeps it for a row: the same event told by either tool is stored once. */
+export async function rememberEpisode(
   call: Call,
   tool: string,
   asked: unknown,
-  inputs: readonly EpisodeInput[],
-): Promise<{ answers: EpisodeAnswer[]; repeated: boolean }> {
-  const prepared = await Promise.all(inputs.map((input) => prepareEpisode(call, input)));
+  input: EpisodeInput,
+): Promise<Written<EpisodeAnswer>> {
+  const prepared = await prepareEpisode(call, input);
   const sk = await shelfOf(call, call.caller.butler, "episode");
-  const { answer, repeated } = await write(call, tool, asked, async (writing) => ({
-    answers: await storeEpisodes(call, writing, prepared, sk),
-  }));
-  foldSoon(call.memory, sk, repeated ? 0 : inputs.length);
-  return { answers: answer.answers, repeated };
+  const written = await write(call, tool, asked, async (writing) => {
+    const [answer] = await storeEpisodes(call, writing, [prepared], sk);
+    if (!answer) throw new Error("an episode was stored without an answer");
+    return answer;
+  });
+  foldSoon(call.memory, sk, written.repeated ? 0 : 1);
+  return written;
 }
 
 export async function prepareEpisode(call: Call, input: EpisodeInput): Promise<PreparedEpisode> {

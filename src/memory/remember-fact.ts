@@ -1,4 +1,5 @@
 /** Stores what is true: new, confirmed, or in place of what was believed before. */
+import type { Sql } from "../adapters/db/port.ts";
 import { DECAY_PER_DAY, type Permanence } from "../domain/decay.ts";
 import { invalid, notFound } from "../domain/errors.ts";
 import { next } from "../domain/lifecycle.ts";
@@ -45,12 +46,12 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
   const { memory } = call;
   const redactor = openRedactor(memory);
   const fact = factFrom(call, input, redactor);
-  await checkSource(call, input.source_episode_id);
   const vector = await vectorOf(memory, factText(fact), "write");
   const sk = await shelfOf(call, fact.scope, "fact");
   const redactions = redactor.redactions;
 
   const { answer } = await write(call, "memory_store_fact", input, async (writing) => {
+    await checkSource(call, writing.sql, input.source_episode_id);
     const key = { tenant: fact.tenant_id, scope: fact.scope, subject: fact.subject, predicate: fact.predicate };
     const live = await lockLiveFact(writing.sql, key);
     const verdict = judgeFact({ content: fact.content, validTo: fact.valid_to ?? undefined }, live, call.now);
@@ -98,8 +99,10 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
 function factFrom(call: Call, input: FactInput, redactor: ReturnType<typeof openRedactor>): Fact {
   const { memory, caller, now } = call;
   const permanence = input.permanence ?? "standard";
-  const subject = normaliseKey(redactor.text(input.subject));
-  const predicate = normaliseKey(redactor.text(input.predicate));
+  const subjectText = redactor.text(input.subject).trim();
+  const predicateText = redactor.text(input.predicate).trim();
+  const subject = normaliseKey(subjectText);
+  const predicate = normaliseKey(predicateText);
   if (subject === "") throw invalid("subject", "subject has no letters or digits to know it by.");
   if (predicate === "") throw invalid("predicate", "predicate has no letters or digits to know it by.");
   return {
@@ -107,8 +110,8 @@ function factFrom(call: Call, input: FactInput, redactor: ReturnType<typeof open
     tenant_id: caller.tenant,
     subject,
     predicate,
-    subject_text: redactor.text(input.subject).trim(),
-    predicate_text: redactor.text(input.predicate).trim(),
+    subject_text: subjectText,
+    predicate_text: predicateText,
     content: redactor.text(input.content),
     scope: writableScope(caller, input.scope),
     validity: "active",
@@ -142,9 +145,9 @@ export function sourceOf(call: Call, episode: string | undefined): string {
 }
 
 /** Provenance must be real: an episode that the caller cannot see cannot be cited. */
-export async function checkSource(call: Call, episodeId: string | undefined): Promise<void> {
+export async function checkSource(call: Call, sql: Sql, episodeId: string | undefined): Promise<void> {
   if (episodeId === undefined) return;
-  const episode = await findEpisode(call.memory.db, call.caller.tenant, episodeId);
+  const episode = await findEpisode(sql, call.caller.tenant, episodeId);
   if (!episode || episode.expires_at <= call.now || !canSee(call.caller, episode.butler))
     throw notFound(
       `source_episode_id ${episodeId} is not an episode that you can see; leave it out or store the episode first.`,
@@ -177,9 +180,14 @@ async function confirmLive(call: Call, { sql, tell }: Writing, live: Fact, input
     ...(input.permanence === undefined
       ? {}
       : { permanence: input.permanence, decay_rate: DECAY_PER_DAY[input.permanence] }),
+    ...(input.valid_from === undefined ? {} : { valid_from: input.valid_from }),
+    ...(input.valid_to === undefined ? {} : { valid_to: input.valid_to }),
   };
+  const after: Fact = { ...live, ...set };
+  if (after.valid_from !== null && after.valid_to !== null && after.valid_to < after.valid_from)
+    throw invalid("valid_to", `valid_to is before the fact's valid_from, ${after.valid_from.toISOString()}.`);
   await changeFact(sql, live.id, live.validity, set);
-  await setVisibility(sql, live.id, visibleUntil(call.memory, { ...live, ...set }, live.valid_to));
+  await setVisibility(sql, live.id, visibleUntil(call.memory, after, after.valid_to));
   if (input.source_episode_id !== undefined) {
     const cited = { ...live, source_episode_id: input.source_episode_id, supersedes_id: null };
     await insertLinks(

@@ -44,12 +44,12 @@ export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAn
   const { memory } = call;
   const redactor = openRedactor(memory);
   const rule = ruleFrom(call, input, redactor);
-  await checkSource(call, input.source_episode_id);
   const vector = await vectorOf(memory, rule.content, "write");
   const sk = await shelfOf(call, rule.scope, "rule");
   const redactions = redactor.redactions;
 
   const { answer } = await write(call, "memory_store_rule", input, async (writing): Promise<RuleAnswer> => {
+    await checkSource(call, writing.sql, input.source_episode_id);
     const twin = await lockTwinRule(writing.sql, rule.tenant_id, rule.scope, rule.content_key);
     if (twin) {
       await sayAgain(call, writing, twin, sk);

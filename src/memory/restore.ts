@@ -43,7 +43,7 @@ export async function restore(call: Call, input: RestoreInput): Promise<RestoreA
 
 async function bringBack(call: Call, { sql }: Writing, found: Found): Promise<Record<string, unknown>> {
   const { row, scope } = found;
-  const sk = await shelfOf(call, scope, found.type);
+  const sk = await shelfOf(call, scope, found.type, sql);
   const seen = { validity: "active", forgotten_at: null, forget_reason: null } as const;
   if (found.type === "episode") {
     await setEpisodeValidity(sql, row.id, "retracted", seen);

@@ -72,7 +72,7 @@ export async function retrieve(call: Call, query: RetrieveQuery): Promise<Retrie
   const rankings = asked ?? (degraded === undefined ? undefined : await keywords());
 
   const depth = Math.max(ARM, query.wanted);
-  const arm = vector === undefined ? undefined : vectorArm(call, vector, groups, depth, rankings);
+  const arm = vector === undefined ? undefined : vectorArm(call, query, vector, groups, depth, rankings);
   const candidates: Candidate[] = [];
   for (let page = 0; page < MAX_PAGES; page++) {
     // The first page nearly always suffices; filters that discard much make the later ones worth their trip.
@@ -102,6 +102,7 @@ const filters = (call: Call, query: RetrieveQuery) => ({ now: call.now, tags: qu
 
 function vectorArm(
   call: Call,
+  query: RetrieveQuery,
   vector: Float32Array,
   groups: readonly (readonly number[])[],
   limit: number,
@@ -110,7 +111,8 @@ function vectorArm(
   const version = call.memory.embeddingVersion;
   if (version === undefined) return undefined;
   const exact = rankings !== undefined && rankings.reduce((sum, r) => sum + r.n, 0) <= EXACT_BELOW;
-  return { version, dimensions: vector.length, query: vector, groups, limit, exact };
+  const faded = query.minConfidence < call.memory.settings.facts.retrieval_confidence_threshold;
+  return { version, dimensions: vector.length, query: vector, groups, limit, exact, faded };
 }
 
 const MAX_PAGES = 8;

@@ -82,9 +82,9 @@ export function sameInput<A>(kept: Uint8Array, given: Uint8Array, answer: A): A 
   return answer;
 }
 
-/** Lineage and the key itself are not part of what is asked for. */
+/** Lineage and the key itself are not part of what is asked for; the butler, once checked, is part of the key's owner. */
 export function inputHash(input: unknown): Uint8Array {
-  const { request_context: _, idempotency_key: __, ...rest } = input as Record<string, unknown>;
+  const { request_context: _, idempotency_key: __, butler: ___, ...rest } = input as Record<string, unknown>;
   return createHash("sha256").update(canonical(rest)).digest();
 }
 

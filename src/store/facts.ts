@@ -54,8 +54,13 @@ export interface FactKey {
   readonly predicate: string;
 }
 
-/** The live holder of a key, locked until the transaction ends. */
+/**
+ * The live holder of a key, and the key itself, locked until the transaction ends. The row alone is not enough: a writer
+ * that waited for it finds it superseded, does not see its successor, and runs into the unique index again and again.
+ */
 export async function lockLiveFact(sql: Sql, key: FactKey): Promise<Fact | undefined> {
+  const name = JSON.stringify([key.tenant, key.scope, key.subject, key.predicate]);
+  await sql.query("select pg_advisory_xact_lock(hashtextextended($1, 7032))", [name]);
   const [row] = await sql.query<Fact>(
     `select ${LIST} from facts
      where tenant_id = $1 and scope = $2 and subject = $3 and predicate = $4 and validity in ('active', 'fading')
@@ -86,6 +91,8 @@ export type FactChange = Partial<
     | "permanence"
     | "importance"
     | "last_confirmed_at"
+    | "valid_from"
+    | "valid_to"
   >
 >;
 

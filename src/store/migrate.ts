@@ -18,6 +18,7 @@ export async function migrate(db: Db): Promise<void> {
 export async function migrateDown(db: Db): Promise<void> {
   const chain = migrator(db);
   for (const _ of NAMES) finish(await chain.migrateDown());
+  await db.exec(`drop table ${TABLES.migrationTableName}, ${TABLES.migrationLockTableName}`);
 }
 
 function migrator(db: Db): Migrator {

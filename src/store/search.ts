@@ -55,6 +55,8 @@ export interface VectorArm {
   readonly limit: number;
   /** Few enough vectors on these shelves: compare them all instead of trusting an approximate index. */
   readonly exact: boolean;
+  /** Also what has faded below the usual threshold: `visible_until` was set for that one, so the rows are asked instead. */
+  readonly faded: boolean;
 }
 
 export interface Filters {
@@ -107,6 +109,11 @@ export function gatherCandidates(
   );
 }
 
+const LIVE = `exists (
+    select 1 from episodes m where m.id = e.memory_id and m.validity = 'active' and m.expires_at > $1
+    union all select 1 from facts m where m.id = e.memory_id and m.validity in ('active', 'fading')
+    union all select 1 from rules m where m.id = e.memory_id and m.validity in ('active', 'fading'))`;
+
 const NO_VECTORS = `select null::uuid as memory_id, null::float8 as distance where false`;
 
 /**
@@ -124,10 +131,11 @@ function vectorSql(arm: VectorArm, filters: Filters, params: unknown[]): string 
             and ($2::text[] is null or m.tags @> $2::text[]) and ($3::text is null or m.tier = $3)
           union all select 1 from facts m where m.id = e.memory_id and m.tags @> $2::text[] and $3::text is null
           union all select 1 from rules m where m.id = e.memory_id and m.tags @> $2::text[] and $3::text is null)`;
+  const seen = arm.faded ? LIVE : "e.visible_until > $1";
   return arm.groups
     .map(
       (sks) => `(select e.memory_id, ${distance} as distance from embeddings e
-        where e.version_id = ${arm.version} and e.sk = any(${place(sks)}::int4[]) and e.visible_until > $1${narrowed}
+        where e.version_id = ${arm.version} and e.sk = any(${place(sks)}::int4[]) and ${seen}${narrowed}
         order by ${arm.exact ? `(${distance}) + 0` : distance} limit ${arm.limit})`,
     )
     .join(" union all ");

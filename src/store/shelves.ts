@@ -9,8 +9,11 @@ export interface Shelf {
 }
 
 export interface Shelves {
-  /** The shelves of these scopes, made if missing; every scope of the tenant when `scopes` is undefined. */
-  of(tenant: string, scopes: readonly string[] | undefined): Promise<readonly Shelf[]>;
+  /**
+   * The shelves of these scopes, made if missing; every scope of the tenant when `scopes` is undefined. Inside a
+   * transaction its `within` must be given: an embedded store has one connection, and would wait for itself for ever.
+   */
+  of(tenant: string, scopes: readonly string[] | undefined, within?: Sql): Promise<readonly Shelf[]>;
 }
 
 /** Shelves are never removed, so a known one may be remembered for good. */
@@ -18,26 +21,30 @@ export function openShelves(sql: Sql): Shelves {
   const known = new Map<string, readonly Shelf[]>();
   const keyOf = (tenant: string, scope: string) => `${tenant}\u0000${scope}`;
 
-  async function make(tenant: string, scope: string): Promise<readonly Shelf[]> {
+  async function make(tenant: string, scope: string, within: Sql | undefined): Promise<readonly Shelf[]> {
     const remembered = known.get(keyOf(tenant, scope));
     if (remembered) return remembered;
-    await sql.query(
+    const at = within ?? sql;
+    await at.query(
       `insert into shelves (tenant_id, scope, type) select $1, $2, unnest($3::text[]) on conflict do nothing`,
       [tenant, scope, MEMORY_TYPES],
     );
-    const shelves = await sql.query<Shelf>(
+    const shelves = await at.query<Shelf>(
       `select sk, scope, type from shelves where tenant_id = $1 and scope = $2 order by sk`,
       [tenant, scope],
     );
-    known.set(keyOf(tenant, scope), shelves);
+    // A transaction may still roll back, and its shelves with it.
+    if (within === undefined) known.set(keyOf(tenant, scope), shelves);
     return shelves;
   }
 
   return {
-    async of(tenant, scopes) {
+    async of(tenant, scopes, within) {
       if (scopes === undefined)
-        return sql.query<Shelf>(`select sk, scope, type from shelves where tenant_id = $1 order by sk`, [tenant]);
-      const found = await Promise.all([...new Set(scopes)].map((scope) => make(tenant, scope)));
+        return (within ?? sql).query<Shelf>(`select sk, scope, type from shelves where tenant_id = $1 order by sk`, [
+          tenant,
+        ]);
+      const found = await Promise.all([...new Set(scopes)].map((scope) => make(tenant, scope, within)));
       return found.flat();
     },
   };

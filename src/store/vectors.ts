@@ -38,6 +38,10 @@ export async function setVisibility(sql: Sql, memoryId: string, until: Date | un
   ]);
 }
 
+export async function dropVectors(sql: Sql, memoryId: string): Promise<void> {
+  await sql.query(`delete from embeddings where memory_id = $1`, [memoryId]);
+}
+
 /** The row of this model in `embedding_versions`, made at first use; `made` says whether this call made it. */
 export async function versionRow(sql: Sql, model: ModelVersion, now: Date): Promise<{ id: number; made: boolean }> {
   const made = await sql.query<{ id: number }>(

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rememberEpisodes } from "../memory/remember-episode.ts";
+import { rememberEpisode } from "../memory/remember-episode.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
 
@@ -34,9 +34,7 @@ export const memoryStoreEpisode = defineTool({
   effect: "write",
   core: true,
   async run(call, input) {
-    const { answers, repeated } = await rememberEpisodes(call, "memory_store_episode", input, [input]);
-    const answer = answers[0];
-    if (!answer) throw new Error("an episode was stored without an answer");
+    const { answer, repeated } = await rememberEpisode(call, "memory_store_episode", input, input);
     return repeated && input.idempotency_key !== undefined ? { ...answer, duplicate: true } : answer;
   },
   text: (a) =>

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rememberEpisodes } from "../memory/remember-episode.ts";
+import { rememberEpisode } from "../memory/remember-episode.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
 import { redacted } from "./memory-store-episode.ts";
@@ -23,10 +23,7 @@ export const memoryStore = defineTool({
   effect: "write",
   core: false,
   async run(call, input) {
-    const { answers } = await rememberEpisodes(call, "memory_store", input, [input]);
-    const answer = answers[0];
-    if (!answer) throw new Error("a note was stored without an answer");
-    return answer;
+    return (await rememberEpisode(call, "memory_store", input, input)).answer;
   },
   text: (a) => `${a.duplicate ? "Already stored" : "Stored"} ${a.id} in ${a.tier}${redacted(a.redactions)}.`,
 });

@@ -50,13 +50,18 @@ test.skipIf(!canListProcesses)(
   async () => {
     const home = emptyHome();
     const agents = await Promise.all(Array.from({ length: 6 }, () => agent(home)));
+    const ids = new Set<unknown>();
     let acknowledged = 0;
     let killed = 0;
     const killAt = [60, 150];
     await Promise.all(
       agents.map(async (one, n) => {
         for (let round = 0; round < 40; round++) {
-          await one.call("memory_store_episode", { butler: "general", content: `agent ${n} round ${round}` });
+          const input = { butler: "general", content: `agent ${n} round ${round}` };
+          const answer = await one.call("memory_store_episode", input);
+          // A repeated call must get the first one's answer: stored as a call of its own it would be told "duplicate".
+          expect(answer.duplicate).toBe(false);
+          ids.add(answer.id);
           acknowledged += 1;
           const pid = ownerNote(home)?.pid;
           if (acknowledged >= (killAt[killed] ?? Number.POSITIVE_INFINITY) && pid !== undefined) {
@@ -66,7 +71,7 @@ test.skipIf(!canListProcesses)(
         }
       }),
     );
-    expect({ acknowledged, killed }).toEqual({ acknowledged: 240, killed: 2 });
+    expect({ acknowledged, ids: ids.size, killed }).toEqual({ acknowledged: 240, ids: 240, killed: 2 });
     expect(await episodes(home)).toBe(240);
     await Promise.all(agents.map((one) => one.close()));
     await nobodyLeft(home);

@@ -90,7 +90,7 @@ function openServer(max: number | undefined) {
   };
 }
 
-const STORES: readonly { name: string; server: boolean; open(): Promise<{ db: Db; drop(): Promise<unknown> }> }[] = [
+export const STORES: readonly { name: string; server: boolean; open(): Promise<{ db: Db; drop(): Promise<unknown> }> }[] = [
   { name: "PGlite", server: false, open: openEmbedded },
   { name: "PostgreSQL", server: true, open: openServer(undefined) },
   { name: "PostgreSQL, pool of one", server: true, open: openServer(1) },
@@ -114,10 +114,13 @@ export function onEachStore(name: string, suite: (open: OpenHouse, store: string
       }, store.name);
     });
   }
-  afterAll(async () => {
-    await (await embedder)?.close();
-    embedder = undefined;
-  });
+  afterAll(closeSharedEmbedder);
+}
+
+export async function closeSharedEmbedder(): Promise<void> {
+  const closing = embedder;
+  embedder = undefined;
+  await (await closing)?.close();
 }
 
 export async function openHouse(db: Db, options: HouseOptions = {}): Promise<House> {

@@ -88,7 +88,8 @@ async function status(context: Context, json: boolean): Promise<ExitCode> {
 }
 
 function statusLines(model: ModelStatus & { in_use: boolean; looked_in: readonly Looked[] }): string[] {
-  const origin = model.origin === undefined ? "" : ` in the ${model.origin === "cache" ? "cache" : "folder of BUTLER_MODEL_DIR"}`;
+  const origin =
+    model.origin === undefined ? "" : ` in the ${model.origin === "cache" ? "cache" : "folder of BUTLER_MODEL_DIR"}`;
   return [
     `${model.model} ${model.variant}: ${model.state}${origin}${model.in_use ? " (in use)" : ""}`,
     ...[model.weights, model.tokenizer].map(fileLine),
@@ -96,13 +97,15 @@ function statusLines(model: ModelStatus & { in_use: boolean; looked_in: readonly
   ];
 }
 
-const fileLine = (file: FileStatus) => `  ${file.state.padEnd(7)}  ${megabytes(file.bytes)}  ${file.path}\n           sha256 ${file.sha256}`;
+const fileLine = (file: FileStatus) =>
+  `  ${file.state.padEnd(7)}  ${megabytes(file.bytes)}  ${file.path}\n           sha256 ${file.sha256}`;
 
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`.padStart(7);
 
 function advice(needed: readonly ModelStatus[]): string {
   const bad = needed.find((model) => model.state === "corrupt");
-  if (bad?.origin === "modelDir") return "Put the right files into the folder of BUTLER_MODEL_DIR, or stop pointing to it.";
+  if (bad?.origin === "modelDir")
+    return "Put the right files into the folder of BUTLER_MODEL_DIR, or stop pointing to it.";
   return "Search goes by keywords only; butler model pull fetches what is missing.";
 }
 

@@ -74,16 +74,15 @@ async function haveModels(environment: Environment, home: Home, roster: Roster, 
 function welcome(environment: Environment, home: Home, roster: Roster, { note }: House): string[] {
   const first = roster[0]?.name ?? "general";
   const names = roster.map(({ name }) => name);
-  const width = Math.max(...names.map((name) => name.length));
+  const width = Math.max("Start page".length, ...names.map((name) => name.length));
+  const row = (label: string, text: string) => `  ${label.padEnd(width)}   ${text}`.trimEnd();
   return [
     `Butler Memory ${note.version}`,
     "",
-    `  Start page   ${note.address}/`,
-    ...roster.map(({ name, description }) =>
-      `  ${name.padEnd(width)}   ${note.address}/butlers/${name}/mcp   ${description}`.trimEnd(),
-    ),
-    `  Token        in ${home.tokenFile}`,
-    `  Data         ${environment.databaseUrl === undefined ? home.root : "PostgreSQL (BUTLER_DATABASE_URL)"}`,
+    row("Start page", `${note.address}/`),
+    ...roster.map(({ name, description }) => row(name, `${note.address}/butlers/${name}/mcp   ${description}`)),
+    row("Token", `in ${home.tokenFile}`),
+    row("Data", environment.databaseUrl === undefined ? home.root : "PostgreSQL (BUTLER_DATABASE_URL)"),
     "",
     "Connect an agent:",
     `  claude mcp add butler-memory -- butler mcp --butler ${first}`,

@@ -8,5 +8,15 @@ export interface Finding {
 }
 
 export const ok = (check: string, found: string): Finding => ({ check, state: "ok", found });
-export const warn = (check: string, found: string, remedy: string): Finding => ({ check, state: "warn", found, remedy });
-export const fail = (check: string, found: string, remedy: string): Finding => ({ check, state: "fail", found, remedy });
+export const warn = (check: string, found: string, remedy: string): Finding => ({
+  check,
+  state: "warn",
+  found,
+  remedy,
+});
+export const fail = (check: string, found: string, remedy: string): Finding => ({
+  check,
+  state: "fail",
+  found,
+  remedy,
+});

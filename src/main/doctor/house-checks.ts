@@ -81,9 +81,15 @@ export function checkRoster(folder: string | undefined): { finding: Finding; ros
   try {
     const roster = loadRoster(folder);
     const names = roster.map(({ name }) => name).join(", ");
-    return { finding: ok("roster", folder === undefined ? `none: one butler, ${names}` : `${folder}: ${names}`), roster };
+    return {
+      finding: ok("roster", folder === undefined ? `none: one butler, ${names}` : `${folder}: ${names}`),
+      roster,
+    };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return { finding: fail("roster", message, "Correct the file, or point BUTLER_ROSTER to another folder."), roster: undefined };
+    return {
+      finding: fail("roster", message, "Correct the file, or point BUTLER_ROSTER to another folder."),
+      roster: undefined,
+    };
   }
 }

@@ -1,0 +1,90 @@
+/** Calls in this process, as the owner makes them. Every query is new, because the embedder remembers recent ones. */
+import type { Memory } from "../memory/memory.ts";
+import { answerOf, ingestAll, perSecond } from "./build.ts";
+import { round, spread, type Timed } from "./figures.ts";
+import { distinct, episodeText, type Pick, picker, promptText, queryText } from "./sentences.ts";
+import { stopwatch } from "./stopwatch.ts";
+
+export interface Measured {
+  readonly calls: Record<string, Timed>;
+  readonly ingest_per_second: number;
+}
+
+type Input = Record<string, unknown>;
+
+export interface Kind {
+  readonly name: string;
+  readonly tool: string;
+  input(p: Pick): Input;
+}
+
+export const KINDS: readonly Kind[] = [
+  { name: "search hybrid", tool: "memory_search", input: (p) => ({ query: queryText(p) }) },
+  { name: "search keyword", tool: "memory_search", input: (p) => ({ query: queryText(p), mode: "keyword" }) },
+  { name: "search semantic", tool: "memory_search", input: (p) => ({ query: queryText(p), mode: "semantic" }) },
+  { name: "context", tool: "memory_context", input: (p) => ({ trigger_prompt: promptText(p) }) },
+  { name: "store episode", tool: "memory_store_episode", input: (p) => ({ content: episodeText(p) }) },
+];
+
+const WARM_UP = 10;
+const INGEST = 500;
+
+export async function measureCalls(
+  memory: Memory,
+  queries: number,
+  seed: number,
+  progress: (name: string) => void,
+): Promise<Measured> {
+  const calls: Record<string, Timed> = {};
+  for (const [index, kind] of KINDS.entries()) {
+    progress(kind.name);
+    calls[kind.name] = await measureKind(memory, kind, queries, seed + index, true);
+  }
+  // The same without a pause: a call then waits for the writing that follows the one before it.
+  for (const [index, kind] of KINDS.filter(({ name }) => name === "search hybrid" || name === "context").entries()) {
+    progress(`${kind.name}, in a row`);
+    calls[`${kind.name}, in a row`] = await measureKind(memory, kind, queries, seed + 100 + index, false);
+  }
+  progress("ingest");
+  const p = picker(seed + 200);
+  const texts = distinct(Math.min(INGEST, queries * 10), () => `${episodeText(p)} (${seed})`);
+  const ms = await ingestAll(memory, texts, p, () => undefined);
+  await memory.afterwards.settled();
+  return { calls, ingest_per_second: perSecond(texts.length, ms) };
+}
+
+export function inputsOf(kind: Kind, count: number, seed: number): Input[] {
+  const p = picker(seed);
+  return distinct(count, () => kind.input(p), JSON.stringify);
+}
+
+async function measureKind(memory: Memory, kind: Kind, queries: number, seed: number, calm: boolean): Promise<Timed> {
+  const watch = stopwatch(memory);
+  const inputs = inputsOf(kind, queries + WARM_UP, seed);
+  const times: number[] = [];
+  let cpu = process.cpuUsage();
+  for (const [index, input] of inputs.entries()) {
+    if (index === WARM_UP) {
+      await memory.afterwards.settled();
+      watch.take();
+      times.length = 0;
+      cpu = process.cpuUsage();
+    }
+    const started = performance.now();
+    await answerOf(watch.memory, kind.tool, input, `bench-${seed}`);
+    times.push(performance.now() - started);
+    if (!calm) continue;
+    watch.afterwards(true);
+    await memory.afterwards.settled();
+    watch.afterwards(false);
+  }
+  await memory.afterwards.settled();
+  const { user, system } = process.cpuUsage(cpu);
+  const { steps, embeds } = watch.take();
+  return {
+    ...spread(times),
+    embed_p50: spread(embeds).p50,
+    cpu_ms: round((user + system) / 1_000 / times.length),
+    steps: Object.fromEntries([...steps].map(([step, ms]) => [step, round(ms / times.length, 2)])),
+  };
+}

@@ -1,0 +1,148 @@
+/**
+ * Who owns the stores, and whether they answer. With an owner running it is asked over its socket; without one this process
+ * holds the owner's lock while it looks, so that no store is ever open twice. `ask` and not the client: the client would
+ * start an owner, or replace one of an older version.
+ */
+import { readdirSync } from "node:fs";
+import { systemClock } from "../../adapters/clock.ts";
+import { openPgliteExclusive } from "../../adapters/db/pglite.ts";
+import type { Db } from "../../adapters/db/port.ts";
+import { openPostgres } from "../../adapters/db/postgres.ts";
+import { checkServer } from "../../adapters/db/postgres-admin.ts";
+import { acquireLock, type Lock } from "../../adapters/lock.ts";
+import type { ButlerConfig } from "../../butler/config.ts";
+import { errorCode, type Home, isMissing, reasonOf } from "../../butler/home.ts";
+import { ask } from "../../butler/local-socket.ts";
+import { type OwnerNote, readOwnerNote } from "../../butler/owner-file.ts";
+import { findOwner } from "../../butler/start-owner.ts";
+import { readStats } from "../../store/stats.ts";
+import type { Outcome } from "../../tools/outcome.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+const ANSWER_MS = 20_000;
+
+/** Either an owner that answers, or the right to look for oneself until `lock` is released, or neither. */
+export interface Ownership {
+  readonly finding: Finding;
+  readonly owner: OwnerNote | undefined;
+  readonly lock: Lock | undefined;
+}
+
+export async function checkOwner(home: Home, version: string): Promise<Ownership> {
+  try {
+    const owner = await findOwner(home, ANSWER_MS);
+    if (owner) return { finding: ownerFinding(owner, version), owner, lock: undefined };
+    const lock = await acquireLock(home.ownerLock);
+    if (lock) return { finding: ok("owner", "nobody: the next command starts one"), owner: undefined, lock };
+    const pid = readOwnerNote(home)?.pid;
+    const who = pid === undefined ? "a process" : `process ${pid}`;
+    const found = `${who} holds the lock but does not answer: it is starting, stopping or stuck`;
+    return {
+      finding: warn("owner", found, "Try again in a moment; if it stays so, end that process."),
+      owner: undefined,
+      lock: undefined,
+    };
+  } catch (error) {
+    const finding = fail("owner", reasonOf(error), `butler stop; if that does not help, read ${home.ownerLog}.`);
+    return { finding, owner: undefined, lock: undefined };
+  }
+}
+
+function ownerFinding(owner: OwnerNote, version: string): Finding {
+  const how = owner.mode === "up" ? `butler up at ${owner.address}` : "started by a client";
+  const found = `process ${owner.pid}, version ${owner.version}, since ${owner.started}, ${how}${owner.fixed ? ", on fixed time" : ""}`;
+  if (owner.version === version) return ok("owner", found);
+  return warn("owner", `${found}; this is ${version}`, "butler stop, and the next start is of one version.");
+}
+
+export interface StoreParts {
+  readonly home: Home;
+  readonly databaseUrl: string | undefined;
+  readonly ownership: Ownership;
+}
+
+export async function checkStore(parts: StoreParts, butler: ButlerConfig): Promise<Finding> {
+  const check = `store ${butler.name}`;
+  if (!butler.memory.enabled) return ok(check, "memory is switched off in its butler.toml");
+  try {
+    if (parts.ownership.owner) return await askOwner(parts.home, check, butler.name);
+    if (parts.databaseUrl !== undefined) return await lookAtDatabase(parts.databaseUrl, check, butler);
+    if (!parts.ownership.lock)
+      return warn(check, "not looked at: another process holds the lock", "See the owner above.");
+    return await lookAtFolder(parts.home.store(butler.name), check, butler);
+  } catch (error) {
+    return fail(check, reasonOf(error), "The sentence says what to do; nothing was changed.");
+  }
+}
+
+async function askOwner(home: Home, check: string, butler: string): Promise<Finding> {
+  const body = { butler, request: { tool: "memory_stats", input: { scope: "*" } } };
+  const reply = await ask({ socket: home.socket, method: "POST", path: "/owner/call", timeoutMs: ANSWER_MS, body });
+  const outcome = reply.json as Outcome;
+  if (reply.status === 503) return warn(check, "the owner is stopping", "Try again in a moment.");
+  if (!outcome.ok) return fail(check, outcome.error.message, `The owner's log may say more: ${home.ownerLog}.`);
+  const { episodes, facts, rules } = outcome.answer as Record<string, { total: number }>;
+  return ok(check, `the owner answers: ${counted(episodes?.total, facts?.total, rules?.total)}`);
+}
+
+async function lookAtFolder(dir: string, check: string, butler: ButlerConfig): Promise<Finding> {
+  const names = filesIn(dir);
+  if (names.length === 0) return ok(check, "not there yet; the first use makes it");
+  if (names.includes("butler-unfinished")) return ok(check, "its making was interrupted; the next use makes it anew");
+  const db = await openPgliteExclusive({ dir });
+  return lookInside(db, check, butler, `${dir} opens`);
+}
+
+async function lookAtDatabase(url: string, check: string, butler: ButlerConfig): Promise<Finding> {
+  try {
+    const db = await openPostgres({ url, database: `butler_${butler.name}`, max: 1 });
+    return await lookInside(db, check, butler, `database butler_${butler.name}`);
+  } catch (error) {
+    if (!reasonOf(error).includes(`no database "butler_${butler.name}"`)) throw error;
+    return ok(check, `database butler_${butler.name} is not there yet; the first use makes it`);
+  }
+}
+
+async function lookInside(db: Db, check: string, butler: ButlerConfig, where: string): Promise<Finding> {
+  try {
+    const found = await readStats(db, { tenant: butler.tenant, scopes: undefined, now: systemClock.now() });
+    const sum = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0);
+    const live = (found.fact_states.active ?? 0) + (found.fact_states.fading ?? 0);
+    return ok(check, `${where}: ${counted(sum(found.by_tier), live, sum(found.rule_maturity))}`);
+  } catch (error) {
+    // Undefined table or column: made by another version, or never finished.
+    if (!["42P01", "42703"].includes(errorCode(error) ?? "")) throw error;
+    return warn(check, `${where}, but its tables are of another version`, "The next start brings them up to date.");
+  } finally {
+    await db.close();
+  }
+}
+
+export async function checkDatabaseServer(url: string): Promise<Finding> {
+  try {
+    const db = await openPostgres({ url, max: 1 });
+    try {
+      const { server, pgvector } = await checkServer(db);
+      return ok("server", `PostgreSQL ${server} with pgvector ${pgvector}`);
+    } finally {
+      await db.close();
+    }
+  } catch (error) {
+    return fail(
+      "server",
+      reasonOf(error),
+      "Correct BUTLER_DATABASE_URL or the server; without the variable stores are embedded.",
+    );
+  }
+}
+
+const counted = (episodes = 0, facts = 0, rules = 0) => `${episodes} episodes, ${facts} facts, ${rules} rules`;
+
+function filesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
