@@ -22,8 +22,8 @@ export interface ClientOptions {
   readonly now?: string | undefined;
   /** The caller's own database server; an owner with another one is not spoken to. */
   readonly databaseUrl?: string | undefined;
-  /** Keep the owner alive between calls, as an agent's session does. */
-  readonly attach?: boolean;
+  /** An agent's session: it keeps the owner alive between calls, and speaks for its own butler only. */
+  readonly agent?: boolean;
   /** How long an owner may be out of reach before a call is given up. */
   readonly reachMs?: number;
   /** How long a call may take in all; an agent's own patience commonly ends at 60 s. */
@@ -68,7 +68,7 @@ export function connectOwner(options: ClientOptions): OwnerClient {
         await pause(50);
         continue;
       }
-      if (options.attach && !closed) attach();
+      if (options.agent && !closed) attach();
       return note;
     }
   }
@@ -131,7 +131,11 @@ export function connectOwner(options: ClientOptions): OwnerClient {
         ...(now === undefined ? {} : { now }),
       };
       try {
-        return (await reach("POST", "/owner/call", { butler, request: keyed })) as Outcome;
+        return (await reach("POST", "/owner/call", {
+          butler,
+          agent: options.agent ?? false,
+          request: keyed,
+        })) as Outcome;
       } catch (error) {
         if (error instanceof MemoryError) return { ok: false, error: { code: error.code, message: error.message } };
         return {

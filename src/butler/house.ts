@@ -23,7 +23,7 @@ export interface HouseParts {
   readonly fixed: boolean;
   readonly database: string | null;
   readonly log: Log;
-  local(butler: string): Principal;
+  local(butler: string, agent: boolean): Principal;
   /** Everything that is not `/owner/…` on the socket. */
   readonly localListener: RequestListener;
   readonly http?: { readonly host: string; readonly port: number; readonly listener: RequestListener } | undefined;

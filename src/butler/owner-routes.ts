@@ -7,8 +7,8 @@ import type { OwnerNote } from "./owner-file.ts";
 
 export interface OwnerRouteParts {
   readonly host: Host;
-  /** Whoever can reach the socket owns the data; only the tenant depends on the butler. */
-  local(butler: string): Principal;
+  /** Whoever can reach the socket owns the data; an agent that a person started is kept to its own butler all the same. */
+  local(butler: string, agent: boolean): Principal;
   note(): OwnerNote;
   /** True once a stop was asked for: callers are sent to the next owner. */
   draining(): boolean;
@@ -19,6 +19,7 @@ export interface OwnerRouteParts {
 
 const CallBody = z.strictObject({
   butler: z.string(),
+  agent: z.boolean().optional(),
   request: z.strictObject({
     tool: z.string(),
     input: z.unknown(),
@@ -89,8 +90,8 @@ async function call(parts: OwnerRouteParts, incoming: IncomingMessage, outgoing:
   if (parts.draining()) return send(outgoing, 503, parts.note());
   const body = CallBody.safeParse(JSON.parse(text));
   if (!body.success) return send(outgoing, 400, failure("invalid_input", "The owner does not understand this call."));
-  const { butler, request } = body.data;
-  const outcome = await parts.host.invoke(parts.local(butler), butler, withoutGaps(request));
+  const { butler, agent = false, request } = body.data;
+  const outcome = await parts.host.invoke(parts.local(butler, agent), butler, withoutGaps(request));
   send(outgoing, 200, outcome);
 }
 

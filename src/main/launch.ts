@@ -16,7 +16,7 @@ function ownLaunch(environment: Environment): Launch {
   };
 }
 
-export function ownerClient(environment: Environment, options: { attach?: boolean } = {}): OwnerClient {
+export function ownerClient(environment: Environment, options: { agent?: boolean } = {}): OwnerClient {
   const { now, databaseUrl } = environment;
   const home = homeAt(environment.home);
   return connectOwner({ home, launch: ownLaunch(environment), version, now, databaseUrl, ...options });

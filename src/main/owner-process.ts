@@ -54,7 +54,10 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
   if (mode === "auto") owner.warm();
 
   const tenants = new Map(roster.map(({ name, tenant }) => [name, tenant]));
-  const local = (butler: string): Principal => ({ ...LOCAL, tenant: tenants.get(butler) ?? "default" });
+  const local = (butler: string, agent = false): Principal => {
+    const tenant = tenants.get(butler) ?? "default";
+    return agent ? { name: "agent", tenant, butler, admin: false } : { ...LOCAL, tenant };
+  };
   const check = tokenChecker(home);
   const streams = new AbortController();
   let boundPort = environment.port;

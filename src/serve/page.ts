@@ -75,8 +75,6 @@ ${
 
 <h2>Connect an agent</h2>
 <ol class="ways">
-<li>The short way sets up your agent, and can be undone with <code>butler uninstall</code>:
-<pre><code>butler install claude-code</code></pre></li>
 <li>Any agent that starts its own servers, over stdio (no token needed):
 <pre><code>${stdio}</code></pre></li>
 <li>Any agent that speaks Streamable HTTP, with a token:

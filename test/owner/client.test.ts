@@ -171,7 +171,7 @@ test("an attached client keeps its owner, which leaves after the client does", a
   void opened.stopped.then(() => {
     left = true;
   });
-  const one = client({ attach: true });
+  const one = client({ agent: true });
   await one.invoke("general", call);
   await new Promise((done) => setTimeout(done, 300));
   expect(left).toBe(false);

@@ -242,7 +242,7 @@ async function inOtherProcesses(
     const owner = await findOwner(home, 5_000);
     if (!owner) throw unavailable("The owner has gone while it was being measured.");
     const launch = { ...program, args: [...program.args, "own", "--report"] };
-    const client = connectOwner({ home, launch, version, attach: true });
+    const client = connectOwner({ home, launch, version, agent: true });
     const socket = await measureSocket(client, owner, program.butler, queries, seed + 500);
     const memoryOwner = residentMb(owner.pid);
     const proxy = await weighProxy(program, asked[2 * COLD_STARTS] ?? "release");

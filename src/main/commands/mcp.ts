@@ -18,7 +18,7 @@ export async function run(args: readonly string[], { environment }: Context): Pr
   const toolset = values.tools ?? "core";
   if (toolset !== "core" && toolset !== "full")
     throw invalid("tools", `--tools is "${toolset}"; it must be core or full.`);
-  const client = ownerClient(environment, { attach: true });
+  const client = ownerClient(environment, { agent: true });
   // With a name there is nothing to wait for: the owner starts beside the handshake, and a failure is told at the first call.
   if (values.butler !== undefined) void client.butlers().catch(() => undefined);
   const butler = await chooseButler(client, values.butler);

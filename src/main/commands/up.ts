@@ -11,6 +11,7 @@ import { type Environment, readPort } from "../environment.ts";
 import { stderrLog } from "../logger.ts";
 import { runOwner, untilStopped } from "../owner-process.ts";
 import { progressLine } from "../progress.ts";
+import { selfCommand } from "../self.ts";
 import { fetchModel } from "../store-parts.ts";
 
 export const usage = `butler up [--port <n>] [--host <address>] [--roster <folder>] [--database-url <url>] [--model-dir <folder>] [--json]
@@ -85,7 +86,7 @@ function welcome(environment: Environment, home: Home, roster: Roster, { note }:
     row("Data", environment.databaseUrl === undefined ? home.root : "PostgreSQL (BUTLER_DATABASE_URL)"),
     "",
     "Connect an agent:",
-    `  claude mcp add butler-memory -- butler mcp --butler ${first}`,
+    `  claude mcp add butler-memory -- ${selfCommand(process.argv)} mcp --butler ${first}`,
     `  claude mcp add --transport http butler-memory ${note.address}/butlers/${first}/mcp --header "Authorization: Bearer $(cat ${home.tokenFile})"`,
     "",
     "Ready. Ctrl-C or butler stop ends it.",
