@@ -31,7 +31,15 @@ if (chosen.length === 0) {
 }
 if (!check("build", "npx", ["--no-install", "tsc", "-p", "tsconfig.build.json"])) finish(false);
 
-const green = run("npx", ["--no-install", "vitest", "run", "--reporter=default", "--reporter=json", `--outputFile=${report}`, ...chosen]);
+const green = run("npx", [
+  "--no-install",
+  "vitest",
+  "run",
+  "--reporter=default",
+  "--reporter=json",
+  `--outputFile=${report}`,
+  ...chosen,
+]);
 for (const file of JSON.parse(readFileSync(report, "utf8")).testResults) {
   const path = relative(process.cwd(), file.name).replaceAll("\\", "/");
   if (file.assertionResults.length === 0 && file.status === "failed") count(laneOf(path, ""), "failed");
@@ -44,7 +52,10 @@ function laneOf(path, name) {
   if (/PostgreSQL, pool of one|pool of one|max: 1/.test(name)) return "PostgreSQL with pgvector, pool of one";
   if (/PostgreSQL/.test(name) || path.includes("postgres")) return "PostgreSQL with pgvector";
   if (/PGlite/.test(name) || path.includes("pglite")) return "PGlite";
-  return { pure: "pure", doors: "doors", owner: "owner", faults: "faults", browser: "browser" }[path.split("/")[1]] ?? "adapters";
+  return (
+    { pure: "pure", doors: "doors", owner: "owner", faults: "faults", browser: "browser" }[path.split("/")[1]] ??
+    "adapters"
+  );
 }
 
 function count(lane, status) {

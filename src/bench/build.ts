@@ -40,7 +40,7 @@ export async function buildStore(memory: Memory, n: number, progress: Progress):
   const episodes = distinct(n - rules.length - facts.length, () => episodeText(p));
   const started = performance.now();
   let done = 0;
-  const scope = () => (p.chance(0.4) ? { scope: "global" } : {});
+  const scope = () => ({ scope: p.chance(0.4) ? "global" : memory.butler });
   for (const content of rules) {
     await answerOf(memory, "memory_store_rule", { content, ...scope() });
     progress(++done, n, "rules");

@@ -89,7 +89,15 @@ async function call(parts: OwnerRouteParts, incoming: IncomingMessage, outgoing:
     return send(outgoing, 413, failure("invalid_input", "The call is larger than 32 MB; send it in parts."));
   if (parts.draining()) return send(outgoing, 503, parts.note());
   const body = CallBody.safeParse(JSON.parse(text));
-  if (!body.success) return send(outgoing, 400, failure("invalid_input", "The owner does not understand this call."));
+  if (!body.success)
+    return send(
+      outgoing,
+      200,
+      failure(
+        "unavailable",
+        'The running owner is of another build and does not understand this call: "butler stop" ends it.',
+      ),
+    );
   const { butler, agent = false, request } = body.data;
   const outcome = await parts.host.invoke(parts.local(butler, agent), butler, withoutGaps(request));
   send(outgoing, 200, outcome);
@@ -124,6 +132,6 @@ function send(outgoing: ServerResponse, status: number, body: object): void {
   outgoing.end(text);
 }
 
-function failure(code: "internal" | "not_found" | "invalid_input", message: string): Outcome {
+function failure(code: "internal" | "not_found" | "invalid_input" | "unavailable", message: string): Outcome {
   return { ok: false, error: { code, message } };
 }

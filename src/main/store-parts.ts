@@ -5,7 +5,7 @@ import { type Clock, fixedClock, systemClock } from "../adapters/clock.ts";
 import { openPgliteExclusive } from "../adapters/db/pglite.ts";
 import type { Db } from "../adapters/db/port.ts";
 import { openPostgres } from "../adapters/db/postgres.ts";
-import { ensureDatabase } from "../adapters/db/postgres-admin.ts";
+import { checkServer, ensureDatabase } from "../adapters/db/postgres-admin.ts";
 import type { ModelVariant } from "../adapters/embedder/model-catalogue.ts";
 import { locateModel, type ModelFiles } from "../adapters/embedder/model-files.ts";
 import { type PullOptions, pullModel } from "../adapters/embedder/model-pull.ts";
@@ -66,13 +66,31 @@ export function memoryOpener(options: { place: StorePlace; clock: Clock; log: Lo
   };
 }
 
+/** Fails with words when a server cannot be reached or used. Embedded stores are looked at when they are opened. */
+export async function checkDatabase(databaseUrl: string | undefined): Promise<void> {
+  if (databaseUrl === undefined) return;
+  const db = await openPostgres({ url: databaseUrl, max: 1 });
+  try {
+    await checkServer(db);
+  } finally {
+    await db.close();
+  }
+}
+
 async function openDb(place: StorePlace, butler: string): Promise<Db> {
   if (place.databaseUrl === undefined) {
     const dir = place.folder(butler);
     mkdirSync(dirname(dir), { recursive: true, mode: 0o700 });
     return openPgliteExclusive({ dir });
   }
-  return openPostgres({ url: await ensureDatabase(place.databaseUrl, butler) });
+  const db = await openPostgres({ url: await ensureDatabase(place.databaseUrl, butler) });
+  try {
+    await checkServer(db);
+    return db;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
 }
 
 export interface ModelPlace {

@@ -9,6 +9,7 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
   type QueryResult,
+  sql as raw,
 } from "kysely";
 import type { Db, Sql } from "../adapters/db/port.ts";
 
@@ -66,9 +67,23 @@ function driver(db: Db): Driver {
   };
 }
 
+/**
+ * A held connection is one transaction from its lock to its release. Kysely's own lock is the session's: it would be given
+ * back before the commit, to a second process that cannot see the first one's tables yet, and after a failure it would
+ * stay with the pooled connection. The transaction's lock ends with the transaction, whichever way that goes.
+ */
+class MigrationAdapter extends PostgresAdapter {
+  override async acquireMigrationLock(db: Kysely<unknown>): Promise<void> {
+    await raw`set local lock_timeout = 0`.execute(db);
+    await raw`select pg_advisory_xact_lock(3853314791062309107)`.execute(db);
+  }
+
+  override async releaseMigrationLock(): Promise<void> {}
+}
+
 export function kyselyOver(db: Db): Kysely<unknown> {
   const dialect: Dialect = {
-    createAdapter: () => new PostgresAdapter(),
+    createAdapter: () => new MigrationAdapter(),
     createDriver: () => driver(db),
     createIntrospector: (kysely) => new PostgresIntrospector(kysely),
     createQueryCompiler: () => new PostgresQueryCompiler(),

@@ -1,4 +1,4 @@
-/** Brings a database to this version's schema. Safe when two processes do it at once: Kysely takes an advisory lock. */
+/** Brings a database to this version's schema, once, however many processes start at the same moment: see `MigrationAdapter`. */
 import { type MigrationResultSet, Migrator } from "kysely";
 import type { Db } from "../adapters/db/port.ts";
 import { MemoryError, unavailable } from "../domain/errors.ts";

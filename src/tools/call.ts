@@ -1,8 +1,8 @@
 /** One tool call from raw input to outcome, the same for every door. */
 import type { z } from "zod";
 import { conflict, forbidden, MemoryError, unavailable } from "../domain/errors.ts";
-import { clip } from "../domain/text.ts";
 import type { RequestContext } from "../domain/request.ts";
+import { clip } from "../domain/text.ts";
 import type { Call, Caller, Memory } from "../memory/memory.ts";
 import * as f from "./fields.ts";
 import { toolNamed } from "./index.ts";
@@ -29,7 +29,9 @@ export async function callTool(memory: Memory, identity: Identity, request: Tool
       caller: callerOf(memory, identity, input.butler, checked(f.name.optional(), request.session, "session")),
       now: nowOf(memory, request.now),
       request: input.request_context as RequestContext | undefined,
-      idempotencyKey: (input.idempotency_key as string | undefined) ?? checked(f.idempotencyKey.optional(), request.idempotencyKey, "idempotency_key"),
+      idempotencyKey:
+        (input.idempotency_key as string | undefined) ??
+        checked(f.idempotencyKey.optional(), request.idempotencyKey, "idempotency_key"),
     };
     const answer = tool.output.parse(await tool.run(call, input));
     return { ok: true, answer: requestId === undefined ? answer : { ...answer, request_id: requestId } };
@@ -58,10 +60,14 @@ function callerOf(memory: Memory, who: Identity, asked: unknown, session: string
 function nowOf(memory: Memory, asked: string | undefined): Date {
   if (asked === undefined) return memory.clock.now();
   if (!memory.clock.fixed)
-    throw conflict("BUTLER_NOW is set, but the memory runs on real time: unset it, or stop the owner and start it with BUTLER_NOW.");
+    throw conflict(
+      "BUTLER_NOW is set, but the memory runs on real time: unset it, or stop the owner and start it with BUTLER_NOW.",
+    );
   const now = new Date(asked);
   if (Number.isNaN(now.getTime()))
-    throw new MemoryError("invalid_input", "BUTLER_NOW is not a time; write it like 2026-05-01T09:30:00Z.", { field: "now" });
+    throw new MemoryError("invalid_input", "BUTLER_NOW is not a time; write it like 2026-05-01T09:30:00Z.", {
+      field: "now",
+    });
   return now;
 }
 
@@ -89,9 +95,18 @@ function translate(error: unknown): MemoryError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "23505") return conflict("another memory that says the same is already there.");
   if (code.startsWith("23"))
-    return new MemoryError("integrity", "the store refused this change because it would break one of its rules; nothing was changed.", { cause: error });
-  if (code === "53100" || code === "ENOSPC") return unavailable("the disk is full: free some space and try again.", error);
+    return new MemoryError(
+      "integrity",
+      "the store refused this change because it would break one of its rules; nothing was changed.",
+      { cause: error },
+    );
+  if (code === "53100" || code === "ENOSPC")
+    return unavailable("the disk is full: free some space and try again.", error);
   if (/^(08|57P|53|ECONN|EPIPE|ETIMEDOUT)/.test(code))
     return unavailable("the database cannot be reached right now; try again in a moment.", error);
-  return new MemoryError("internal", "something went wrong inside; the log says what. Nothing was changed.", { cause: error });
+  return new MemoryError(
+    "internal",
+    "something went wrong inside, and the log says what; look at what is stored before you repeat the call.",
+    { cause: error },
+  );
 }

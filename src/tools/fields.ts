@@ -66,7 +66,10 @@ const METADATA_CHARS = 65_536;
 /** Anything PostgreSQL's jsonb takes, within reason. */
 export const metadata = z
   .record(z.string(), z.unknown())
-  .refine((value) => jsonDepth(value) <= METADATA_DEPTH, { error: `is nested more than ${METADATA_DEPTH} deep`, abort: true })
+  .refine((value) => jsonDepth(value) <= METADATA_DEPTH, {
+    error: `is nested more than ${METADATA_DEPTH} deep`,
+    abort: true,
+  })
   .refine((value) => JSON.stringify(value).length <= METADATA_CHARS, {
     error: `is larger than ${METADATA_CHARS} characters of JSON`,
     abort: true,

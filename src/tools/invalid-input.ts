@@ -1,5 +1,5 @@
 /** What is wrong with an input, as one sentence that names the field. The same words at every door. */
-import { z } from "zod";
+import type { z } from "zod";
 import { MemoryError } from "../domain/errors.ts";
 import { clip } from "../domain/text.ts";
 
@@ -8,7 +8,9 @@ export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly o
 /** `prefix` is the place of `value` in the whole input, such as `episodes.3`. */
 export function checkInput<S extends z.ZodType>(schema: S, value: unknown, prefix = ""): Checked<z.output<S>> {
   const { data, error } = schema.safeParse(value, { error: words });
-  return error === undefined ? { ok: true, value: data as z.output<S> } : { ok: false, error: invalidInput(error, prefix) };
+  return error === undefined
+    ? { ok: true, value: data as z.output<S> }
+    : { ok: false, error: invalidInput(error, prefix) };
 }
 
 /** The first problem; an unknown argument before all others, because a misspelt one is also why another is missing. */
@@ -30,7 +32,9 @@ const words: z.core.$ZodErrorMap = (issue) => {
     case "invalid_type":
       return issue.input === undefined ? "is missing" : `must be ${nameOf(issue.expected)}, not ${shown(issue.input)}`;
     case "invalid_value":
-      return issue.input === undefined ? "is missing" : `${shown(issue.input)} is not one of ${issue.values.map(String).join(", ")}`;
+      return issue.input === undefined
+        ? "is missing"
+        : `${shown(issue.input)} is not one of ${issue.values.map(String).join(", ")}`;
     case "too_small":
       return `must ${measured(issue.origin, "least", Number(issue.minimum))}`;
     case "too_big":

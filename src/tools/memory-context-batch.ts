@@ -36,6 +36,9 @@ async function one(call: Call, request: unknown, index: number) {
     return { ok: true as const, ...(await context(call, checked.value)) };
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error;
-    return { ok: false as const, error: { code: error.code, message: error.message, ...(error.field ? { field: error.field } : {}) } };
+    return {
+      ok: false as const,
+      error: { code: error.code, message: error.message, ...(error.field ? { field: error.field } : {}) },
+    };
   }
 }

@@ -6,7 +6,8 @@ import * as f from "./fields.ts";
 export const memoryForget = defineTool({
   name: "memory_forget",
   title: "Forget a memory",
-  description: "Take a memory out of sight. It is kept for memory_restore, and the audit stream says who forgot it and why.",
+  description:
+    "Take a memory out of sight. It is kept for memory_restore, and the audit stream says who forgot it and why.",
   input: f.input({
     type: f.type.optional().describe("May be left out: ids are unique over all types."),
     id: f.id,

@@ -13,18 +13,37 @@ export const memoryGet = defineTool({
   description: "One memory whole, by its id: all fields, its links in both directions, and what happened to it.",
   input: f.input({ id: f.id, type: f.type.optional().describe("May be left out: ids are unique over all types.") }),
   output: f.output({
-    memory: z.looseObject({ type: f.type, id: z.string(), state: z.enum(VALIDITY), content: z.string(), scope: z.string() }),
+    memory: z.looseObject({
+      type: f.type,
+      id: z.string(),
+      state: z.enum(VALIDITY),
+      content: z.string(),
+      scope: z.string(),
+    }),
     links: z.object({ outbound: z.array(LinkEnd), inbound: z.array(LinkEnd) }),
     history: z.array(
-      z.object({ event_type: z.string(), occurred_at: z.string(), actor: z.string(), request_id: z.string().nullable() }),
+      z.object({
+        event_type: z.string(),
+        occurred_at: z.string(),
+        actor: z.string(),
+        request_id: z.string().nullable(),
+      }),
     ),
   }),
   effect: "read",
   core: false,
   run: (call, input) => get(call, input),
   text: (a) => {
-    const links = [...a.links.outbound.map((l) => `${l.relation} → ${l.type} ${l.id}`), ...a.links.inbound.map((l) => `${l.relation} ← ${l.type} ${l.id}`)];
+    const links = [
+      ...a.links.outbound.map((l) => `${l.relation} → ${l.type} ${l.id}`),
+      ...a.links.inbound.map((l) => `${l.relation} ← ${l.type} ${l.id}`),
+    ];
     const history = a.history.map((h) => `${h.occurred_at} ${h.event_type} by ${h.actor}`);
-    return [`${a.memory.type} ${a.memory.id} (${a.memory.state}, ${a.memory.scope})`, a.memory.content, ...links, ...history].join("\n");
+    return [
+      `${a.memory.type} ${a.memory.id} (${a.memory.state}, ${a.memory.scope})`,
+      a.memory.content,
+      ...links,
+      ...history,
+    ].join("\n");
   },
 });

@@ -13,7 +13,8 @@ const Episode = z.strictObject(episodeFields);
 export const memoryIngestBatch = defineTool({
   name: "memory_ingest_batch",
   title: "Store many episodes",
-  description: "Store up to 500 episodes in one transaction; results in order, and one bad row does not lose the others.",
+  description:
+    "Store up to 500 episodes in one transaction; results in order, and one bad row does not lose the others.",
   input: f.input({ episodes: z.array(lenientRow(Episode)).min(1).max(500) }),
   output: f.output({ results: z.array(z.union([z.object({ ok: z.literal(true), ...episodeAnswer }), RowError])) }),
   effect: "write",
@@ -42,5 +43,8 @@ function check(call: Call, row: unknown, index: number): KeyedEpisode | MemoryEr
 
 function present(row: Ingested) {
   if (!(row instanceof MemoryError)) return { ok: true as const, ...row, redactions: [...row.redactions] };
-  return { ok: false as const, error: { code: row.code, message: row.message, ...(row.field ? { field: row.field } : {}) } };
+  return {
+    ok: false as const,
+    error: { code: row.code, message: row.message, ...(row.field ? { field: row.field } : {}) },
+  };
 }

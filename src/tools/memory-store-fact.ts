@@ -10,26 +10,32 @@ export const memoryStoreFact = defineTool({
   title: "Store a fact",
   description:
     'Store something that is true, as subject, predicate and content. One value per subject and predicate: the same value again confirms it, another value supersedes the old one. A predicate that can hold several values carries its object, like "likes:green tea" or "visited:Rome".',
-  input: f.input({
-    subject: f.text(256).describe('Who or what it is about, such as "user" or "project apollo".'),
-    predicate: f.text(256).describe('What is said of it, such as "lives_in" or "likes:green tea".'),
-    content: f.text(f.STATEMENT_MAX).describe("The value, in words that can be read alone."),
-    importance: f.importance.optional().describe("0 to 10; 5 if left out. From 7 on, lasting facts are always in context."),
-    permanence: f.permanence
-      .optional()
-      .describe("How fast it fades: permanent never, stable a year, standard (default) a quarter, volatile weeks, ephemeral days."),
-    scope: f.scope.optional(),
-    tags: f.tags.optional(),
-    confidence: f.confidence.optional().describe("0 to 1; 1 if left out."),
-    valid_from: f.time.optional(),
-    valid_to: f.time.optional().describe("When it stops being true; in the past, it is kept as history."),
-    source_episode_id: f.id.optional().describe("The episode it was learned from."),
-    metadata: f.metadata.optional(),
-    idempotency_key: f.idempotencyKey.optional(),
-  }).refine((i) => i.valid_from === undefined || i.valid_to === undefined || i.valid_from <= i.valid_to, {
-    path: ["valid_to"],
-    error: "is before valid_from",
-  }),
+  input: f
+    .input({
+      subject: f.text(256).describe('Who or what it is about, such as "user" or "project apollo".'),
+      predicate: f.text(256).describe('What is said of it, such as "lives_in" or "likes:green tea".'),
+      content: f.text(f.STATEMENT_MAX).describe("The value, in words that can be read alone."),
+      importance: f.importance
+        .optional()
+        .describe("0 to 10; 5 if left out. From 7 on, lasting facts are always in context."),
+      permanence: f.permanence
+        .optional()
+        .describe(
+          "How fast it fades: permanent never, stable a year, standard (default) a quarter, volatile weeks, ephemeral days.",
+        ),
+      scope: f.scope.optional(),
+      tags: f.tags.optional(),
+      confidence: f.confidence.optional().describe("0 to 1; 1 if left out."),
+      valid_from: f.time.optional(),
+      valid_to: f.time.optional().describe("When it stops being true; in the past, it is kept as history."),
+      source_episode_id: f.id.optional().describe("The episode it was learned from."),
+      metadata: f.metadata.optional(),
+      idempotency_key: f.idempotencyKey.optional(),
+    })
+    .refine((i) => i.valid_from === undefined || i.valid_to === undefined || i.valid_from <= i.valid_to, {
+      path: ["valid_to"],
+      error: "is before valid_from",
+    }),
   output: f.output({
     id: z.string(),
     status: z.enum(["created", "confirmed", "superseded"]),

@@ -62,7 +62,9 @@ function line(r: z.infer<typeof Result>): string {
   const notes = [
     r.warning ? "WARNING" : r.type,
     r.maturity && !r.warning ? r.maturity : undefined,
-    r.type === "episode" ? (r.occurred_at ?? r.created_at).slice(0, 10) : `confidence ${r.effective_confidence.toFixed(2)}`,
+    r.type === "episode"
+      ? (r.occurred_at ?? r.created_at).slice(0, 10)
+      : `confidence ${r.effective_confidence.toFixed(2)}`,
     r.id,
   ];
   return `${clip(what.replace(/\s+/g, " "), 1000)} [${notes.filter(Boolean).join(", ")}]`;

@@ -1,160 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inputSchema } from "../../src/serve/advertise.ts";
 import { toolNamed, tools } from "../../src/tools/index.ts";
+import { CASES, ID, nested, raw, request } from "../support/bad-values.ts";
 import { openRealHost, type RealHost, type Reply, rowCounts } from "../support/real-host.ts";
-
-const ID = "0198c0de-1234-7abc-8def-0123456789ab";
-/** Raw JSON, because half a surrogate pair and 10,000 levels do not survive every JSON.stringify. */
-const raw = (json: string) => ({ raw: json });
-const nested = (levels: number) => raw(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
-type Bad = readonly [why: string, value: unknown, field?: string];
-
-const text = (max: number): Bad[] => [
-  ["empty", ""],
-  ["blank", " \n\t\u00a0"],
-  ["zero-width only", "\u200b\u2060\ufeff\u200d"],
-  ["NUL", "a\0b"],
-  ["half a surrogate pair", raw('"a\\ud800b"')],
-  ["too long", "x".repeat(max + 1)],
-  ["a number", 7],
-  ["null", null],
-  ["a list", ["x"]],
-  ["an object", { text: "x" }],
-];
-const choice: Bad[] = [["unknown", "foo"], ["upper case", "FACT"], ["empty", ""], ["a number", 1], ["null", null]];
-const number = (below: number, above: number): Bad[] => [
-  ["too small", below],
-  ["too large", above],
-  ["text", "5"],
-  ["NaN as text", "NaN"],
-  ["infinite", raw("1e400")],
-  ["null", null],
-];
-const whole = (above: number): Bad[] => [...number(0, above), ["negative", -1], ["1e9", 1e9], ["a fraction", 1.5]];
-const id: Bad[] = [
-  ["empty", ""],
-  ["a word", "nonsense"],
-  ["a letter too many", `${ID}0`],
-  ["not hexadecimal", ID.replace("c", "z")],
-  ["SQL", `${ID}' or true --`],
-  ["NUL", `${ID}\0`],
-  ["a number", 5],
-  ["null", null],
-];
-const time: Bad[] = [
-  ["a word", "yesterday"],
-  ["month 13", "2026-13-01"],
-  ["30 February", "2026-02-30T10:00:00Z"],
-  ["hour 25", "2026-05-01T25:00:00Z"],
-  ["year 0", "0000-01-01"],
-  ["beyond year 9999", "9999-12-31T23:59:59-12:00"],
-  ["a number", 1_700_000_000],
-  ["empty", ""],
-];
-const tags: Bad[] = [
-  ["text", "a,b"],
-  ["33 tags", Array.from({ length: 33 }, (_, i) => `tag ${i}`)],
-  ["a number inside", ["a", 7], "tags.1"],
-  ["a list inside", [["a"]], "tags.0"],
-  ["a blank one", ["a", " "], "tags.1"],
-  ["NUL in one", ["\0"], "tags.0"],
-  ["one too long", ["x".repeat(65)], "tags.0"],
-];
-const metadata: Bad[] = [
-  ["100 levels", nested(100)],
-  ["10,000 levels", nested(10_000)],
-  ["NUL in a value", { a: ["b", "c\0"] }],
-  ["NUL in a key", { "a\0": 1 }],
-  ["half a surrogate pair", raw('{"a":"\\udc00"}')],
-  ["too large", { a: "x".repeat(70_000) }],
-  ["a list", [1]],
-  ["text", "{}"],
-  ["null", null],
-];
-const request: Bad[] = [
-  ["text", "r-1"],
-  ["no request_id", { segment_id: "s" }, "request_context.request_id"],
-  ["an empty one", { request_id: "" }, "request_context.request_id"],
-  ["a number", { request_id: 5 }, "request_context.request_id"],
-  ["too long", { request_id: "r".repeat(201) }, "request_context.request_id"],
-  ["NUL", { request_id: "r", segment_id: "s\0" }, "request_context.segment_id"],
-  ["half a surrogate pair", raw('{"request_id":"\\ud800"}'), "request_context.request_id"],
-  ["unknown inside", { request_id: "r", span: 1 }, "request_context.span"],
-];
-const list = (name: string, max: number): Bad[] => [
-  ["empty", []],
-  ["too many", Array.from({ length: max + 1 }, () => ({}))],
-  ["an object", {}],
-  ["text", name],
-  ["null", null],
-];
-
-const scope: Bad[] = text(64);
-const butler: Bad[] = text(64);
-const session_id: Bad[] = text(200);
-const idempotency_key: Bad[] = [...text(200), ["10 KB", "k".repeat(10_240)]];
-const content: Bad[] = [...text(100_000), ["5 MB", "word ".repeat(1_048_576)]];
-const statement = text(8000);
-const note = text(2000);
-const importance = number(-1, 11);
-const fraction = number(-0.1, 1.1);
-const types: Bad[] = [["unknown", ["fact", "foo"], "types.1"], ["empty", []], ["text", "fact"], ["four", Array(4).fill("fact")]];
-const explain: Bad[] = [["text", "true"], ["a number", 1], ["null", null]];
-
-interface Case {
-  /** An input that works, to spoil one field of at a time. */
-  readonly good: Readonly<Record<string, unknown>>;
-  readonly bad: Readonly<Record<string, readonly Bad[]>>;
-}
-
-const CASES: Readonly<Record<string, Case>> = {
-  memory_context: { good: { trigger_prompt: "tea" }, bad: { trigger_prompt: content, butler, token_budget: whole(100_001) } },
-  memory_search: {
-    good: { query: "tea" },
-    bad: { query: text(4000), types, scope, mode: choice, limit: whole(201), min_confidence: fraction, tier: choice, tags, rank: choice, explain },
-  },
-  memory_recall: { good: { topic: "tea" }, bad: { topic: text(4000), scope, limit: whole(201) } },
-  memory_store_episode: {
-    good: { content: "We had tea." },
-    bad: { content, butler, session_id, importance, tags, speaker: text(200), occurred_at: time, metadata, idempotency_key },
-  },
-  memory_store_fact: {
-    good: { subject: "user", predicate: "drinks", content: "tea" },
-    bad: {
-      subject: text(256),
-      predicate: text(256),
-      content: statement,
-      importance,
-      permanence: choice,
-      scope,
-      tags,
-      confidence: fraction,
-      valid_from: time,
-      valid_to: time,
-      source_episode_id: id,
-      metadata,
-      idempotency_key,
-    },
-  },
-  memory_store_rule: {
-    good: { content: "Warm the pot." },
-    bad: { content: statement, scope, tags, source_episode_id: id, matcher: metadata, idempotency_key },
-  },
-  memory_confirm: { good: { id: ID }, bad: { type: [...choice, ["an episode", "episode"]], id } },
-  memory_mark_helpful: { good: { rule_id: ID }, bad: { rule_id: id, session_id, note } },
-  memory_mark_harmful: { good: { rule_id: ID }, bad: { rule_id: id, session_id, reason: note } },
-  memory_store: { good: { content: "A note." }, bad: { content, tags, tier: choice } },
-  memory_get: { good: { id: ID }, bad: { id, type: choice } },
-  memory_forget: { good: { id: ID }, bad: { id, type: choice, reason: note } },
-  memory_restore: { good: { id: ID }, bad: { id, type: choice } },
-  memory_stats: { good: {}, bad: { scope } },
-  memory_context_batch: { good: { requests: [{ trigger_prompt: "tea" }] }, bad: { requests: list("requests", 50) } },
-  memory_ingest_batch: { good: { episodes: [{ content: "A row." }] }, bad: { episodes: list("episodes", 500) } },
-  memory_activity_stream: {
-    good: {},
-    bad: { since: time, scope, limit: whole(1001), cursor: [...text(64), ["garbage", "e12'; drop table facts"], ["too far", `e${"9".repeat(30)}`]] },
-  },
-};
 
 let real: RealHost;
 let before: Record<string, string>;
@@ -170,7 +18,10 @@ let stored = 0;
 /** A good call: proof that the house still stands. */
 async function good(): Promise<void> {
   stored += 1;
-  const kept = await real.post("memory_store_fact", JSON.stringify({ subject: "user", predicate: `cup ${stored}`, content: "blue" }));
+  const kept = await real.post(
+    "memory_store_fact",
+    JSON.stringify({ subject: "user", predicate: `cup ${stored}`, content: "blue" }),
+  );
   expect(kept).toMatchObject({ status: 200, body: { status: "created" } });
   const found = await real.post("memory_search", JSON.stringify({ query: "blue", limit: 200 }));
   expect(found.body.results).toHaveLength(stored);
@@ -188,7 +39,10 @@ function json(input: Readonly<Record<string, unknown>>): string {
 /** Refused with a sentence for people, and nothing stored. */
 async function expectRefusal(reply: Reply, code: string, field: string | undefined): Promise<void> {
   const { error } = reply.body;
-  expect(error, JSON.stringify(reply.body).slice(0, 300)).toMatchObject({ code, ...(field === undefined ? {} : { field }) });
+  expect(error, JSON.stringify(reply.body).slice(0, 300)).toMatchObject({
+    code,
+    ...(field === undefined ? {} : { field }),
+  });
   expect(reply.status).toBe(code === "forbidden" ? 403 : 400);
   expectSentence(error.message);
   expect(await rowCounts(real.house.db)).toEqual(before);
@@ -196,14 +50,18 @@ async function expectRefusal(reply: Reply, code: string, field: string | undefin
 
 function expectSentence(message: string): void {
   expect(message).toMatch(/^[^\n]{10,240}[.]$/);
-  expect(message).not.toMatch(/expected|received|undefined|Invalid input|Too (big|small)|\[object|zod|null$| at \S+\.[jt]s/i);
+  expect(message).not.toMatch(
+    /expected|received|undefined|Invalid input|Too (big|small)|\[object|zod|null$| at \S+\.[jt]s/i,
+  );
 }
 
 describe.each(Object.entries(CASES))("%s", (tool, { good: fine, bad }) => {
   it("has a table for every argument", () => {
     const known = toolNamed(tool);
     if (known === undefined) throw new Error(`no tool ${tool}`);
-    expect(Object.keys({ ...bad, request_context: request }).toSorted()).toEqual(Object.keys(inputSchema(known).properties ?? {}).toSorted());
+    expect(Object.keys({ ...bad, request_context: request }).toSorted()).toEqual(
+      Object.keys(inputSchema(known).properties ?? {}).toSorted(),
+    );
   });
 
   it.each(Object.entries({ ...bad, request_context: request }))("refuses a bad %s by name", async (field, values) => {
@@ -217,7 +75,8 @@ describe.each(Object.entries(CASES))("%s", (tool, { good: fine, bad }) => {
   });
 
   it("refuses what is no object, what is missing and what is unknown", async () => {
-    for (const body of ["null", "[]", '"text"', "42", "true"]) await expectRefusal(await real.post(tool, body), "invalid_input", undefined);
+    for (const body of ["null", "[]", '"text"', "42", "true"])
+      await expectRefusal(await real.post(tool, body), "invalid_input", undefined);
     for (const name of Object.keys(fine)) {
       const { [name]: _, ...rest } = fine;
       const reply = await real.post(tool, json(rest));
@@ -230,7 +89,14 @@ describe.each(Object.entries(CASES))("%s", (tool, { good: fine, bad }) => {
     await expectRefusal(unknown, "invalid_input", "colour");
     expect(unknown.body.error.message).toBe('unknown argument "colour"; leave it out.');
     await expectRefusal(await real.post(tool, json({ ...fine, __proto__x: raw("1") })), "invalid_input", "__proto__x");
-    await expectRefusal(await real.post(tool, `{"__proto__":{"admin":true}${json(fine).replace("{", Object.keys(fine).length > 0 ? "," : "")}`), "invalid_input", "__proto__");
+    await expectRefusal(
+      await real.post(
+        tool,
+        `{"__proto__":{"admin":true}${json(fine).replace("{", Object.keys(fine).length > 0 ? "," : "")}`,
+      ),
+      "invalid_input",
+      "__proto__",
+    );
     await expectRefusal(await real.post(tool, json({ ...fine, tenant: "other" })), "invalid_input", "tenant");
   });
 });
@@ -260,33 +126,56 @@ describe("words", () => {
 });
 
 describe("rights", () => {
-  it.each(["memory_search", "memory_recall", "memory_stats", "memory_activity_stream"])("%s keeps to the caller's scopes", async (tool) => {
-    const { good: fine = {} } = CASES[tool] ?? {};
-    await expectRefusal(await real.post(tool, json({ ...fine, scope: "*" })), "forbidden", "scope");
-    await expectRefusal(await real.post(tool, json({ ...fine, scope: "travel" })), "forbidden", "scope");
-    await expectRefusal(await real.post(tool, json({ ...fine, scope: "genera" })), "forbidden", "scope");
-    const all = await real.post(tool, json({ ...fine, scope: "*" }), { token: "admin" });
-    expect(all.status).toBe(200);
-    await real.house.settled();
-  });
+  it.each(["memory_search", "memory_recall", "memory_stats", "memory_activity_stream"])(
+    "%s keeps to the caller's scopes",
+    async (tool) => {
+      const { good: fine = {} } = CASES[tool] ?? {};
+      await expectRefusal(await real.post(tool, json({ ...fine, scope: "*" })), "forbidden", "scope");
+      await expectRefusal(await real.post(tool, json({ ...fine, scope: "travel" })), "forbidden", "scope");
+      await expectRefusal(await real.post(tool, json({ ...fine, scope: "genera" })), "forbidden", "scope");
+      const all = await real.post(tool, json({ ...fine, scope: "*" }), { token: "admin" });
+      expect(all.status).toBe(200);
+      await real.house.settled();
+    },
+  );
 
-  it.each(["memory_store_fact", "memory_store_rule"])("%s writes to no foreign scope and never to all", async (tool) => {
-    const { good: fine = {} } = CASES[tool] ?? {};
-    await expectRefusal(await real.post(tool, json({ ...fine, scope: "travel" })), "forbidden", "scope");
-    await expectRefusal(await real.post(tool, json({ ...fine, scope: "*" })), "invalid_input", "scope");
-    await expectRefusal(await real.post(tool, json({ ...fine, scope: "*" }), { token: "admin" }), "invalid_input", "scope");
-  });
+  it.each(["memory_store_fact", "memory_store_rule"])(
+    "%s writes to no foreign scope and never to all",
+    async (tool) => {
+      const { good: fine = {} } = CASES[tool] ?? {};
+      await expectRefusal(await real.post(tool, json({ ...fine, scope: "travel" })), "forbidden", "scope");
+      await expectRefusal(await real.post(tool, json({ ...fine, scope: "*" })), "invalid_input", "scope");
+      await expectRefusal(
+        await real.post(tool, json({ ...fine, scope: "*" }), { token: "admin" }),
+        "invalid_input",
+        "scope",
+      );
+    },
+  );
 
-  it.each(["memory_store_episode", "memory_context"])("%s takes no other butler than the connection's", async (tool) => {
-    const { good: fine = {} } = CASES[tool] ?? {};
-    for (const token of ["plain", "admin"] as const)
-      await expectRefusal(await real.post(tool, json({ ...fine, butler: "travel" }), { token }), "forbidden", "butler");
-  });
+  it.each(["memory_store_episode", "memory_context"])(
+    "%s takes no other butler than the connection's",
+    async (tool) => {
+      const { good: fine = {} } = CASES[tool] ?? {};
+      for (const token of ["plain", "admin"] as const)
+        await expectRefusal(
+          await real.post(tool, json({ ...fine, butler: "travel" }), { token }),
+          "forbidden",
+          "butler",
+        );
+    },
+  );
 });
 
 describe("what no single field shows", () => {
   it("refuses a fact that ends before it begins", async () => {
-    const fact = { subject: "user", predicate: "lives in", content: "Oslo", valid_from: "2026-02-01", valid_to: "2026-01-01" };
+    const fact = {
+      subject: "user",
+      predicate: "lives in",
+      content: "Oslo",
+      valid_from: "2026-02-01",
+      valid_to: "2026-01-01",
+    };
     const reply = await real.post("memory_store_fact", json(fact));
     await expectRefusal(reply, "invalid_input", "valid_to");
     expect(reply.body.error.message).toBe("valid_to: is before valid_from.");
@@ -301,9 +190,13 @@ describe("what no single field shows", () => {
 
   it("checks what comes in headers like an argument", async () => {
     const episode = json({ content: "With a header." });
-    const key = await real.post("memory_store_episode", episode, { headers: { "Idempotency-Key": "k".repeat(10_240) } });
+    const key = await real.post("memory_store_episode", episode, {
+      headers: { "Idempotency-Key": "k".repeat(10_240) },
+    });
     await expectRefusal(key, "invalid_input", "idempotency_key");
-    const session = await real.post("memory_store_episode", episode, { headers: { "X-Butler-Session": "s".repeat(201) } });
+    const session = await real.post("memory_store_episode", episode, {
+      headers: { "X-Butler-Session": "s".repeat(201) },
+    });
     await expectRefusal(session, "invalid_input", "session");
   });
 
@@ -313,7 +206,9 @@ describe("what no single field shows", () => {
     const large = await real.post("memory_store_episode", json({ content: "x".repeat(9 * 1024 * 1024) }));
     expect(large).toMatchObject({ status: 413, body: { error: { code: "invalid_input", field: "body" } } });
     expectSentence(large.body.error.message);
-    const form = await real.post("memory_store_episode", "content=x", { headers: { "content-type": "application/x-www-form-urlencoded" } });
+    const form = await real.post("memory_store_episode", "content=x", {
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    });
     expect(form).toMatchObject({ status: 415, body: { error: { code: "invalid_input", field: "Content-Type" } } });
     expect(await rowCounts(real.house.db)).toEqual(before);
   });
@@ -321,8 +216,12 @@ describe("what no single field shows", () => {
   it("answers broken lines on stdio and goes on", async () => {
     const lines = real.overLines({ maxLineBytes: 20_000 });
     const call = (id: number, args: string) =>
-      lines.send(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"memory_store_episode","arguments":${args}}}`);
-    lines.send('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}');
+      lines.send(
+        `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"memory_store_episode","arguments":${args}}}`,
+      );
+    lines.send(
+      '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}',
+    );
     expect((await lines.next()).result.serverInfo.name).toBe("butler-memory");
     lines.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
     for (const line of ["{broken", "[]", '"text"', "null", '{"id":7}', "x".repeat(30_000)]) {
@@ -336,7 +235,11 @@ describe("what no single field shows", () => {
       call(2, args);
       expect((await lines.next()).error.code).toBe(-32602);
     }
-    for (const args of ['{"content":"\\ud800"}', '{"content":"a","colour":1}', `{"content":"a","metadata":${nested(1500).raw}}`]) {
+    for (const args of [
+      '{"content":"\\ud800"}',
+      '{"content":"a","colour":1}',
+      `{"content":"a","metadata":${nested(1500).raw}}`,
+    ]) {
       call(2, args);
       const { result } = await lines.next();
       expect(result.structuredContent.error.code).toBe("invalid_input");
@@ -360,7 +263,13 @@ describe("batches", () => {
       [{ content: "x", metadata: { a: "\0" } }, "invalid_input", "metadata"],
       [{ content: "x", occurred_at: "2026-02-30" }, "invalid_input", "occurred_at"],
     ];
-    const rows = [{ content: "First good row." }, ...bad.map(([row]) => row), null, "text", { content: "Last good row." }];
+    const rows = [
+      { content: "First good row." },
+      ...bad.map(([row]) => row),
+      null,
+      "text",
+      { content: "Last good row." },
+    ];
     const { status, body } = await real.post("memory_ingest_batch", json({ episodes: rows }));
     expect(status).toBe(200);
     expect(body.results.map((r: { ok: boolean }) => r.ok)).toEqual([true, ...bad.map(() => false), false, false, true]);
@@ -378,7 +287,10 @@ describe("batches", () => {
   it("stores nothing when every row is bad", async () => {
     const { status, body } = await real.post("memory_ingest_batch", json({ episodes: [{}, { content: "" }] }));
     expect(status).toBe(200);
-    expect(body.results.map((r: { error: { field: string } }) => r.error.field)).toEqual(["episodes.0.content", "episodes.1.content"]);
+    expect(body.results.map((r: { error: { field: string } }) => r.error.field)).toEqual([
+      "episodes.0.content",
+      "episodes.1.content",
+    ]);
     expect(await rowCounts(real.house.db)).toEqual(before);
   });
 
@@ -393,18 +305,33 @@ describe("batches", () => {
   });
 
   it("answers each context request on its own", async () => {
-    const requests = [{ trigger_prompt: "tea" }, { trigger_prompt: "" }, { trigger_prompt: "x", token_budget: 0 }, { trigger_prompt: "x", butler: "travel" }, 5];
+    const requests = [
+      { trigger_prompt: "tea" },
+      { trigger_prompt: "" },
+      { trigger_prompt: "x", token_budget: 0 },
+      { trigger_prompt: "x", butler: "travel" },
+      5,
+    ];
     const { status, body } = await real.post("memory_context_batch", json({ requests }));
     expect(status).toBe(200);
-    const fields = body.responses.map((r: { ok: boolean; error?: { field?: string } }) => (r.ok ? "ok" : r.error?.field));
-    expect(fields).toEqual(["ok", "requests.1.trigger_prompt", "requests.2.token_budget", "requests.3.butler", "requests.4"]);
+    const fields = body.responses.map((r: { ok: boolean; error?: { field?: string } }) =>
+      r.ok ? "ok" : r.error?.field,
+    );
+    expect(fields).toEqual([
+      "ok",
+      "requests.1.trigger_prompt",
+      "requests.2.token_budget",
+      "requests.3.butler",
+      "requests.4",
+    ]);
     await real.house.settled();
   });
 });
 
 describe("names that JavaScript treats specially", () => {
   it("keeps them as data and lets none reach a prototype", async () => {
-    const keys = '{"constructor":"c","toString":1,"hasOwnProperty":null,"nested":{"__proto__":{"admin":true},"prototype":[]}}';
+    const keys =
+      '{"constructor":"c","toString":1,"hasOwnProperty":null,"nested":{"__proto__":{"admin":true},"prototype":[]}}';
     const { status, body } = await real.post("memory_store_episode", `{"content":"Special keys.","metadata":${keys}}`);
     expect(status).toBe(200);
     const { body: got } = await real.post("memory_get", json({ id: body.id }));

@@ -44,14 +44,25 @@ async function httpDoor(): Promise<Door> {
 async function stdioDoor(): Promise<Door> {
   const entry = fileURLToPath(new URL("../../dist/main/butler.js", import.meta.url));
   const home = emptyHome();
-  const variables = { BUTLER_NOW: "2026-03-01T12:00:00.000Z", BUTLER_MODEL_DIR: TEST_MODEL_CACHE, BUTLER_IDLE_SECONDS: "2" };
+  const variables = {
+    BUTLER_NOW: "2026-03-01T12:00:00.000Z",
+    BUTLER_MODEL_DIR: TEST_MODEL_CACHE,
+    BUTLER_IDLE_SECONDS: "2",
+  };
   const clients: Client[] = [];
   return {
     async connect(toolset) {
       const client = new Client({ name: "test", version: "1" });
       clients.push(client);
       const args = [entry, "mcp", "--butler", "general", "--tools", toolset];
-      await client.connect(new StdioClientTransport({ command: process.execPath, args, env: { ...variables, BUTLER_HOME: home }, stderr: "ignore" }));
+      await client.connect(
+        new StdioClientTransport({
+          command: process.execPath,
+          args,
+          env: { ...variables, BUTLER_HOME: home },
+          stderr: "ignore",
+        }),
+      );
       return client;
     },
     async close() {
@@ -95,7 +106,9 @@ describe.each([
     const { tools } = await core.listTools();
     expect(tools.map((tool) => tool.name)).toEqual(CORE);
     // What every session pays before its first word; 4 bytes are about a token.
-    const seen = tools.map(({ name: tool, description, inputSchema }) => JSON.stringify({ tool, description, inputSchema })).join("").length;
+    const seen = tools
+      .map(({ name: tool, description, inputSchema }) => JSON.stringify({ tool, description, inputSchema }))
+      .join("").length;
     expect(seen).toBeLessThan(12_000);
     expect(JSON.stringify(tools).length).toBeLessThan(28_000);
 
@@ -113,9 +126,15 @@ describe.each([
       checks.set(tool.name, fromJsonSchema(tool.outputSchema as JsonSchemaType)["~standard"].validate);
     }
     const readers = all.filter((tool) => tool.annotations?.readOnlyHint).map((tool) => tool.name);
-    expect(readers.toSorted()).toEqual(
-      ["memory_activity_stream", "memory_context", "memory_context_batch", "memory_get", "memory_recall", "memory_search", "memory_stats"],
-    );
+    expect(readers.toSorted()).toEqual([
+      "memory_activity_stream",
+      "memory_context",
+      "memory_context_batch",
+      "memory_get",
+      "memory_recall",
+      "memory_search",
+      "memory_stats",
+    ]);
   });
 
   it("lives a small story with all of them", async () => {
@@ -129,9 +148,20 @@ describe.each([
     });
     expect(episode).toMatchObject({ tier: "eden", duplicate: false, redactions: [], request_id: `req-${name}` });
 
-    const fact = await call("memory_store_fact", { subject: "Ada", predicate: "coffee after lunch", content: "Ada drinks decaffeinated coffee after lunch", importance: 8, permanence: "stable", source_episode_id: episode.id, request_context });
+    const fact = await call("memory_store_fact", {
+      subject: "Ada",
+      predicate: "coffee after lunch",
+      content: "Ada drinks decaffeinated coffee after lunch",
+      importance: 8,
+      permanence: "stable",
+      source_episode_id: episode.id,
+      request_context,
+    });
     expect(fact).toMatchObject({ status: "created", superseded_id: null, request_id: `req-${name}` });
-    const rule = await call("memory_store_rule", { content: "Ask before brewing coffee in the afternoon.", source_episode_id: episode.id });
+    const rule = await call("memory_store_rule", {
+      content: "Ask before brewing coffee in the afternoon.",
+      source_episode_id: episode.id,
+    });
     expect(rule).toMatchObject({ maturity: "candidate", duplicate_of: null });
     const note = await call("memory_store", { content: "The grinder is being repaired.", tier: "mid" });
     expect(note.tier).toBe("mid");
@@ -145,21 +175,36 @@ describe.each([
     expect(found.said).toContain(found.results[0].id);
     const recalled = await call("memory_recall", { topic: "coffee" });
     expect(recalled.results.map((r: { type: string }) => r.type).toSorted()).toEqual(["fact", "rule"]);
-    const context = await call("memory_context", { trigger_prompt: "Make Ada a coffee", butler: "general", token_budget: 400 });
+    const context = await call("memory_context", {
+      trigger_prompt: "Make Ada a coffee",
+      butler: "general",
+      token_budget: 400,
+    });
     expect(context.text).toContain("decaffeinated");
     expect(context.tokens).toBeLessThanOrEqual(400);
     expect(context.said).toBe(context.text);
-    const contexts = await call("memory_context_batch", { requests: [{ trigger_prompt: "coffee" }, { trigger_prompt: "milk", token_budget: 0 }] });
+    const contexts = await call("memory_context_batch", {
+      requests: [{ trigger_prompt: "coffee" }, { trigger_prompt: "milk", token_budget: 0 }],
+    });
     expect(contexts.responses.map((r: { ok: boolean }) => r.ok)).toEqual([true, false]);
 
     const confirmed = await call("memory_confirm", { type: "fact", id: fact.id });
     expect(confirmed).toMatchObject({ state: "active", effective_confidence: 1 });
     const helped = await call("memory_mark_helpful", { rule_id: rule.id, session_id: "monday" });
     expect(helped).toMatchObject({ success_count: 1, harmful_count: 0, maturity: "candidate", inverted: false });
-    const harmed = await call("memory_mark_harmful", { rule_id: rule.id, reason: "She was in a hurry.", session_id: "tuesday" });
+    const harmed = await call("memory_mark_harmful", {
+      rule_id: rule.id,
+      reason: "She was in a hurry.",
+      session_id: "tuesday",
+    });
     expect(harmed).toMatchObject({ success_count: 1, harmful_count: 1 });
 
-    const superseded = await call("memory_store_fact", { subject: "ada", predicate: "Coffee_after_lunch", content: "Ada drinks no coffee after lunch", importance: 8 });
+    const superseded = await call("memory_store_fact", {
+      subject: "ada",
+      predicate: "Coffee_after_lunch",
+      content: "Ada drinks no coffee after lunch",
+      importance: 8,
+    });
     expect(superseded).toMatchObject({ status: "superseded", superseded_id: fact.id });
     const old = await call("memory_get", { id: fact.id });
     expect(old.memory).toMatchObject({ type: "fact", state: "superseded" });
@@ -173,11 +218,17 @@ describe.each([
     expect(gone.results).toEqual([]);
     expect(await call("memory_restore", { id: note.id })).toMatchObject({ type: "episode", state: "active" });
     const stats = await call("memory_stats");
-    expect(stats).toMatchObject({ episodes: { total: 3, by_tier: { eden: 2, mid: 1 } }, facts: { total: 1 }, rules: { total: 1 } });
+    expect(stats).toMatchObject({
+      episodes: { total: 3, by_tier: { eden: 2, mid: 1 } },
+      facts: { total: 1 },
+      rules: { total: 1 },
+    });
 
     const stream = await call("memory_activity_stream", { limit: 1000 });
     const caused = stream.events.filter((event: { request_id: string | null }) => event.request_id === `req-${name}`);
-    expect(caused.map((event: { entity_id: string }) => event.entity_id)).toEqual(expect.arrayContaining([episode.id, fact.id]));
+    expect(caused.map((event: { entity_id: string }) => event.entity_id)).toEqual(
+      expect.arrayContaining([episode.id, fact.id]),
+    );
     expect(caused[0]).toMatchObject({ subrequest_id: "sub", segment_id: "seg" });
     const kinds = stream.events.map((event: { event_type: string }) => event.event_type.split(".")[0]);
     expect(kinds).toEqual(expect.arrayContaining(["episode", "fact", "rule"]));
@@ -186,7 +237,10 @@ describe.each([
 
   it("refuses an unknown argument by name, with the request's id", async () => {
     const request_context = { request_id: "req-bad" };
-    const result = await client.callTool({ name: "memory_search", arguments: { query: "x", colour: "red", request_context } });
+    const result = await client.callTool({
+      name: "memory_search",
+      arguments: { query: "x", colour: "red", request_context },
+    });
     expect(result).toMatchObject({
       isError: true,
       content: [{ type: "text", text: 'unknown argument "colour"; leave it out.' }],
@@ -196,7 +250,8 @@ describe.each([
   });
 
   it("serves resources and prompts over real memories", async () => {
-    const read = async (uri: string) => (await client.readResource({ uri })).contents[0] as { mimeType: string; text: string };
+    const read = async (uri: string) =>
+      (await client.readResource({ uri })).contents[0] as { mimeType: string; text: string };
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual(["memory://context/general", "memory://stats"]);
     const context = await read("memory://context/general?prompt=coffee");
@@ -207,12 +262,20 @@ describe.each([
       expect(JSON.parse((await read(`memory://${type}/${id}`)).text).memory).toMatchObject({ type, id, content });
     }
     const missing = "memory://fact/0198c0de-1234-7abc-8def-0123456789ab";
-    await expect(client.readResource({ uri: missing })).rejects.toMatchObject({ data: { code: "not_found", uri: missing } });
-    await expect(client.readResource({ uri: "memory://context/travel" })).rejects.toMatchObject({ data: { code: "forbidden" } });
+    await expect(client.readResource({ uri: missing })).rejects.toMatchObject({
+      data: { code: "not_found", uri: missing },
+    });
+    await expect(client.readResource({ uri: "memory://context/travel" })).rejects.toMatchObject({
+      data: { code: "forbidden" },
+    });
 
-    for (const [prompt, args] of [["recall", { topic: "coffee" }], ["consolidate", {}], ["handoff", {}]] as const) {
+    for (const [prompt, args] of [
+      ["recall", { topic: "coffee" }],
+      ["consolidate", {}],
+      ["handoff", {}],
+    ] as const) {
       const { messages } = await client.getPrompt({ name: prompt, arguments: args });
-      const { text } = messages[0]?.content as { text: string };
+      const text = messages.map(({ content }) => (content.type === "text" ? content.text : "")).join("\n");
       const named = [...text.matchAll(/memory_[a-z_]+/g)].map(([tool]) => tool);
       expect(named.length, prompt).toBeGreaterThan(0);
       // An agent sees the core set by default, so a prompt may ask for nothing else.

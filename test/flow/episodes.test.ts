@@ -39,7 +39,10 @@ inOneHouse("episodes", (guest) => {
     const g = guest();
     const base = { content: "The build is green", session_id: "s1" };
     const first = await store(g, base);
-    expect(await store(g, { ...base, content: "  the build is green. " })).toMatchObject({ id: first.id, duplicate: true });
+    expect(await store(g, { ...base, content: "  the build is green. " })).toMatchObject({
+      id: first.id,
+      duplicate: true,
+    });
     const others = [
       { ...base, session_id: "s2" },
       { content: base.content },
@@ -68,7 +71,12 @@ inOneHouse("episodes", (guest) => {
       "select session_id, ordinal, content from episodes where tenant_id = $1 order by session_id, ordinal",
       [g.tenant],
     );
-    expect(rows.map((r) => [r.session_id, r.ordinal])).toEqual([["s1", 0], ["s1", 1], ["s1", 2], ["s2", 0]]);
+    expect(rows.map((r) => [r.session_id, r.ordinal])).toEqual([
+      ["s1", 0],
+      ["s1", 1],
+      ["s1", 2],
+      ["s2", 0],
+    ]);
     expect(rows[1]?.content).toBe("Step two");
   });
 
@@ -129,7 +137,10 @@ inOneHouse("episodes", (guest) => {
   it("is forgotten as a tombstone and restored with its place in search", async () => {
     const g = guest();
     const { id } = await store(g, { content: "Lunch with Grace at noon" });
-    expect(await g.call("memory_forget", { id, reason: "private" })).toMatchObject({ type: "episode", state: "retracted" });
+    expect(await g.call("memory_forget", { id, reason: "private" })).toMatchObject({
+      type: "episode",
+      state: "retracted",
+    });
     const search = (mode: string) => g.call("memory_search", { query: "lunch with Grace", mode });
     for (const mode of ["keyword", "semantic"]) expect((await search(mode)).results).toEqual([]);
     expect((await g.call("memory_get", { id })).memory).toMatchObject({ state: "retracted", forget_reason: "private" });

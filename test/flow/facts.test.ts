@@ -51,9 +51,17 @@ inOneHouse("facts", (guest) => {
 
   it("keeps several values apart when the predicate carries its object", async () => {
     const g = guest();
-    const tea = await g.call("memory_store_fact", { subject: "user", predicate: "likes:green tea", content: "Likes it" });
+    const tea = await g.call("memory_store_fact", {
+      subject: "user",
+      predicate: "likes:green tea",
+      content: "Likes it",
+    });
     const jazz = await g.call("memory_store_fact", { subject: "user", predicate: "likes: jazz", content: "Likes it" });
-    const again = await g.call("memory_store_fact", { subject: "user", predicate: "Likes : Green_Tea", content: "likes it." });
+    const again = await g.call("memory_store_fact", {
+      subject: "user",
+      predicate: "Likes : Green_Tea",
+      content: "likes it.",
+    });
     expect([tea.status, jazz.status, again.status]).toEqual(["created", "created", "confirmed"]);
     expect(again.id).toBe(tea.id);
   });
@@ -62,7 +70,13 @@ inOneHouse("facts", (guest) => {
     const g = guest();
     const { id } = await g.call("memory_store_fact", { ...home, confidence: 0.6 });
     const until = "2026-05-01T00:00:00.000Z";
-    await g.call("memory_store_fact", { ...home, permanence: "stable", importance: 9, confidence: 0.9, valid_to: until });
+    await g.call("memory_store_fact", {
+      ...home,
+      permanence: "stable",
+      importance: 9,
+      confidence: 0.9,
+      valid_to: until,
+    });
     expect(await g.row("facts", id)).toMatchObject({
       permanence: "stable",
       decay_rate: 0.002,
@@ -96,7 +110,12 @@ inOneHouse("facts", (guest) => {
   it("keeps history without taking anybody's place", async () => {
     const g = guest();
     const now = await g.call("memory_store_fact", home);
-    const past = await g.call("memory_store_fact", { ...home, content: "Rome", valid_from: "2019-01-01", valid_to: "2021-01-01" });
+    const past = await g.call("memory_store_fact", {
+      ...home,
+      content: "Rome",
+      valid_from: "2019-01-01",
+      valid_to: "2021-01-01",
+    });
     expect(past).toMatchObject({ status: "created", state: "expired", superseded_id: null });
     expect(await found(g, "where does the user live")).toEqual([now.id]);
     expect((await g.call("memory_get", { id: past.id })).memory).toMatchObject({
@@ -172,7 +191,9 @@ inOneHouse("facts", (guest) => {
     expect(memory.source_episode_id).toBe(said.id);
     expect(links.outbound).toMatchObject([{ relation: "derived_from", type: "episode", id: said.id }]);
     expect(links.inbound).toMatchObject([{ relation: "supports", type: "episode", id: again.id }]);
-    expect((await g.call("memory_get", { id: said.id })).links.inbound).toMatchObject([{ relation: "derived_from", id }]);
+    expect((await g.call("memory_get", { id: said.id })).links.inbound).toMatchObject([
+      { relation: "derived_from", id },
+    ]);
   });
 
   it("refuses a source that does not exist, has expired or is another butler's", async () => {

@@ -19,7 +19,10 @@ inOneHouse("forget and restore", (guest) => {
       expect(await g.call("memory_forget", { id, type })).toEqual(forgotten);
       const told = (await g.events()).filter((e) => e.event_type === `${type}.forgotten`);
       expect(told).toHaveLength(1);
-      expect(told[0]?.payload).toMatchObject({ from: "active", set: { validity: "retracted", forget_reason: "no longer wanted" } });
+      expect(told[0]?.payload).toMatchObject({
+        from: "active",
+        set: { validity: "retracted", forget_reason: "no longer wanted" },
+      });
       expect((await g.call("memory_context", { trigger_prompt: "river" })).text).toBe("");
     });
 
@@ -31,7 +34,11 @@ inOneHouse("forget and restore", (guest) => {
       expect(await g.call("memory_restore", { id })).toEqual({ type, id, state: "active" });
       expect(await g.call("memory_restore", { id })).toEqual({ type, id, state: "active" });
       expect((await g.events()).filter((e) => e.event_type === `${type}.restored`)).toHaveLength(1);
-      expect(await g.row(TABLE[type], id)).toMatchObject({ validity: "active", forgotten_at: null, forget_reason: null });
+      expect(await g.row(TABLE[type], id)).toMatchObject({
+        validity: "active",
+        forgotten_at: null,
+        forget_reason: null,
+      });
       expect((await g.call("memory_search", { query: "river" })).results).toMatchObject([{ id }]);
     });
 
@@ -56,7 +63,12 @@ inOneHouse("forget and restore", (guest) => {
 
   it("a memory too faint to be found is restored with a new anchor", async () => {
     const g = guest();
-    const { id } = await g.call("memory_store_fact", { subject: "user", predicate: "mood", content: "Sunny", permanence: "ephemeral" });
+    const { id } = await g.call("memory_store_fact", {
+      subject: "user",
+      predicate: "mood",
+      content: "Sunny",
+      permanence: "ephemeral",
+    });
     await g.call("memory_forget", { id });
     g.later(60);
     await g.call("memory_restore", { id });

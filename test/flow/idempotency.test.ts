@@ -70,7 +70,10 @@ inOneHouse("idempotency", (guest) => {
     const input = { content: "Keyed", idempotency_key: "mine" };
     const first = await g.call("memory_store_episode", input, { idempotencyKey: "call:1" });
     expect(first.duplicate).toBe(false);
-    expect(await g.call("memory_store_episode", input, { idempotencyKey: "call:2" })).toEqual({ ...first, duplicate: true });
+    expect(await g.call("memory_store_episode", input, { idempotencyKey: "call:2" })).toEqual({
+      ...first,
+      duplicate: true,
+    });
   });
 
   it("lineage is not part of what is asked for", async () => {
@@ -83,8 +86,12 @@ inOneHouse("idempotency", (guest) => {
   it("a key belongs to its tenant and its tool", async () => {
     const [a, b] = [guest(), guest()];
     await a.call("memory_store_episode", { content: "Hello", idempotency_key: "k" });
-    expect(await b.call("memory_store_episode", { content: "Other", idempotency_key: "k" })).toMatchObject({ duplicate: false });
-    expect(await a.call("memory_store_rule", { content: "Rule", idempotency_key: "k" })).toMatchObject({ duplicate_of: null });
+    expect(await b.call("memory_store_episode", { content: "Other", idempotency_key: "k" })).toMatchObject({
+      duplicate: false,
+    });
+    expect(await a.call("memory_store_rule", { content: "Rule", idempotency_key: "k" })).toMatchObject({
+      duplicate_of: null,
+    });
   });
 
   it("hears the first answer even when its source is gone by now", async () => {

@@ -31,7 +31,9 @@ inOneHouse("ingest", (guest) => {
     const g = guest();
     const episodes = Array.from({ length: 20 }, (_, n) => ({ content: `Turn ${n}`, session_id: "s" }));
     const { results } = await g.call("memory_ingest_batch", { episodes });
-    const rows = await g.db.query<{ id: string }>("select id from episodes where tenant_id = $1 order by ordinal", [g.tenant]);
+    const rows = await g.db.query<{ id: string }>("select id from episodes where tenant_id = $1 order by ordinal", [
+      g.tenant,
+    ]);
     expect(rows.map((r) => r.id)).toEqual(results.map((r: { id: string }) => r.id));
   });
 

@@ -11,8 +11,16 @@ const counted = async (g: Guest, table: "episodes" | "facts" | "rules", id: stri
 inOneHouse("references", (guest) => {
   it("search, recall, get and context each count once, after the answer", async () => {
     const g = guest();
-    const { id } = await g.call("memory_store_fact", { subject: "user", predicate: "pet", content: "A cat called Turing" });
-    expect(await counted(g, "facts", id)).toEqual({ reference_count: 0, last_referenced_at: null, prior_referenced_at: null });
+    const { id } = await g.call("memory_store_fact", {
+      subject: "user",
+      predicate: "pet",
+      content: "A cat called Turing",
+    });
+    expect(await counted(g, "facts", id)).toEqual({
+      reference_count: 0,
+      last_referenced_at: null,
+      prior_referenced_at: null,
+    });
     const reads: [string, object][] = [
       ["memory_search", { query: "Turing" }],
       ["memory_recall", { topic: "Turing" }],
@@ -81,6 +89,10 @@ inOneHouse("references", (guest) => {
     const answer = await g.call("memory_get", { id, request_context: { request_id: "r1", segment_id: "s1" } });
     expect(answer.request_id).toBe("r1");
     await g.settled();
-    expect((await g.events()).at(-1)).toMatchObject({ event_type: "memory.referenced", request_id: "r1", segment_id: "s1" });
+    expect((await g.events()).at(-1)).toMatchObject({
+      event_type: "memory.referenced",
+      request_id: "r1",
+      segment_id: "s1",
+    });
   });
 });

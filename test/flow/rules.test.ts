@@ -18,7 +18,10 @@ const found = async (g: Guest, query: string, extra = {}) =>
 inOneHouse("rules", (guest) => {
   it("starts as a candidate with half confidence and is recalled at once", async () => {
     const g = guest();
-    const stored = await g.call("memory_store_rule", { content: "Always run the tests before a release", tags: ["ci", "ci"] });
+    const stored = await g.call("memory_store_rule", {
+      content: "Always run the tests before a release",
+      tags: ["ci", "ci"],
+    });
     expect(stored).toMatchObject({ maturity: "candidate", duplicate_of: null, scope: "global" });
     const { results } = await g.call("memory_recall", { topic: "releasing" });
     expect(results).toMatchObject([
@@ -33,10 +36,15 @@ inOneHouse("rules", (guest) => {
     const again = await g.call("memory_store_rule", { content: "always run the tests  before a release." });
     expect(again).toMatchObject({ id, duplicate_of: id });
     expect(await g.row("rules", id)).toMatchObject({ last_confirmed_at: g.now });
-    const own = await g.call("memory_store_rule", { content: "Always run the tests before a release", scope: "general" });
+    const own = await g.call("memory_store_rule", {
+      content: "Always run the tests before a release",
+      scope: "general",
+    });
     expect(own.duplicate_of).toBeNull();
     g.later(60);
-    expect((await found(g, "run tests before release", { mode: "semantic" })).map((r: { id: string }) => r.id)).toContain(id);
+    expect(
+      (await found(g, "run tests before release", { mode: "semantic" })).map((r: { id: string }) => r.id),
+    ).toContain(id);
   });
 
   it("ten at once with the same words are one rule", async () => {
@@ -54,13 +62,20 @@ inOneHouse("rules", (guest) => {
     const answer = await g.call("memory_mark_helpful", { rule_id: id, session_id: "s3" });
     expect(answer).toMatchObject({ applied_count: 3, success_count: 2, harmful_count: 1, counted: true });
     expect(answer.effectiveness).toBeCloseTo(2 / 6.01, 12);
-    const rows = await g.db.query("select outcome, note, session_id, actor from rule_applications where rule_id = $1 order by id", [id]);
+    const rows = await g.db.query(
+      "select outcome, note, session_id, actor from rule_applications where rule_id = $1 order by id",
+      [id],
+    );
     expect(rows).toEqual([
       { outcome: "helpful", note: "caught a bug", session_id: "s1", actor: "test" },
       { outcome: "harmful", note: "cost an hour", session_id: "s2", actor: "test" },
       { outcome: "helpful", note: null, session_id: "s3", actor: "test" },
     ]);
-    expect(await g.row("rules", id)).toMatchObject({ last_applied_at: g.now, last_evaluated_at: g.now, applied_count: 3 });
+    expect(await g.row("rules", id)).toMatchObject({
+      last_applied_at: g.now,
+      last_evaluated_at: g.now,
+      applied_count: 3,
+    });
   });
 
   it("counts a session once per outcome, and unnamed marks each time", async () => {
@@ -104,19 +119,29 @@ inOneHouse("rules", (guest) => {
     const id = await rule(g, content);
     const [before] = await g.db.query("select embedding::text as v from embeddings where memory_id = $1", [id]);
     await harm(g, id, "nobody was there to fix it");
-    expect(await harm(g, id, "the site was down all weekend")).toMatchObject({ maturity: "candidate", inverted: false });
+    expect(await harm(g, id, "the site was down all weekend")).toMatchObject({
+      maturity: "candidate",
+      inverted: false,
+    });
     const last = await harm(g, id, "nobody was there to fix it");
-    const warning = "Avoid: Deploy on Friday afternoon (because: nobody was there to fix it; the site was down all weekend)";
+    const warning =
+      "Avoid: Deploy on Friday afternoon (because: nobody was there to fix it; the site was down all weekend)";
     expect(last).toMatchObject({ maturity: "anti_pattern", inverted: true, content: warning, harmful_count: 3 });
     expect(await g.row("rules", id)).toMatchObject({ content: warning, original_content: content, confidence: 1 });
     const after = await g.db.query("select embedding::text as v from embeddings where memory_id = $1", [id]);
     expect(after).toHaveLength(1);
     expect(after[0]).not.toEqual(before);
     for (const mode of ["keyword", "semantic", "hybrid"])
-      expect(await found(g, "site down on the weekend", { mode })).toMatchObject([{ id, warning: true, content: warning }]);
+      expect(await found(g, "site down on the weekend", { mode })).toMatchObject([
+        { id, warning: true, content: warning },
+      ]);
     expect((await g.events()).map((e) => e.event_type)).toContain("rule.inverted");
     expect(await help(g, id, 6)).toMatchObject({ maturity: "anti_pattern", content: warning });
-    expect(await g.call("memory_store_rule", { content })).toMatchObject({ id, maturity: "anti_pattern", duplicate_of: id });
+    expect(await g.call("memory_store_rule", { content })).toMatchObject({
+      id,
+      maturity: "anti_pattern",
+      duplicate_of: id,
+    });
   });
 
   it("has one formula, whichever mark came last", async () => {
@@ -149,7 +174,10 @@ inOneHouse("rules", (guest) => {
     expect(await found(g, "run tests before release")).toEqual([]);
     expect((await g.call("memory_stats", {})).rules).toMatchObject({ total: 0, applications: 0, effectiveness: null });
     expect((await g.refused("memory_mark_helpful", { rule_id: id })).code).toBe("integrity");
-    expect((await g.call("memory_get", { id })).memory).toMatchObject({ state: "retracted", forget_reason: "outdated" });
+    expect((await g.call("memory_get", { id })).memory).toMatchObject({
+      state: "retracted",
+      forget_reason: "outdated",
+    });
     expect(await g.call("memory_restore", { id })).toMatchObject({ state: "active" });
     expect((await g.call("memory_stats", {})).rules).toMatchObject({ total: 1, applications: 1 });
     for (const mode of ["keyword", "semantic"])

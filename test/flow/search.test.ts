@@ -1,10 +1,17 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { compositeScore } from "../../src/domain/scoring.ts";
 import { maintain } from "../../src/memory/maintain.ts";
+import { buildIndex, indexState } from "../../src/store/vector-index.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { onEachStore } from "../support/stores.ts";
 
-type Hit = Record<string, number> & { id: string; content: string; type: string };
+type Signal = "relevance" | "recency" | "effective_confidence";
+type Hit = Record<Signal | "score" | "importance", number> & {
+  id: string;
+  type: string;
+  maturity?: "candidate";
+  explain?: Record<string, number>;
+};
 const WEIGHTS = { relevance: 0.4, importance: 0.3, recency: 0.2, confidence: 0.1 };
 const MODES = ["keyword", "semantic", "hybrid"] as const;
 const search = async (g: Guest, query: string, extra = {}): Promise<Hit[]> =>
@@ -34,7 +41,7 @@ inOneHouse("search", (guest) => {
     expect(answer.degraded).toBeUndefined();
     expect(ids(answer.results).slice(0, 3).toSorted()).toEqual(Object.values(all).toSorted());
     for (const hit of answer.results as Hit[]) {
-      for (const signal of ["relevance", "recency", "effective_confidence"])
+      for (const signal of ["relevance", "recency", "effective_confidence"] as const)
         expect(hit[signal], signal).toSatisfy((n: number) => n >= 0 && n <= 1);
       expect(hit.score).toBe(hit.relevance);
     }
@@ -76,11 +83,11 @@ inOneHouse("search", (guest) => {
     g.later(2);
     const hits = await search(g, "cat", { rank: "composite", explain: true });
     for (const hit of hits) {
-      const { relevance, importance, recency, effective_confidence: confidence, maturity } = hit as never;
+      const { relevance, importance, recency, effective_confidence: confidence, maturity } = hit;
       const signals = { relevance, importance, recency, confidence, ...(maturity ? { maturity } : {}) };
       expect(hit.score).toBeCloseTo(compositeScore(signals, WEIGHTS), 12);
     }
-    expect(hits.map((h) => h.score)).toEqual(hits.map((h) => h.score).toSorted((a, b) => (b ?? 0) - (a ?? 0)));
+    expect(hits.map((h) => h.score)).toEqual(hits.map((h) => h.score).toSorted((a, b) => b - a));
   });
 
   it("breaks ties by age, then by id", async () => {
@@ -106,7 +113,7 @@ inOneHouse("search", (guest) => {
       id: fact,
       explain: { keyword_rank: 1, semantic_rank: 1, confidence: 1, decay_per_day: 0.008, reference_count: 0 },
     });
-    const { cosine, keyword_score } = hit?.explain as unknown as Record<string, number>;
+    const { cosine, keyword_score } = hit?.explain ?? {};
     expect(cosine).toSatisfy((n: number) => n > 0 && n <= 1);
     expect(keyword_score).toBeGreaterThan(0);
     expect(hit?.relevance).toBe(1);
@@ -115,7 +122,12 @@ inOneHouse("search", (guest) => {
 
   it("gates on effective confidence, and min_confidence moves the gate both ways", async () => {
     const g = guest();
-    const { id } = await g.call("memory_store_fact", { subject: "user", predicate: "mood", content: "Cheerful", permanence: "volatile" });
+    const { id } = await g.call("memory_store_fact", {
+      subject: "user",
+      predicate: "mood",
+      content: "Cheerful",
+      permanence: "volatile",
+    });
     g.later(20);
     const confidence = Math.exp(-0.03 * 20);
     for (const mode of MODES) {
@@ -135,7 +147,15 @@ inOneHouse("search", (guest) => {
   it("does not trip over what a query can hold", async () => {
     const g = guest();
     await furnish(g);
-    for (const query of ["the", "'; drop table facts; --", "<|endoftext|>", "猫", "🐈‍⬛", "a".repeat(4000), "\\ % _ : & | !"])
+    for (const query of [
+      "the",
+      "'; drop table facts; --",
+      "<|endoftext|>",
+      "猫",
+      "🐈‍⬛",
+      "a".repeat(4000),
+      "\\ % _ : & | !",
+    ])
       for (const mode of MODES) expect(Array.isArray(await search(g, query, { mode }))).toBe(true);
   });
 });
@@ -162,38 +182,49 @@ inOneHouse("a rare tag among many", (guest) => {
   });
 });
 
-inOneHouse("search without a model", (guest) => {
-  it("answers by keyword and says that it is less", async () => {
-    const g = guest();
-    const { fact } = await furnish(g);
-    for (const mode of ["hybrid", "semantic"]) {
-      const answer = await g.call("memory_search", { query: "Turing", mode });
-      expect(answer.degraded).toMatch(/no embedding model/);
-      expect(ids(answer.results)).toEqual([fact]);
-    }
-    expect((await g.call("memory_search", { query: "Turing", mode: "keyword" })).degraded).toBeUndefined();
-    expect((await g.call("memory_recall", { topic: "Turing" })).degraded).toMatch(/butler model pull/);
-    const context = await g.call("memory_context", { trigger_prompt: "Turing" });
-    expect(context.degraded).toMatch(/no embedding model/);
-    expect(context.text).toContain("Turing");
-    expect((await g.call("memory_stats", {})).degraded).toMatch(/no embedding model/);
-  });
-}, { model: false });
+inOneHouse(
+  "search without a model",
+  (guest) => {
+    it("answers by keyword and says that it is less", async () => {
+      const g = guest();
+      const { fact } = await furnish(g);
+      for (const mode of ["hybrid", "semantic"]) {
+        const answer = await g.call("memory_search", { query: "Turing", mode });
+        expect(answer.degraded).toMatch(/no embedding model/);
+        expect(ids(answer.results)).toEqual([fact]);
+      }
+      expect((await g.call("memory_search", { query: "Turing", mode: "keyword" })).degraded).toBeUndefined();
+      expect((await g.call("memory_recall", { topic: "Turing" })).degraded).toMatch(/butler model pull/);
+      const context = await g.call("memory_context", { trigger_prompt: "Turing" });
+      expect(context.degraded).toMatch(/no embedding model/);
+      expect(context.text).toContain("Turing");
+      expect((await g.call("memory_stats", {})).degraded).toMatch(/no embedding model/);
+    });
+  },
+  { model: false },
+);
 
-onEachStore("a vector index", (open) => {
-  describe.each(["ivfflat", "hnsw"] as const)("of kind %s", (vector_index) => {
-    it("does not hide a rare tag, and a scope finds only its own", async () => {
-      const house = await open({ settings: { retrieval: { vector_index } } });
+onEachStore(
+  "a vector index",
+  (open) => {
+    it("of either kind does not hide a rare tag", async () => {
+      const { call, db, memory } = await open({ settings: { retrieval: { vector_index: "ivfflat" } } });
       const episodes = Array.from({ length: 200 }, (_, n) => ({
         content: `Note ${n} about the weather in the mountains`,
         tags: n === 150 ? ["rare"] : [],
       }));
-      const { results } = await house.call("memory_ingest_batch", { episodes });
-      await maintain(house.memory, { level: "light" });
-      const [index] = await house.db.query("select indexdef from pg_indexes where indexname like 'embeddings_ann%'");
-      expect(index?.indexdef).toContain(vector_index);
-      const found = await house.call("memory_search", { query: "mountain weather", mode: "semantic", tags: ["rare"] });
-      expect(ids(found.results)).toEqual([results[150].id]);
+      const { results } = await call("memory_ingest_batch", { episodes });
+      const found = async () => {
+        const asked = { query: "mountain weather", mode: "semantic", tags: ["rare"] };
+        return ids((await call("memory_search", asked)).results);
+      };
+      await maintain(memory, { level: "light" });
+      expect(await indexState(db, memory.embeddingVersion ?? 0)).toEqual({ kind: "ivfflat", rows: 200, builtAt: 200 });
+      expect(await found()).toEqual([results[150].id]);
+      await buildIndex(db, memory.embeddingVersion ?? 0, 384, "hnsw", 200);
+      expect(await indexState(db, memory.embeddingVersion ?? 0)).toMatchObject({ kind: "hnsw" });
+      expect(await found()).toEqual([results[150].id]);
     });
-  });
-}, "embedded");
+  },
+  "embedded",
+);

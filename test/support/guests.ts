@@ -60,7 +60,8 @@ export function guestOf(house: House, tenant: string): Guest {
     outcome: mine,
     call: (tool, input, { as, ...extra } = {}) => house.call(tool, input, { ...extra, as: { tenant, ...as } }),
     refused: (tool, input, { as, ...extra } = {}) => house.refused(tool, input, { ...extra, as: { tenant, ...as } }),
-    events: () => house.db.query<StoredEvent>("select * from memory_events where tenant_id = $1 order by seq", [tenant]),
+    events: () =>
+      house.db.query<StoredEvent>("select * from memory_events where tenant_id = $1 order by seq", [tenant]),
     async row(table, id) {
       const [row] = await house.db.query(`select * from ${table} where id = $1`, [id]);
       return row;

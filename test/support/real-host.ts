@@ -1,7 +1,7 @@
 /** The real tools behind the doors: one embedded store in memory, on a fixed clock, with every door on top of it. */
 import { PassThrough } from "node:stream";
 import { type ServerType, serve } from "@hono/node-server";
-import { Client, type CallToolResult, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { openPglite } from "../../src/adapters/db/pglite.ts";
 import type { Db } from "../../src/adapters/db/port.ts";
 import { openOnnxEmbedder } from "../../src/adapters/embedder/onnx.ts";
@@ -49,7 +49,9 @@ export interface Lines {
 }
 
 export async function openRealHost(options: { model?: boolean } = {}): Promise<RealHost> {
-  const house = await openHouse(await openPglite({ dir: undefined, snapshot: await migratedSnapshot() }), { model: false });
+  const house = await openHouse(await openPglite({ dir: undefined, snapshot: await migratedSnapshot() }), {
+    model: false,
+  });
   const closing: (() => Promise<unknown>)[] = [() => house.memory.close()];
   if (options.model) {
     const embedder = await openOnnxEmbedder(await testModel());
@@ -90,7 +92,12 @@ export async function openRealHost(options: { model?: boolean } = {}): Promise<R
       const response = await app.request(`/api/butlers/general/tools/${tool}`, {
         method: "POST",
         body,
-        headers: { host: "127.0.0.1:4270", "content-type": "application/json", authorization: `Bearer ${token}`, ...headers },
+        headers: {
+          host: "127.0.0.1:4270",
+          "content-type": "application/json",
+          authorization: `Bearer ${token}`,
+          ...headers,
+        },
       });
       return { status: response.status, body: await response.json() };
     },
@@ -98,7 +105,9 @@ export async function openRealHost(options: { model?: boolean } = {}): Promise<R
       const { base } = await listen();
       const client = new Client({ name: "test", version: "1" });
       const address = new URL(`${base}/butlers/general/mcp?tools=${toolset}`);
-      await client.connect(new StreamableHTTPClientTransport(address, { requestInit: { headers: { Authorization: `Bearer ${token}` } } }));
+      await client.connect(
+        new StreamableHTTPClientTransport(address, { requestInit: { headers: { Authorization: `Bearer ${token}` } } }),
+      );
       closing.push(() => client.close());
       return client;
     },

@@ -12,7 +12,7 @@ import { stderrLog } from "../logger.ts";
 import { runOwner, untilStopped } from "../owner-process.ts";
 import { progressLine } from "../progress.ts";
 import { selfCommand } from "../self.ts";
-import { fetchModel } from "../store-parts.ts";
+import { checkDatabase, fetchModel } from "../store-parts.ts";
 
 export const usage = `butler up [--port <n>] [--host <address>] [--roster <folder>] [--database-url <url>] [--model-dir <folder>] [--json]
 
@@ -43,6 +43,7 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
   prepareHome(home);
   const roster = loadRoster(environment.roster);
   await refuseSecondUp(home);
+  await checkDatabase(environment.databaseUrl);
   await haveModels(environment, home, roster, context);
   const lock = await takeHouse(home);
   const house = await runOwner({ environment, home, lock, roster, log, mode: "up" }).catch(async (error: unknown) => {

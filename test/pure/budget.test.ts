@@ -1,0 +1,94 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { openTokenizer } from "../../src/adapters/tokenizer/gpt.ts";
+import { fillBudget, type Section } from "../../src/domain/budget.ts";
+
+const frame = { head: "<m>\nbackground\n", tail: "</m>\n" };
+const line = (text: string, key = text) => ({ line: `- ${text}\n`, item: text, key });
+const section = (name: string, quota: number, ...texts: string[]): Section<string> => ({
+  name,
+  heading: `# ${name}\n`,
+  quota,
+  items: texts.map((text) => line(text)),
+});
+/** One token a character makes the arithmetic visible. */
+const chars = (text: string) => text.length;
+
+describe("filling a budget", () => {
+  it("takes the best first and tells how many were dropped", () => {
+    const block = fillBudget(frame, [section("a", 1, "first", "second", "third")], 20 + 4 + 8 + 9, chars);
+    expect(block.text).toBe("<m>\nbackground\n# a\n- first\n- second\n</m>\n");
+    expect(block.tokens).toBe(block.text.length);
+    expect(block.sections).toEqual([{ name: "a", items: ["first", "second"], dropped: 1 }]);
+  });
+
+  it("gives what a section leaves to the next, never back", () => {
+    const sections = [section("a", 0.5, "x"), section("b", 0.5, "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy")];
+    const room = 2 * 30;
+    expect(fillBudget(frame, sections, 20 + room, chars).sections.map((s) => s.items.length)).toEqual([1, 1]);
+    const turned = [section("b", 0.5, "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"), section("a", 0.5, "x")];
+    expect(fillBudget(frame, turned, 20 + room, chars).sections.map((s) => s.items.length)).toEqual([0, 1]);
+  });
+
+  it("passes over a line that the whole section cannot hold", () => {
+    const block = fillBudget(frame, [section("a", 1, "z".repeat(500), "short")], 60, chars);
+    expect(block.sections[0]).toMatchObject({ items: ["short"], dropped: 1 });
+  });
+
+  it("says a thing once, in the first section that had room for it", () => {
+    const sections = [
+      section("a", 0.5, "same", "long ".repeat(40)),
+      section("b", 0.5, "same", "long ".repeat(40), "new"),
+    ];
+    const block = fillBudget(frame, sections, 500, chars);
+    expect(block.text.match(/same/g)).toHaveLength(1);
+    expect(block.sections).toEqual([
+      { name: "a", items: ["same", "long ".repeat(40)], dropped: 0 },
+      { name: "b", items: ["new"], dropped: 0 },
+    ]);
+    const tight = fillBudget(frame, sections, 20 + 2 * 230, chars);
+    expect(tight.sections.flatMap((s) => s.items)).toContain("long ".repeat(40));
+  });
+
+  it("is no block at all when nothing fits or there is nothing", () => {
+    expect(fillBudget(frame, [section("a", 1)], 100, chars)).toEqual({
+      text: "",
+      tokens: 0,
+      sections: [{ name: "a", items: [], dropped: 0 }],
+    });
+    expect(fillBudget(frame, [section("a", 1, "x")], 21, chars)).toMatchObject({
+      text: "",
+      tokens: 0,
+      sections: [{ dropped: 1 }],
+    });
+  });
+
+  it("never exceeds the budget by the real tokenizer, whatever the lines", async () => {
+    const { count } = await openTokenizer("o200k_base");
+    const text = fc.oneof(
+      fc.lorem({ maxCount: 20 }),
+      fc.string({ unit: "grapheme", maxLength: 40 }),
+      fc.constant("  \t "),
+    );
+    const parts = fc.array(fc.tuple(fc.double({ min: 0, max: 0.5, noNaN: true }), fc.array(text, { maxLength: 12 })), {
+      maxLength: 4,
+    });
+    fc.assert(
+      fc.property(parts, fc.integer({ min: 1, max: 400 }), (drawn, budget) => {
+        const sections = drawn.map(([quota, texts], n) => section(`s${n}`, quota, ...texts));
+        const block = fillBudget(frame, sections, budget, count);
+        expect(count(block.text)).toBeLessThanOrEqual(budget);
+        expect(block.tokens).toBe(count(block.text));
+        for (const [n, filled] of block.sections.entries()) {
+          let at = -1;
+          for (const item of filled.items) {
+            const place = (sections[n]?.items ?? []).findIndex((offered, index) => index > at && offered.item === item);
+            expect(place).toBeGreaterThan(at);
+            at = place;
+          }
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

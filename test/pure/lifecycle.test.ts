@@ -1,0 +1,67 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MemoryError } from "../../src/domain/errors.ts";
+import { type Happening, isLive, mayHappen, next, VALIDITY } from "../../src/domain/lifecycle.ts";
+import { judgeFact } from "../../src/domain/supersede.ts";
+
+const HAPPENINGS: Happening[] = ["confirm", "fade", "expire", "supersede", "retract", "restore"];
+
+describe("the lifecycle", () => {
+  it("is this table and nothing else", () => {
+    const table = VALIDITY.map((state) => [
+      state,
+      ...HAPPENINGS.map((happening) => (mayHappen(state, happening) ? next(state, happening) : "-")),
+    ]);
+    expect(table).toEqual([
+      ["active", "active", "fading", "expired", "superseded", "retracted", "-"],
+      ["fading", "active", "-", "expired", "superseded", "retracted", "-"],
+      ["superseded", "-", "-", "-", "-", "retracted", "-"],
+      ["expired", "-", "-", "-", "-", "retracted", "active"],
+      ["retracted", "-", "-", "-", "-", "-", "active"],
+    ]);
+  });
+
+  it("refuses every other way with integrity, in words", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...VALIDITY), fc.constantFrom(...HAPPENINGS), (state, happening) => {
+        if (mayHappen(state, happening)) return;
+        expect(() => next(state, happening)).toThrow(MemoryError);
+        expect(() => next(state, happening)).toThrow(`a memory that is ${state} cannot ${happening}`);
+      }),
+    );
+  });
+
+  it("confirm and restore always end in active; only active and fading are live", () => {
+    for (const state of VALIDITY) {
+      if (mayHappen(state, "confirm")) expect(next(state, "confirm")).toBe("active");
+      if (mayHappen(state, "restore")) expect(next(state, "restore")).toBe("active");
+      expect(mayHappen(state, "restore") && isLive(state)).toBe(false);
+    }
+    expect(VALIDITY.filter(isLive)).toEqual(["active", "fading"]);
+  });
+});
+
+describe("a newly told fact", () => {
+  const now = new Date("2026-03-01T12:00:00Z");
+  const holder = (content: string, valid_to: string | null = null) => ({
+    content,
+    valid_to: valid_to === null ? null : new Date(valid_to),
+  });
+  const told = (content: string, validTo?: string) => ({
+    content,
+    validTo: validTo === undefined ? undefined : new Date(validTo),
+  });
+  it.each([
+    ["nobody holds the key", told("Berlin"), undefined, "create"],
+    ["the holder says the same", told("berlin."), holder("Berlin"), "confirm"],
+    ["the holder says something else", told("Bonn"), holder("Berlin"), "supersede"],
+    ["a word more is something else", told("not Berlin"), holder("Berlin"), "supersede"],
+    ["it has already ended", told("Rome", "2020-01-01"), holder("Berlin"), "history"],
+    ["it ends this moment", told("Rome", "2026-03-01T12:00:00Z"), undefined, "history"],
+    ["it ends later", told("Berlin", "2027-01-01"), holder("Berlin"), "confirm"],
+    ["the holder's time is over", told("Berlin"), holder("Berlin", "2026-02-01"), "supersede"],
+    ["the holder's time is not over", told("Berlin"), holder("Berlin", "2026-04-01"), "confirm"],
+  ] as const)("%s", (_, fact, live, verdict) => {
+    expect(judgeFact(fact, live, now)).toBe(verdict);
+  });
+});

@@ -1,0 +1,337 @@
+create table embedding_tokens (
+  memory_id uuid not null,
+  version_id integer not null,
+  word_pieces integer not null,
+  kept integer not null,
+  bits bytea not null,
+  constraint embedding_tokens_pkey PRIMARY KEY (memory_id, version_id),
+  constraint embedding_tokens_version_id_fkey FOREIGN KEY (version_id) REFERENCES embedding_versions(id)
+);
+
+create table embedding_versions (
+  id integer not null generated always as identity,
+  model text not null,
+  variant text not null,
+  dimensions integer not null,
+  sha256 text not null,
+  state text not null default 'serving'::text,
+  created_at timestamp with time zone not null,
+  constraint embedding_versions_dimensions_check CHECK ((dimensions > 0)),
+  constraint embedding_versions_model_variant_sha256_key UNIQUE (model, variant, sha256),
+  constraint embedding_versions_pkey PRIMARY KEY (id),
+  constraint embedding_versions_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint embedding_versions_state_check CHECK ((state = ANY (ARRAY['building'::text, 'serving'::text, 'retired'::text]))),
+  constraint embedding_versions_variant_check CHECK ((variant = ANY (ARRAY['int8'::text, 'fp32'::text])))
+);
+
+create table embeddings (
+  memory_id uuid not null,
+  version_id integer not null,
+  sk integer not null,
+  visible_until timestamp with time zone not null,
+  embedding vector not null storage p,
+  constraint embeddings_pkey PRIMARY KEY (memory_id, version_id),
+  constraint embeddings_sk_fkey FOREIGN KEY (sk) REFERENCES shelves(sk),
+  constraint embeddings_version_id_fkey FOREIGN KEY (version_id) REFERENCES embedding_versions(id)
+);
+
+create table episodes (
+  id uuid not null,
+  butler text not null,
+  session_id text,
+  ordinal integer,
+  speaker text,
+  content text not null,
+  content_key bytea not null,
+  summary text,
+  tier text not null default 'eden'::text,
+  promoted_at timestamp with time zone,
+  consolidation_status text not null default 'pending'::text,
+  consolidated boolean generated always as ((consolidation_status = 'consolidated'::text)) stored,
+  consolidation_attempts integer not null default 0,
+  last_consolidation_error text,
+  next_consolidation_retry_at timestamp with time zone,
+  validity text not null default 'active'::text,
+  forgotten_at timestamp with time zone,
+  forget_reason text,
+  occurred_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  tenant_id text not null,
+  source_butler text not null,
+  source text not null,
+  source_episode_id uuid,
+  request_id text,
+  created_at timestamp with time zone not null,
+  reference_count integer not null default 0,
+  last_referenced_at timestamp with time zone,
+  prior_referenced_at timestamp with time zone,
+  importance double precision not null default 5,
+  tags text[] not null default '{}'::text[],
+  metadata jsonb not null default '{}'::jsonb,
+  constraint episodes_butler_check CHECK ((butler <> ''::text)),
+  constraint episodes_check CHECK (((validity = 'retracted'::text) = (forgotten_at IS NOT NULL))),
+  constraint episodes_consolidation_attempts_check CHECK ((consolidation_attempts >= 0)),
+  constraint episodes_consolidation_status_check CHECK ((consolidation_status = ANY (ARRAY['pending'::text, 'consolidated'::text, 'failed'::text, 'dead_letter'::text]))),
+  constraint episodes_content_check CHECK ((content <> ''::text)),
+  constraint episodes_importance_check CHECK (((importance >= (0)::double precision) AND (importance <= (10)::double precision))),
+  constraint episodes_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+  constraint episodes_pkey PRIMARY KEY (id),
+  constraint episodes_reference_count_check CHECK ((reference_count >= 0)),
+  constraint episodes_source_butler_check CHECK ((source_butler <> ''::text)),
+  constraint episodes_source_check CHECK ((source <> ''::text)),
+  constraint episodes_tenant_id_check CHECK ((tenant_id <> ''::text)),
+  constraint episodes_tier_check CHECK ((tier = ANY (ARRAY['eden'::text, 'mid'::text, 'long'::text]))),
+  constraint episodes_validity_check CHECK ((validity = ANY (ARRAY['active'::text, 'retracted'::text])))
+);
+
+create table facts (
+  id uuid not null,
+  subject text not null,
+  predicate text not null,
+  subject_text text not null,
+  predicate_text text not null,
+  content text not null,
+  scope text not null,
+  validity text not null default 'active'::text,
+  permanence text not null,
+  supersedes_id uuid,
+  superseded_at timestamp with time zone,
+  valid_from timestamp with time zone,
+  valid_to timestamp with time zone,
+  forgotten_at timestamp with time zone,
+  forget_reason text,
+  confidence double precision not null,
+  decay_rate double precision not null,
+  last_confirmed_at timestamp with time zone not null,
+  tenant_id text not null,
+  source_butler text not null,
+  source text not null,
+  source_episode_id uuid,
+  request_id text,
+  created_at timestamp with time zone not null,
+  reference_count integer not null default 0,
+  last_referenced_at timestamp with time zone,
+  prior_referenced_at timestamp with time zone,
+  importance double precision not null default 5,
+  tags text[] not null default '{}'::text[],
+  metadata jsonb not null default '{}'::jsonb,
+  constraint facts_check CHECK (((validity = 'retracted'::text) = (forgotten_at IS NOT NULL))),
+  constraint facts_check1 CHECK (((valid_to IS NULL) OR (valid_from IS NULL) OR (valid_to >= valid_from))),
+  constraint facts_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision))),
+  constraint facts_content_check CHECK ((content <> ''::text)),
+  constraint facts_decay_rate_check CHECK ((decay_rate >= (0)::double precision)),
+  constraint facts_importance_check CHECK (((importance >= (0)::double precision) AND (importance <= (10)::double precision))),
+  constraint facts_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+  constraint facts_permanence_check CHECK ((permanence = ANY (ARRAY['permanent'::text, 'stable'::text, 'standard'::text, 'volatile'::text, 'ephemeral'::text]))),
+  constraint facts_pkey PRIMARY KEY (id),
+  constraint facts_predicate_check CHECK ((predicate <> ''::text)),
+  constraint facts_reference_count_check CHECK ((reference_count >= 0)),
+  constraint facts_scope_check CHECK ((scope <> ''::text)),
+  constraint facts_source_butler_check CHECK ((source_butler <> ''::text)),
+  constraint facts_source_check CHECK ((source <> ''::text)),
+  constraint facts_subject_check CHECK ((subject <> ''::text)),
+  constraint facts_supersedes_id_fkey FOREIGN KEY (supersedes_id) REFERENCES facts(id),
+  constraint facts_tenant_id_check CHECK ((tenant_id <> ''::text)),
+  constraint facts_validity_check CHECK ((validity = ANY (ARRAY['active'::text, 'fading'::text, 'superseded'::text, 'expired'::text, 'retracted'::text])))
+);
+
+create table idempotency_keys (
+  tenant_id text not null,
+  butler text not null,
+  tool text not null,
+  key text not null,
+  input_hash bytea not null,
+  answer jsonb not null,
+  created_at timestamp with time zone not null,
+  constraint idempotency_keys_pkey PRIMARY KEY (tenant_id, butler, tool, key)
+);
+
+create table lex_block (
+  key bigint not null,
+  b integer not null,
+  n smallint not null,
+  x bytea not null storage m,
+  constraint lex_block_pkey PRIMARY KEY (key, b)
+) with (fillfactor=85);
+
+create table lex_doc (
+  doc bigint not null generated always as identity,
+  memory_id uuid not null,
+  sk integer not null,
+  slot integer,
+  len integer not null,
+  state smallint not null default 0,
+  x bytea not null,
+  constraint lex_doc_pkey PRIMARY KEY (doc),
+  constraint lex_doc_sk_fkey FOREIGN KEY (sk) REFERENCES shelves(sk),
+  constraint lex_doc_state_check CHECK ((state = ANY (ARRAY[0, 1, 2])))
+);
+
+create table mem_migrations (
+  name character varying(255) not null,
+  timestamp character varying(255) not null,
+  constraint mem_migrations_pkey PRIMARY KEY (name)
+);
+
+create table mem_migrations_lock (
+  id character varying(255) not null,
+  is_locked integer not null default 0,
+  constraint mem_migrations_lock_pkey PRIMARY KEY (id)
+);
+
+create table memory_events (
+  seq bigint not null generated always as identity,
+  id uuid not null,
+  tenant_id text not null,
+  butler text not null,
+  scope text not null,
+  event_type text not null,
+  entity_type text not null,
+  entity_id uuid not null,
+  occurred_at timestamp with time zone not null,
+  actor text not null,
+  session_id text,
+  request_id text,
+  subrequest_id text,
+  segment_id text,
+  payload jsonb not null,
+  constraint memory_events_entity_type_check CHECK ((entity_type = ANY (ARRAY['episode'::text, 'fact'::text, 'rule'::text, 'read'::text, 'embedding_version'::text]))),
+  constraint memory_events_event_type_check CHECK ((event_type <> ''::text)),
+  constraint memory_events_id_key UNIQUE (id),
+  constraint memory_events_payload_check CHECK ((jsonb_typeof(payload) = 'object'::text)),
+  constraint memory_events_pkey PRIMARY KEY (seq)
+);
+
+create table memory_links (
+  tenant_id text not null,
+  source_type text not null,
+  source_id uuid not null,
+  target_type text not null,
+  target_id uuid not null,
+  relation text not null,
+  request_id text,
+  created_at timestamp with time zone not null,
+  constraint memory_links_pkey PRIMARY KEY (source_id, target_id, relation),
+  constraint memory_links_relation_check CHECK ((relation = ANY (ARRAY['derived_from'::text, 'supports'::text, 'contradicts'::text, 'supersedes'::text, 'related_to'::text]))),
+  constraint memory_links_source_type_check CHECK ((source_type = ANY (ARRAY['episode'::text, 'fact'::text, 'rule'::text]))),
+  constraint memory_links_target_type_check CHECK ((target_type = ANY (ARRAY['episode'::text, 'fact'::text, 'rule'::text])))
+);
+
+create table rule_applications (
+  id uuid not null,
+  tenant_id text not null,
+  rule_id uuid not null,
+  outcome text not null,
+  session_id text,
+  note text,
+  actor text not null,
+  request_id text,
+  created_at timestamp with time zone not null,
+  constraint rule_applications_outcome_check CHECK ((outcome = ANY (ARRAY['helpful'::text, 'harmful'::text]))),
+  constraint rule_applications_pkey PRIMARY KEY (id),
+  constraint rule_applications_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES rules(id)
+);
+
+create table rules (
+  id uuid not null,
+  content text not null,
+  content_key bytea not null,
+  original_content text,
+  matcher jsonb,
+  scope text not null,
+  maturity text not null default 'candidate'::text,
+  validity text not null default 'active'::text,
+  effectiveness_score double precision not null default 0,
+  applied_count integer not null default 0,
+  success_count integer not null default 0,
+  harmful_count integer not null default 0,
+  last_applied_at timestamp with time zone,
+  last_evaluated_at timestamp with time zone,
+  forgotten_at timestamp with time zone,
+  forget_reason text,
+  confidence double precision not null,
+  decay_rate double precision not null,
+  last_confirmed_at timestamp with time zone not null,
+  tenant_id text not null,
+  source_butler text not null,
+  source text not null,
+  source_episode_id uuid,
+  request_id text,
+  created_at timestamp with time zone not null,
+  reference_count integer not null default 0,
+  last_referenced_at timestamp with time zone,
+  prior_referenced_at timestamp with time zone,
+  importance double precision not null default 5,
+  tags text[] not null default '{}'::text[],
+  metadata jsonb not null default '{}'::jsonb,
+  constraint rules_check CHECK ((applied_count = (success_count + harmful_count))),
+  constraint rules_check1 CHECK (((validity = 'retracted'::text) = (forgotten_at IS NOT NULL))),
+  constraint rules_check2 CHECK (((maturity <> 'anti_pattern'::text) OR (original_content IS NOT NULL))),
+  constraint rules_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision))),
+  constraint rules_content_check CHECK ((content <> ''::text)),
+  constraint rules_decay_rate_check CHECK ((decay_rate >= (0)::double precision)),
+  constraint rules_effectiveness_score_check CHECK (((effectiveness_score >= (0)::double precision) AND (effectiveness_score <= (1)::double precision))),
+  constraint rules_harmful_count_check CHECK ((harmful_count >= 0)),
+  constraint rules_importance_check CHECK (((importance >= (0)::double precision) AND (importance <= (10)::double precision))),
+  constraint rules_maturity_check CHECK ((maturity = ANY (ARRAY['candidate'::text, 'established'::text, 'proven'::text, 'anti_pattern'::text]))),
+  constraint rules_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+  constraint rules_pkey PRIMARY KEY (id),
+  constraint rules_reference_count_check CHECK ((reference_count >= 0)),
+  constraint rules_scope_check CHECK ((scope <> ''::text)),
+  constraint rules_source_butler_check CHECK ((source_butler <> ''::text)),
+  constraint rules_source_check CHECK ((source <> ''::text)),
+  constraint rules_success_count_check CHECK ((success_count >= 0)),
+  constraint rules_tenant_id_check CHECK ((tenant_id <> ''::text)),
+  constraint rules_validity_check CHECK ((validity = ANY (ARRAY['active'::text, 'fading'::text, 'expired'::text, 'retracted'::text])))
+);
+
+create table shelves (
+  sk integer not null generated always as identity,
+  tenant_id text not null,
+  scope text not null,
+  type text not null,
+  n integer not null default 0,
+  tl bigint not null default 0,
+  slots integer not null default 0,
+  constraint shelves_pkey PRIMARY KEY (sk),
+  constraint shelves_tenant_id_scope_type_key UNIQUE (tenant_id, scope, type),
+  constraint shelves_type_check CHECK ((type = ANY (ARRAY['episode'::text, 'fact'::text, 'rule'::text])))
+);
+
+CREATE INDEX embeddings_shelf ON public.embeddings USING btree (sk, version_id);
+CREATE INDEX episodes_expiry ON public.episodes USING btree (expires_at);
+CREATE UNIQUE INDEX episodes_once ON public.episodes USING btree (tenant_id, butler, content_key) WHERE (validity = 'active'::text);
+CREATE INDEX episodes_pending ON public.episodes USING btree (tenant_id, butler, created_at, id) WHERE (consolidation_status = 'pending'::text);
+CREATE INDEX episodes_session ON public.episodes USING btree (tenant_id, session_id, ordinal);
+CREATE INDEX episodes_tags ON public.episodes USING gin (tags);
+CREATE INDEX episodes_tier ON public.episodes USING btree (tenant_id, tier, last_referenced_at);
+CREATE INDEX facts_key ON public.facts USING btree (tenant_id, scope, subject, predicate, created_at);
+CREATE UNIQUE INDEX facts_one_live ON public.facts USING btree (tenant_id, scope, subject, predicate) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
+CREATE INDEX facts_profile ON public.facts USING btree (tenant_id, scope, importance DESC) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
+CREATE INDEX facts_supersedes ON public.facts USING btree (supersedes_id);
+CREATE INDEX facts_tags ON public.facts USING gin (tags);
+CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
+CREATE INDEX lex_doc_delta ON public.lex_doc USING btree (sk) WHERE (state <> 1);
+CREATE UNIQUE INDEX lex_doc_memory ON public.lex_doc USING btree (memory_id) WHERE (state <> 2);
+CREATE UNIQUE INDEX lex_doc_slot ON public.lex_doc USING btree (sk, slot) WHERE (state = 1);
+CREATE INDEX memory_events_entity ON public.memory_events USING btree (entity_id, seq);
+CREATE INDEX memory_events_request ON public.memory_events USING btree (request_id) WHERE (request_id IS NOT NULL);
+CREATE INDEX memory_events_stream ON public.memory_events USING btree (tenant_id, seq);
+CREATE INDEX memory_events_type ON public.memory_events USING btree (tenant_id, event_type);
+CREATE INDEX memory_links_inbound ON public.memory_links USING btree (target_id, relation);
+CREATE INDEX memory_links_tenant ON public.memory_links USING btree (tenant_id);
+CREATE UNIQUE INDEX rule_applications_once ON public.rule_applications USING btree (rule_id, outcome, session_id) WHERE (session_id IS NOT NULL);
+CREATE INDEX rule_applications_rule ON public.rule_applications USING btree (rule_id, created_at);
+CREATE UNIQUE INDEX rules_once ON public.rules USING btree (tenant_id, scope, content_key) WHERE (validity <> 'retracted'::text);
+CREATE INDEX rules_tags ON public.rules USING gin (tags);
+
+CREATE TRIGGER memory_events_no_change BEFORE DELETE OR UPDATE OR TRUNCATE ON public.memory_events FOR EACH STATEMENT EXECUTE FUNCTION memory_events_append_only();
+
+CREATE OR REPLACE FUNCTION public.memory_events_append_only()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      raise exception 'memory_events is append-only' using errcode = 'integrity_constraint_violation';
+    end $function$
+;

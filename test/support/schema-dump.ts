@@ -1,0 +1,63 @@
+/** The schema as text, from the catalogs: the same on every store, so that a change of it is seen in review. */
+import type { Db } from "../../src/adapters/db/port.ts";
+
+interface Column {
+  readonly table_name: string;
+  readonly line: string;
+}
+
+/** Objects that belong to an extension are not ours to describe. */
+const OURS = (oid: string, catalog: string) =>
+  `not exists (select from pg_depend d where d.objid = ${oid} and d.classid = '${catalog}'::regclass and d.deptype = 'e')`;
+
+const COLUMNS = `
+  select c.relname as table_name,
+    '  ' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
+      || case when a.attnotnull then ' not null' else '' end
+      || case when a.attidentity <> '' then ' generated always as identity'
+              when a.attgenerated <> '' then ' generated always as (' || pg_get_expr(d.adbin, d.adrelid) || ') stored'
+              when d.adbin is not null then ' default ' || pg_get_expr(d.adbin, d.adrelid) else '' end
+      || case when a.attstorage <> t.typstorage then ' storage ' || a.attstorage::text else '' end as line
+  from pg_class c
+  join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+  join pg_type t on t.oid = a.atttypid
+  left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
+  where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and ${OURS("c.oid", "pg_class")}
+  order by c.relname collate "C", a.attnum`;
+
+/** Versions from 18 on list NOT NULL among the constraints; it stands with its column already. */
+const CONSTRAINTS = `
+  select c.relname as table_name, '  constraint ' || k.conname || ' ' || pg_get_constraintdef(k.oid) as line
+  from pg_constraint k join pg_class c on c.oid = k.conrelid
+  where c.relnamespace = current_schema()::regnamespace and k.contype <> 'n'
+  order by c.relname collate "C", k.conname collate "C"`;
+
+const OPTIONS = `
+  select relname as table_name, 'with (' || array_to_string(reloptions, ', ') || ')' as line
+  from pg_class where relkind = 'r' and reloptions is not null and relnamespace = current_schema()::regnamespace`;
+
+const REST = [
+  `select indexdef || ';' as line from pg_indexes where schemaname = current_schema()
+     and indexname not in (select conname from pg_constraint)
+   order by tablename collate "C", indexname collate "C"`,
+  `select pg_get_triggerdef(t.oid) || ';' as line from pg_trigger t join pg_class c on c.oid = t.tgrelid
+   where not t.tgisinternal and c.relnamespace = current_schema()::regnamespace order by t.tgname collate "C"`,
+  `select pg_get_functiondef(p.oid) || ';' as line from pg_proc p
+   where p.pronamespace = current_schema()::regnamespace and ${OURS("p.oid", "pg_proc")} order by p.proname collate "C"`,
+];
+
+export async function dumpSchema(db: Db): Promise<string> {
+  const columns = await db.query<Column>(COLUMNS);
+  const constraints = await db.query<Column>(CONSTRAINTS);
+  const options = new Map((await db.query<Column>(OPTIONS)).map((o) => [o.table_name, ` ${o.line}`]));
+  const tables = [...new Set(columns.map((column) => column.table_name))].map((table) => {
+    const lines = [...columns, ...constraints].filter((row) => row.table_name === table).map((row) => row.line);
+    return `create table ${table} (\n${lines.join(",\n")}\n)${options.get(table) ?? ""};`;
+  });
+  const rest: string[] = [];
+  for (const query of REST) {
+    const rows = await db.query<{ line: string }>(query);
+    rest.push(rows.map((row) => row.line.trim()).join("\n"));
+  }
+  return `${[...tables, ...rest.filter((part) => part !== "")].join("\n\n")}\n`;
+}
