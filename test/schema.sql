@@ -35,6 +35,16 @@ create table embeddings (
   constraint embeddings_version_id_fkey FOREIGN KEY (version_id) REFERENCES embedding_versions(id)
 );
 
+create table episode_references (
+  tenant_id text not null,
+  episode_id uuid not null,
+  session_id text not null,
+  day date not null,
+  n integer not null,
+  constraint episode_references_n_check CHECK ((n > 0)),
+  constraint episode_references_pkey PRIMARY KEY (episode_id, session_id, day)
+);
+
 create table episodes (
   id uuid not null,
   butler text not null,
@@ -144,6 +154,26 @@ create table idempotency_keys (
   answer jsonb not null,
   created_at timestamp with time zone not null,
   constraint idempotency_keys_pkey PRIMARY KEY (tenant_id, butler, tool, key)
+);
+
+create table job_runs (
+  id uuid not null,
+  job text not null,
+  state text not null,
+  trigger text not null,
+  slot timestamp with time zone,
+  attempt integer not null,
+  started_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  report jsonb,
+  error text,
+  constraint job_runs_attempt_check CHECK ((attempt > 0)),
+  constraint job_runs_check CHECK (((state = 'running'::text) = (finished_at IS NULL))),
+  constraint job_runs_check1 CHECK (((trigger = 'manual'::text) OR (slot IS NOT NULL))),
+  constraint job_runs_job_check CHECK ((job <> ''::text)),
+  constraint job_runs_pkey PRIMARY KEY (id),
+  constraint job_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text, 'dead_letter'::text]))),
+  constraint job_runs_trigger_check CHECK ((trigger = ANY (ARRAY['schedule'::text, 'missed'::text, 'manual'::text])))
 );
 
 create table lex_block (
@@ -299,6 +329,7 @@ create table shelves (
 );
 
 CREATE INDEX embeddings_shelf ON public.embeddings USING btree (sk, version_id);
+CREATE INDEX episodes_capacity ON public.episodes USING btree (tenant_id, butler, tier, created_at) WHERE (validity = 'active'::text);
 CREATE INDEX episodes_expiry ON public.episodes USING btree (expires_at);
 CREATE UNIQUE INDEX episodes_once ON public.episodes USING btree (tenant_id, butler, content_key) WHERE (validity = 'active'::text);
 CREATE INDEX episodes_pending ON public.episodes USING btree (tenant_id, butler, created_at, id) WHERE (consolidation_status = 'pending'::text);
@@ -309,8 +340,11 @@ CREATE INDEX facts_key ON public.facts USING btree (tenant_id, scope, subject, p
 CREATE UNIQUE INDEX facts_one_live ON public.facts USING btree (tenant_id, scope, subject, predicate) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
 CREATE INDEX facts_profile ON public.facts USING btree (tenant_id, scope, importance DESC) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
 CREATE INDEX facts_supersedes ON public.facts USING btree (supersedes_id);
+CREATE INDEX facts_sweep ON public.facts USING btree (id) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
 CREATE INDEX facts_tags ON public.facts USING gin (tags);
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
+CREATE INDEX job_runs_latest ON public.job_runs USING btree (job, started_at DESC);
+CREATE UNIQUE INDEX job_runs_once ON public.job_runs USING btree (job, slot, attempt) WHERE (slot IS NOT NULL);
 CREATE INDEX lex_doc_delta ON public.lex_doc USING btree (sk) WHERE (state <> 1);
 CREATE UNIQUE INDEX lex_doc_memory ON public.lex_doc USING btree (memory_id) WHERE (state <> 2);
 CREATE UNIQUE INDEX lex_doc_slot ON public.lex_doc USING btree (sk, slot) WHERE (state = 1);
@@ -323,6 +357,7 @@ CREATE INDEX memory_links_tenant ON public.memory_links USING btree (tenant_id);
 CREATE UNIQUE INDEX rule_applications_once ON public.rule_applications USING btree (rule_id, outcome, session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX rule_applications_rule ON public.rule_applications USING btree (rule_id, created_at);
 CREATE UNIQUE INDEX rules_once ON public.rules USING btree (tenant_id, scope, content_key) WHERE (validity <> 'retracted'::text);
+CREATE INDEX rules_sweep ON public.rules USING btree (id) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
 CREATE INDEX rules_tags ON public.rules USING gin (tags);
 
 CREATE TRIGGER memory_events_no_change BEFORE DELETE OR UPDATE OR TRUNCATE ON public.memory_events FOR EACH STATEMENT EXECUTE FUNCTION memory_events_append_only();

@@ -6,8 +6,7 @@ import { MEMORY_TYPES, type MemoryType } from "../domain/memory-types.ts";
 import { readableScopes } from "../domain/scope.ts";
 import { byRank, compositeScore, recency, settledReference } from "../domain/scoring.ts";
 import { clip, contentKey, normaliseKey } from "../domain/text.ts";
-import { type Fact, profileFacts } from "../store/facts.ts";
-import { provenRules, type Rule } from "../store/rules.ts";
+import { type ProfileItem, readProfile } from "../store/profile.ts";
 import type { Candidate } from "../store/search.ts";
 import type { Call } from "./memory.ts";
 import { reference } from "./reference.ts";
@@ -46,9 +45,8 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   const budget = input.token_budget ?? settings.retrieval.context_token_budget;
   const scopes = readableScopes(call.caller, undefined) ?? [];
   const tenant = call.caller.tenant;
-  const [lasting, proven, retrieval] = await Promise.all([
-    profileFacts(memory.db, { tenant, scopes, now: call.now, limit: PROFILE_LIMIT }),
-    provenRules(memory.db, { tenant, scopes, limit: PROFILE_LIMIT }),
+  const [lasting, retrieval] = await Promise.all([
+    readProfile(memory.db, { tenant, scopes, now: call.now, limit: PROFILE_LIMIT }),
     retrieve(call, {
       text: input.trigger_prompt,
       mode: "hybrid",
@@ -59,7 +57,7 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
       perType: true,
     }),
   ]);
-  const sections = arrange(call, lasting, proven, retrieval.results);
+  const sections = arrange(call, lasting, retrieval.results);
   const block = fillBudget(FRAME, sections, budget, (text) => tokenizer.count(text));
   reference(
     call,
@@ -75,21 +73,10 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   };
 }
 
-function arrange(
-  call: Call,
-  lasting: readonly Fact[],
-  proven: readonly Rule[],
-  found: readonly Retrieved[],
-): Section<ContextItem>[] {
+function arrange(call: Call, lasting: readonly ProfileItem[], found: readonly Retrieved[]): Section<ContextItem>[] {
   const { quotas } = call.memory.settings.retrieval;
-  const sure = (row: Fact | Rule) =>
-    effectiveConfidence(row, call.now) >= call.memory.settings.facts.retrieval_confidence_threshold;
-  const profile = [
-    ...lasting.filter(sure).map((fact) => profileLine("fact", fact, factKey(fact), factLine(fact, fact.permanence))),
-    ...proven
-      .filter(sure)
-      .map((rule) => profileLine("rule", rule, contentKey(rule.content), `- Rule: ${flat(rule.content)} (proven)\n`)),
-  ];
+  const threshold = call.memory.settings.facts.retrieval_confidence_threshold;
+  const profile = lasting.filter((item) => effectiveConfidence(item, call.now) >= threshold).map(profileLine);
   const ranked = found
     .map((r) => ({
       c: r.candidate,
@@ -150,11 +137,15 @@ const trust = (c: Candidate): number => (c.maturity === null ? 0 : TRUST[c.matur
 /** In tenths: a number that changed with every hour would change the block's bytes as often. */
 const sureness = (confidence: number): string => `confidence ${(Math.round(confidence * 10) / 10).toFixed(1)}`;
 
-const profileLine = (type: MemoryType, row: Fact | Rule, key: string, line: string): Line<ContextItem> => ({
-  line,
-  item: { type, id: row.id, score: row.importance },
-  key,
-});
+function profileLine(item: ProfileItem): Line<ContextItem> {
+  const { type, id, importance } = item;
+  const isFact = type === "fact";
+  return {
+    line: isFact ? factLine(item, item.permanence) : `- Rule: ${flat(item.content)} (proven)\n`,
+    item: { type, id, score: importance },
+    key: isFact ? factKey(item) : contentKey(item.content),
+  };
+}
 
 /** The same words in two scopes, or told by two mouths, are said once: by the best ranked. */
 function firstOfEach<L extends { readonly key: string }>(lines: readonly L[]): L[] {

@@ -107,17 +107,3 @@ export async function changeFact(sql: Sql, id: string, from: Validity, set: Fact
   ]);
   return rows.length === 1;
 }
-
-/** Facts that describe who the butler serves: lasting, important, and in an order that only a change of memory can change. */
-export function profileFacts(
-  sql: Sql,
-  query: { tenant: string; scopes: readonly string[]; now: Date; limit: number },
-): Promise<Fact[]> {
-  return sql.query<Fact>(
-    `select ${LIST} from facts
-     where tenant_id = $1 and scope = any($2::text[]) and validity in ('active', 'fading')
-       and permanence in ('permanent', 'stable') and importance >= 7 and (valid_to is null or valid_to > $3)
-     order by importance desc, created_at desc, id limit $4`,
-    [query.tenant, query.scopes, query.now, query.limit],
-  );
-}

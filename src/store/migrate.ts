@@ -4,8 +4,9 @@ import type { Db } from "../adapters/db/port.ts";
 import { MemoryError, unavailable } from "../domain/errors.ts";
 import { kyselyOver } from "./kysely.ts";
 import { mem_0001_foundation } from "./migrations/mem_0001_foundation.ts";
+import { mem_0002_lifecycle } from "./migrations/mem_0002_lifecycle.ts";
 
-const MIGRATIONS = { mem_0001_foundation };
+const MIGRATIONS = { mem_0001_foundation, mem_0002_lifecycle };
 const NAMES = Object.keys(MIGRATIONS);
 const TABLES = { migrationTableName: "mem_migrations", migrationLockTableName: "mem_migrations_lock" };
 

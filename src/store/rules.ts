@@ -132,15 +132,3 @@ export async function tallyRule(sql: Sql, ruleId: string): Promise<Tally> {
   );
   return row ?? { success: 0, harmful: 0, reasons: [] };
 }
-
-export function provenRules(
-  sql: Sql,
-  query: { tenant: string; scopes: readonly string[]; limit: number },
-): Promise<Rule[]> {
-  return sql.query<Rule>(
-    `select ${LIST} from rules
-     where tenant_id = $1 and scope = any($2::text[]) and validity in ('active', 'fading') and maturity = 'proven'
-     order by importance desc, created_at desc, id limit $3`,
-    [query.tenant, query.scopes, query.limit],
-  );
-}

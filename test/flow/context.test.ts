@@ -243,7 +243,9 @@ inOneHouse("context", (guest, store) => {
     expect(responses[2].tokens).toBeLessThanOrEqual(60);
   });
 
-  it.runIf(store === "PGlite")("never exceeds its budget by one token", async () => {
+  // The arithmetic is the same on every store; once is enough.
+  if (store !== "PGlite") return;
+  it("never exceeds its budget by one token", async () => {
     const g = guest();
     const { count } = await openTokenizer("o200k_base");
     const word = fc.oneof(
