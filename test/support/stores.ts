@@ -34,7 +34,11 @@ export interface House {
   /** The answer; throws what the tool refused with. */
   call(tool: string, input: unknown, extra?: Partial<ToolRequest> & { as?: Partial<Identity> }): Promise<Answer>;
   /** The error code; throws if the call succeeded. */
-  refused(tool: string, input: unknown, extra?: Partial<ToolRequest> & { as?: Partial<Identity> }): Promise<{ code: string; message: string; field?: string }>;
+  refused(
+    tool: string,
+    input: unknown,
+    extra?: Partial<ToolRequest> & { as?: Partial<Identity> },
+  ): Promise<{ code: string; message: string; field?: string }>;
   settled(): Promise<void>;
 }
 
@@ -73,7 +77,10 @@ export async function migratedSnapshot(): Promise<Uint8Array> {
   return readFileSync(path);
 }
 
-const openEmbedded = async () => ({ db: await openPglite({ dir: undefined, snapshot: await migratedSnapshot() }), drop: async () => undefined });
+const openEmbedded = async () => ({
+  db: await openPglite({ dir: undefined, snapshot: await migratedSnapshot() }),
+  drop: async () => undefined,
+});
 
 function openServer(max: number | undefined) {
   return async () => {
@@ -90,7 +97,11 @@ function openServer(max: number | undefined) {
   };
 }
 
-export const STORES: readonly { name: string; server: boolean; open(): Promise<{ db: Db; drop(): Promise<unknown> }> }[] = [
+export const STORES: readonly {
+  name: string;
+  server: boolean;
+  open(): Promise<{ db: Db; drop(): Promise<unknown> }>;
+}[] = [
   { name: "PGlite", server: false, open: openEmbedded },
   { name: "PostgreSQL", server: true, open: openServer(undefined) },
   { name: "PostgreSQL, pool of one", server: true, open: openServer(1) },
