@@ -1,9 +1,10 @@
 /** The words of an invented but ordinary working life; earlier ones are used more often (Zipf). */
 const words = (text: string): readonly string[] => text.trim().split(/\s*,\s*/);
 
+/** First names of people who built computing. */
 export const PEOPLE =
-  words(`Anna, Jonas, Mei, Tomas, Ines, Ravi, Clara, Yusuf, Nora, Felix, Aisha, Marek, Lena, Oskar, Paula, Henrik,
-  Sofia, Bruno, Elif, Kasper, Hanna, Dario, Greta, Imran, Julia, Noah, Petra, Samir, Tilda, Viktor, Wanda, Xenia, Zoe, Ahmed, Beata, Carlos`);
+  words(`Ada, Grace, Alan, Barbara, Edsger, Katherine, Donald, Frances, Dennis, Margaret, Claude, Radia, Niklaus, Jean, Kurt, Hedy,
+  Charles, Adele, Blaise, Emmy, Gottfried, Mary, Leslie, Sophie, Ken, Shafi, Vint, Karen, Tim, Lynn, Konrad, Joan, Rozsa, Haskell, Alonzo, Evelyn`);
 export const PROJECTS =
   words(`Ledger, Atlas, Beacon, Harbour, Quill, Meridian, Lantern, Orchard, Compass, Juniper, Falcon, Tundra, Saffron,
   Cobalt, Willow, Granite, Nimbus, Pepper, Rosetta, Sable`);

@@ -162,7 +162,7 @@ describe("butler demo", () => {
         ["Hamburg", "superseded", false],
         ["Lisbon", "active", true],
       ]);
-      expect(answer.context.text).toContain("- Anna / allergic_to: peanuts (permanent)");
+      expect(answer.context.text).toContain("- Ada / allergic_to: peanuts (permanent)");
       expect(answer.context.text).toContain("WARNING Avoid: Restart the payment worker");
       expect(answer.context.text).toMatch(/copy of production .*\(established\)/);
       expect(answer.context.text).not.toMatch(/Oslo|Hamburg|Tr0ub4dor/);
@@ -188,7 +188,7 @@ describe("butler demo", () => {
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
       const again = await butler(emptyHome(), ["demo", "--home", folder], NO_MODEL);
       expect([again.code, again.stderr]).toEqual([4, expect.stringContaining("holds memories already")]);
-      const found = await json(folder, ["call", "memory_search", "--query", "Anna lives in"]);
+      const found = await json(folder, ["call", "memory_search", "--query", "Ada lives in"]);
       expect(found.answer.results[0]).toMatchObject({ content: "Lisbon" });
     },
     SLOW_MS,

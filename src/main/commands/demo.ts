@@ -202,7 +202,7 @@ function ending({ search, context, history, warning, stats }: Shown, paint: Retu
       .trimEnd()
       .split("\n")
       .flatMap((line) => wrap(line, "  ")),
-    title("Where Anna lived, and since when we knew", paint),
+    title("Where Ada lived, and since when we knew", paint),
     ...history.map(
       ({ content, from, until, state }) =>
         `  ${from} – ${until ?? "today     "}  ${content.padEnd(12)} ${paint("dim", state)}`,

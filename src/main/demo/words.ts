@@ -62,7 +62,7 @@ export function callLine(tool: string, input: Answer, answer: Answer, paint: Pai
     case "memory_forget":
       return line("forget", "yellow", String(input.reason), String(answer.state));
     case "memory_confirm":
-      return line("confirm", "blue", "Anna still has to avoid peanuts", String(answer.state));
+      return line("confirm", "blue", "Ada still has to avoid peanuts", String(answer.state));
     default:
       return undefined;
   }
