@@ -1,4 +1,8 @@
-/** Generations of episodes: born in eden, promoted when they keep being referenced, evicted when they are not. */
+/**
+ * Generations of episodes: born in eden, promoted when they keep being referenced, evicted when they are not.
+ *
+ *   eden ──▶ mid ──▶ long
+ */
 export const TIERS = ["eden", "mid", "long"] as const;
 export type Tier = (typeof TIERS)[number];
 
@@ -10,3 +14,5 @@ export interface TierPolicy {
 export function expiryOf(policy: TierPolicy, bornAt: Date): Date {
   return new Date(bornAt.getTime() + policy.ttlMs);
 }
+
+export const tierAbove = (tier: Tier): Tier | undefined => TIERS[TIERS.indexOf(tier) + 1];

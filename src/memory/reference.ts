@@ -13,7 +13,7 @@ export function reference(call: Call, read: readonly { readonly type: MemoryType
     memory.db.tx(async (sql) => {
       // A count lost to a power cut within the next moment is harmless; an fsync for every read is not.
       await sql.query("set local synchronous_commit = off");
-      await countReferences(sql, references, now);
+      await countReferences(sql, references, now, caller.session ?? "");
       const happened = {
         type: "memory.referenced",
         entity: { type: "read", id: memory.ids.next(now) },

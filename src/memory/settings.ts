@@ -1,6 +1,7 @@
 /** `[modules.memory]` of a butler.toml: the keys, what they accept and their defaults. */
 import { z } from "zod";
 import { DAY_MS } from "../domain/decay.ts";
+import type { PromotionBar } from "../domain/promotion.ts";
 import type { Tier, TierPolicy } from "../domain/tiers.ts";
 
 const share = z.number().min(0).max(1);
@@ -76,8 +77,26 @@ export const Settings = z
         vector_index: z.enum(["auto", "none", "ivfflat", "hnsw"]).default("auto"),
       })
       .prefault({}),
-    eden: z.strictObject({ ttl_hours: positive.optional(), max_entries: count.optional() }).prefault({}),
-    mid: z.strictObject({ ttl_days: positive.default(30), max_entries: count.default(500) }).prefault({}),
+    // Eden promotes after `promote_after_refs` references from `promote_from_sessions` sessions and `promote_after_hours`.
+    eden: z
+      .strictObject({
+        ttl_hours: positive.optional(),
+        max_entries: count.optional(),
+        promote_after_refs: count.default(3),
+        promote_from_sessions: count.default(2),
+        promote_after_hours: z.number().min(0).default(6),
+      })
+      .prefault({}),
+    // Mid promotes after `promote_after_refs` references on `promote_on_days` days and `promote_after_days` in the tier.
+    mid: z
+      .strictObject({
+        ttl_days: positive.default(30),
+        max_entries: count.default(500),
+        promote_after_refs: count.default(10),
+        promote_on_days: count.default(3),
+        promote_after_days: z.number().min(0).default(7),
+      })
+      .prefault({}),
     long: z.strictObject({ ttl_days: positive.default(365), max_entries: count.default(200) }).prefault({}),
     privacy: z.strictObject({ redact: z.boolean().default(true) }).prefault({}),
   })
@@ -92,5 +111,19 @@ export function tierPolicy(settings: Settings, tier: Tier): TierPolicy {
   return {
     ttlMs: ttl_hours === undefined ? settings.episodes.default_ttl_days * DAY_MS : ttl_hours * 3_600_000,
     maxEntries: max_entries ?? settings.episodes.max_entries,
+  };
+}
+
+export function promotionBar(settings: Settings, from: "eden" | "mid"): PromotionBar {
+  if (from === "mid") {
+    const { promote_after_refs, promote_on_days, promote_after_days } = settings.mid;
+    return { references: promote_after_refs, sessions: 1, days: promote_on_days, ageMs: promote_after_days * DAY_MS };
+  }
+  const { promote_after_refs, promote_from_sessions, promote_after_hours } = settings.eden;
+  return {
+    references: promote_after_refs,
+    sessions: promote_from_sessions,
+    days: 1,
+    ageMs: promote_after_hours * 3_600_000,
   };
 }

@@ -30,7 +30,7 @@ code,pre{font:13.5px/1.5 ui-monospace,SFMono-Regular,Menlo,monospace;background:
 code{padding:.12rem .38rem;overflow-wrap:anywhere}
 pre{margin:.5rem 0 0;padding:.8rem 1rem;overflow-x:auto}pre code{padding:0;background:none;overflow-wrap:normal}
 .ways{counter-reset:way;display:grid;gap:1.3rem}
-.ways li{counter-increment:way;padding-left:2.4rem;position:relative}
+.ways li{min-width:0;counter-increment:way;padding-left:2.4rem;position:relative}
 .ways li::before{content:counter(way);position:absolute;left:0;top:.05rem;width:1.6rem;height:1.6rem;border-radius:50%;border:1px solid var(--line);color:var(--brand);font-size:.85rem;line-height:1.55rem;text-align:center}
 footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:.88rem}
 a{color:var(--brand)}

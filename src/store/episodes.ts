@@ -87,6 +87,7 @@ export function findTwins(
 
 export async function deleteEpisodes(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql.query(`delete from embeddings where memory_id = any($1::uuid[])`, [ids]);
+  await sql.query(`delete from episode_references where episode_id = any($1::uuid[])`, [ids]);
   await sql.query(`delete from episodes where id = any($1::uuid[])`, [ids]);
 }
 

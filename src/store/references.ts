@@ -9,7 +9,13 @@ export interface Reference {
 
 const TABLE: Readonly<Record<MemoryType, string>> = { episode: "episodes", fact: "facts", rule: "rules" };
 
-export async function countReferences(sql: Sql, references: readonly Reference[], now: Date): Promise<void> {
+/** `session` is the reader's; readers without one are together the session `''`. */
+export async function countReferences(
+  sql: Sql,
+  references: readonly Reference[],
+  now: Date,
+  session: string,
+): Promise<void> {
   for (const type of ["episode", "fact", "rule"] as const) {
     const ids = references.filter((r) => r.type === type).map((r) => r.id);
     if (ids.length === 0) continue;
@@ -25,5 +31,17 @@ export async function countReferences(sql: Sql, references: readonly Reference[]
        where m.id = locked.id`,
       [ids, now],
     );
+    if (type === "episode") await countReaders(sql, ids, now, session);
   }
+}
+
+/** After the update, which holds the episodes: one that was deleted meanwhile gets no row here. */
+async function countReaders(sql: Sql, ids: readonly string[], now: Date, session: string): Promise<void> {
+  await sql.query(
+    `insert into episode_references as r (tenant_id, episode_id, session_id, day, n)
+     select tenant_id, id, $3, ($2::timestamptz at time zone 'UTC')::date, 1
+     from episodes where id = any($1::uuid[])
+     on conflict (episode_id, session_id, day) do update set n = r.n + 1`,
+    [ids, now, session],
+  );
 }
