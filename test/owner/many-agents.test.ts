@@ -49,14 +49,14 @@ test.skipIf(!canListProcesses)(
   { timeout: LONG },
   async () => {
     const home = emptyHome();
-    const agents = await Promise.all(Array.from({ length: 6 }, () => agent(home)));
+    const agents = await Promise.all(Array.from({ length: 20 }, () => agent(home)));
     const ids = new Set<unknown>();
     let acknowledged = 0;
     let killed = 0;
-    const killAt = [60, 150];
+    const killAt = [300, 700];
     await Promise.all(
       agents.map(async (one, n) => {
-        for (let round = 0; round < 40; round++) {
+        for (let round = 0; round < 50; round++) {
           const input = { butler: "general", content: `agent ${n} round ${round}` };
           const answer = await one.call("memory_store_episode", input);
           // A repeated call must get the first one's answer: stored as a call of its own it would be told "duplicate".
@@ -71,8 +71,8 @@ test.skipIf(!canListProcesses)(
         }
       }),
     );
-    expect({ acknowledged, ids: ids.size, killed }).toEqual({ acknowledged: 240, ids: 240, killed: 2 });
-    expect(await episodes(home)).toBe(240);
+    expect({ acknowledged, ids: ids.size, killed }).toEqual({ acknowledged: 1_000, ids: 1_000, killed: 2 });
+    expect(await episodes(home)).toBe(1_000);
     await Promise.all(agents.map((one) => one.close()));
     await nobodyLeft(home);
   },
