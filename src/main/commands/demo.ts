@@ -9,19 +9,21 @@ import { silentLog } from "../../adapters/log.ts";
 import { defaultButler } from "../../butler/config.ts";
 import { homeAt, isMissing, prepareHome, reasonOf } from "../../butler/home.ts";
 import { DAY_MS } from "../../domain/decay.ts";
-import { conflict, MemoryError, unavailable } from "../../domain/errors.ts";
+import { conflict, invalid, MemoryError, unavailable } from "../../domain/errors.ts";
 import type { Memory } from "../../memory/memory.ts";
 import type { ExitCode } from "../../serve/failures.ts";
 import { callTool } from "../../tools/call.ts";
 import { type Context, readOptions } from "../command.ts";
 import { type Answer, type Kept, LAST_DAY, live, PROMPT, QUESTION, type Stage } from "../demo/story.ts";
 import { callLine, dateOf, dayName, foundLines, painter, title, wrap } from "../demo/words.ts";
+import { DAYS, liveYear, yearLines } from "../demo/year.ts";
 import { clockAt, memoryOpener } from "../store-parts.ts";
 
-export const usage = `butler demo [--butler <name>] [--home <folder>] [--keep] [--json]
+export const usage = `butler demo [year] [--butler <name>] [--home <folder>] [--keep] [--json]
 
 Lives six weeks of a butler in a few seconds, with the real store, model and tools and a clock that jumps: facts that
 change, rules that prove themselves or turn into warnings, secrets that are taken out, things that are forgotten.
+"butler demo year" moves the clock through 365 days, runs the jobs each night and shows what faded, rose and went.
 It happens in a throw-away home; --keep leaves it there, --home says where (a folder without memories of that butler).`;
 
 const options = {
@@ -34,7 +36,13 @@ const options = {
 const MORNING_MS = 9 * 3_600_000;
 
 export async function run(args: readonly string[], context: Context): Promise<ExitCode> {
-  const { values } = readOptions(args, options);
+  const { values, positionals } = readOptions(args, options, true);
+  const [which, ...rest] = positionals;
+  if ((which !== undefined && which !== "year") || rest.length > 0)
+    throw invalid(
+      "arguments",
+      `There is no demonstration "${positionals.join(" ")}"; there is "butler demo" and "butler demo year".`,
+    );
   const butler = defaultButler(values.butler ?? "general");
   const keep = values.keep === true || values.home !== undefined;
   const folder = values.home === undefined ? await mkdtemp(join(tmpdir(), "butler-demo-")) : resolve(values.home);
@@ -46,7 +54,8 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
       throw unavailable(`A process owns the memory in ${folder}; butler stop ends it, or choose another folder.`);
     try {
       await refuseMemories(home.store(butler.name));
-      await perform({ ...context, json: values.json ?? false, folder, keep, butler });
+      const show = { ...context, json: values.json ?? false, folder, keep, butler };
+      await (which === "year" ? performYear(show) : perform(show));
     } finally {
       await lock.release();
     }
@@ -125,6 +134,38 @@ async function perform(show: Performance): Promise<void> {
     await embedder?.close();
   }
   if (show.keep) tell(`\nKept. Look around: BUTLER_HOME=${show.folder} butler search ${QUESTION.replace("?", "")}`);
+}
+
+async function performYear(show: Performance): Promise<void> {
+  const { environment, butler, json, say, note } = show;
+  const paint = painter(!json && environment.colour && process.stdout.isTTY === true);
+  const today = Math.floor(clockAt(environment.now).now().getTime() / DAY_MS) * DAY_MS;
+  const start = new Date(today - DAYS * DAY_MS);
+  let now = start;
+  const embedder = await openModel(show);
+  const place = { folder: homeAt(show.folder).store, databaseUrl: undefined };
+  const memory = await memoryOpener({ place, clock: { now: () => now, fixed: true }, log: silentLog })(
+    butler,
+    embedder,
+  );
+  try {
+    const year = await liveYear({
+      memory,
+      start,
+      set: (at) => {
+        now = at;
+      },
+      ask: (tool, input, session) => callOrThrow(memory, tool, input, session),
+      progress: (day) => {
+        if (!json && process.stderr.isTTY === true) note(`day ${day} of ${DAYS}`);
+      },
+    });
+    if (json) say(JSON.stringify(year, null, 2));
+    else for (const line of [paint("bold", "A year with a butler"), ...yearLines(year, paint)]) say(line);
+  } finally {
+    await memory.close();
+    await embedder?.close();
+  }
 }
 
 async function openModel({ environment, note }: Performance) {
