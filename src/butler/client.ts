@@ -9,6 +9,7 @@ import { CALL_KEY_PREFIX } from "../memory/maintain.ts";
 import type { ButlerInfo, Health } from "../serve/host.ts";
 import type { Outcome, ToolRequest } from "../tools/outcome.ts";
 import { type Home, reasonOf } from "./home.ts";
+import type { JobRequest } from "./job-desk.ts";
 import { ask, isGone, OwnerTimeout, type Reply } from "./local-socket.ts";
 import { databaseMark, type OwnerNote } from "./owner-file.ts";
 import { pause } from "./pause.ts";
@@ -34,6 +35,8 @@ export interface OwnerClient {
   butlers(): Promise<readonly ButlerInfo[]>;
   /** Never throws: what goes wrong is an outcome. */
   invoke(butler: string, request: ToolRequest): Promise<Outcome>;
+  /** A question about jobs; never throws. */
+  jobs(request: JobRequest): Promise<Outcome>;
   health(): Promise<Health>;
   close(): void;
 }
@@ -116,6 +119,18 @@ export function connectOwner(options: ClientOptions): OwnerClient {
     }
   }
 
+  async function outcomeOf(path: string, body: unknown): Promise<Outcome> {
+    try {
+      return (await reach("POST", path, body)) as Outcome;
+    } catch (error) {
+      if (error instanceof MemoryError) return { ok: false, error: { code: error.code, message: error.message } };
+      return {
+        ok: false,
+        error: { code: "unavailable", message: `The memory could not be reached: ${reasonOf(error)}` },
+      };
+    }
+  }
+
   return {
     async butlers() {
       const { butlers } = (await reach("GET", "/owner/butlers")) as { butlers: ButlerInfo[] };
@@ -130,20 +145,9 @@ export function connectOwner(options: ClientOptions): OwnerClient {
         idempotencyKey: request.idempotencyKey ?? `${CALL_KEY_PREFIX}${randomUUID()}`,
         ...(now === undefined ? {} : { now }),
       };
-      try {
-        return (await reach("POST", "/owner/call", {
-          butler,
-          agent: options.agent ?? false,
-          request: keyed,
-        })) as Outcome;
-      } catch (error) {
-        if (error instanceof MemoryError) return { ok: false, error: { code: error.code, message: error.message } };
-        return {
-          ok: false,
-          error: { code: "unavailable", message: `The memory could not be reached: ${reasonOf(error)}` },
-        };
-      }
+      return outcomeOf("/owner/call", { butler, agent: options.agent ?? false, request: keyed });
     },
+    jobs: (request) => outcomeOf("/owner/jobs", request),
     close() {
       closed = true;
       attachment?.destroy();

@@ -2,16 +2,25 @@
 import { parse, TomlError } from "smol-toml";
 import { z } from "zod";
 import { MemoryError } from "../domain/errors.ts";
+import { JOB_NAMES } from "../memory/job.ts";
 import { Settings } from "../memory/settings.ts";
+import { cronFault } from "./cron.ts";
 
 export const BUTLER_NAME = /^[a-z][a-z0-9_-]{0,31}$/;
 
 const CRON_FIELDS = /^\s*\S+(\s+\S+){4,5}\s*$/;
 
+const SCHEDULED = new Set<string>([...JOB_NAMES, "consolidate"]);
+
 const Schedule = z.record(
-  z.string().regex(/^[a-z][a-z0-9_]*$/, "a job name of small letters, digits and _"),
+  z.string().refine((name) => SCHEDULED.has(name), `a job, one of ${[...SCHEDULED].join(", ")}`),
   z.strictObject({
-    cron: z.string().regex(CRON_FIELDS, 'a cron line of five fields, such as "0 3 * * *"'),
+    cron: z.string().superRefine((line, context) => {
+      const expected = 'a cron line of five fields, such as "0 3 * * *"';
+      const fault = CRON_FIELDS.test(line) ? cronFault(line) : undefined;
+      if (fault !== undefined) context.addIssue(`${expected} (${fault})`);
+      else if (!CRON_FIELDS.test(line)) context.addIssue(expected);
+    }),
     prompt: z.string().min(1).optional(),
     enabled: z.boolean().default(true),
   }),

@@ -27,6 +27,8 @@ export interface Home {
   readonly ownerFile: string;
   /** Why the last owner could not start; for the clients that waited for it. */
   readonly failureFile: string;
+  /** What the schedule remembers of embedded stores. */
+  readonly scheduleFile: string;
   readonly ownerLog: string;
   /** Names of kernel locks, not files that must exist. */
   readonly ownerLock: string;
@@ -51,6 +53,7 @@ export function homeAt(folder: string): Home {
     socket: socketPath(root, run),
     ownerFile: join(run, "owner.json"),
     failureFile: join(run, "owner.error"),
+    scheduleFile: join(run, "schedule.json"),
     ownerLog: join(root, "logs", "owner.log"),
     ownerLock: join(run, "owner"),
     spawnLock: join(run, "spawn"),

@@ -70,6 +70,8 @@ export async function openHouse(parts: HouseParts): Promise<House> {
   const routes = ownerRoutes({
     host: owner,
     local: parts.local,
+    jobs: owner.jobs,
+    verifyReplay: owner.verifyReplay,
     note: () => note,
     draining: () => draining,
     stop,

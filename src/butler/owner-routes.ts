@@ -1,14 +1,18 @@
 /** What only local processes may ask of an owner. Served on the socket in a 0700 folder, never on the port. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
+import type { ReplayProgress } from "../memory/replay.ts";
 import type { Host, Principal } from "../serve/host.ts";
 import type { Outcome, ToolRequest } from "../tools/outcome.ts";
 import type { OwnerNote } from "./owner-file.ts";
+import { answerReplay, REPLAY_PATH } from "./replay-line.ts";
 
 export interface OwnerRouteParts {
   readonly host: Host;
   /** Whoever can reach the socket owns the data; an agent that a person started is kept to its own butler all the same. */
   local(butler: string, agent: boolean): Principal;
+  jobs(request: unknown): Promise<Outcome>;
+  verifyReplay(butler: string, tell: ReplayProgress): Promise<Outcome>;
   note(): OwnerNote;
   /** True once a stop was asked for: callers are sent to the next owner. */
   draining(): boolean;
@@ -66,6 +70,10 @@ async function route(
       return attach(parts, outgoing);
     case "POST /owner/call":
       return call(parts, incoming, outgoing);
+    case "POST /owner/jobs":
+      return jobs(parts, incoming, outgoing);
+    case `POST ${REPLAY_PATH}`:
+      return replay(parts, incoming, outgoing);
     default:
       return send(outgoing, 404, failure("not_found", `The owner has no ${name}.`));
   }
@@ -101,6 +109,18 @@ async function call(parts: OwnerRouteParts, incoming: IncomingMessage, outgoing:
   const { butler, agent = false, request } = body.data;
   const outcome = await parts.host.invoke(parts.local(butler, agent), butler, withoutGaps(request));
   send(outgoing, 200, outcome);
+}
+
+async function jobs(parts: OwnerRouteParts, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const text = await bodyOf(incoming);
+  if (parts.draining()) return send(outgoing, 503, parts.note());
+  send(outgoing, 200, await parts.jobs(text === undefined ? undefined : JSON.parse(text)));
+}
+
+async function replay(parts: OwnerRouteParts, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const text = await bodyOf(incoming);
+  if (parts.draining()) return send(outgoing, 503, parts.note());
+  await answerReplay(JSON.parse(text ?? "{}"), outgoing, parts.verifyReplay);
 }
 
 /** zod writes `key: undefined` for what was left out; the request type has the key or not. */

@@ -1,12 +1,18 @@
 /** The one process that has the stores open. Every door of this house, and every proxy elsewhere, comes to it. */
+import type { Clock } from "../adapters/clock.ts";
 import type { Embedder } from "../adapters/embedder/port.ts";
 import type { Log } from "../adapters/log.ts";
 import { MemoryError } from "../domain/errors.ts";
+import type { ReplayProgress, ReplayReport } from "../memory/replay.ts";
+import type { JobRunner } from "../memory/run-job.ts";
 import type { ButlerInfo, Health, Host, Principal } from "../serve/host.ts";
 import type { Outcome, ToolRequest } from "../tools/outcome.ts";
 import type { ButlerConfig } from "./config.ts";
 import { reasonOf } from "./home.ts";
+import { jobDesk } from "./job-desk.ts";
 import type { Roster } from "./roster.ts";
+import type { ScheduleNotes } from "./schedule-notes.ts";
+import { createScheduler } from "./scheduler.ts";
 import type { SharedModel } from "./shared-model.ts";
 import { type Closable, type StoreKeeper, storeKeeper, type Upkeep } from "./store-keeper.ts";
 
@@ -22,18 +28,38 @@ export interface OwnerParts<M extends Closable> {
   /** Whether a tool changes what a user would miss; decides how soon the store is tidied. */
   writes(tool: string): boolean;
   model(variant: ButlerConfig["memory"]["embedding_variant"]): SharedModel;
+  /** Absent: this owner runs no jobs. */
+  readonly jobs?: OwnerJobs<M>;
+  /** Absent: this owner cannot replay. */
+  verify?(memory: M, tell: ReplayProgress): Promise<ReplayReport>;
   readonly storeIdleMs?: number;
   readonly quietMs?: number;
   readonly maintainEveryMs?: number;
   readonly fullEveryMs?: number;
 }
 
+export interface OwnerJobs<M> {
+  readonly runner: JobRunner<M>;
+  readonly clock: Clock;
+  readonly notes: ScheduleNotes;
+  readonly zone?: string;
+  hasStore(butler: string): Promise<boolean>;
+}
+
 export interface Owner extends Host {
+  /** Begins to look at the schedules. */
+  startJobs(): void;
+  /** Looks at every schedule once, and resolves when what was due has run. */
+  tick(): Promise<void>;
+  /** What people ask about jobs; never throws. */
+  jobs(request: unknown): Promise<Outcome>;
+  /** Rebuilds a butler's rows from its stream and compares them; never throws. */
+  verifyReplay(butler: string, tell: ReplayProgress): Promise<Outcome>;
   /** Opens the only store there is before the first call asks for it. What fails is told to that call. */
   warm(): void;
   /** Calls that have not been answered yet. */
   inFlight(): number;
-  /** No call is under way and no model is being fetched: a download that is cut off at every idle stop would never end. */
+  /** No call or job is under way and no model is being fetched: a download that is cut off at every idle stop would never end. */
   atRest(): boolean;
   /** When the last call came or was answered, on the clock of `performance.now()`. */
   lastCall(): number;
@@ -50,6 +76,7 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
   const { log, roster } = parts;
   const rooms = new Map<string, Room<M>>();
   const models = new Set(roster.map((config) => parts.model(config.memory.embedding_variant)));
+  const visitors = new Map<string, number>();
   let inFlight = 0;
   let lastCall = performance.now();
   let closed = false;
@@ -61,6 +88,10 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
       log,
       open: async () => parts.open(config, await parts.model(config.memory.embedding_variant).handle()),
       maintain: parts.maintain,
+      opened: () => {
+        // A visit for a job has its own look at the schedule.
+        if ((visitors.get(config.name) ?? 0) === 0) scheduler?.opened(config.name);
+      },
       closed: letGoOfModels,
       idleMs: parts.storeIdleMs ?? 5 * 60_000,
       quietMs: parts.quietMs ?? 1_000,
@@ -69,6 +100,34 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
     });
     rooms.set(config.name, { config, keeper });
   }
+  const work = parts.jobs && jobsOf(parts.jobs);
+  const scheduler = work?.scheduler;
+
+  function jobsOf(jobs: OwnerJobs<M>) {
+    const changed = (butler: string) => rooms.get(butler)?.keeper.used(true);
+    const common = { ...jobs, roster, log, visit, changed };
+    const scheduler = createScheduler<M>(common);
+    return { scheduler, desk: jobDesk<M>({ ...common, visit: ask, scheduler }) };
+  }
+
+  /** A visit for somebody who waits: the answer does not wait for the store to close. */
+  function ask<T>(butler: string, visitor: (memory: M) => Promise<T>): Promise<T> {
+    return new Promise((done, failed) => {
+      visit(butler, async (memory) => done(await visitor(memory))).catch(failed);
+    });
+  }
+
+  async function visit<T>(butler: string, visitor: (memory: M) => Promise<T>): Promise<T> {
+    const keeper = rooms.get(butler)?.keeper;
+    if (!keeper) throw new MemoryError("not_found", `There is no butler "${butler}".`);
+    visitors.set(butler, (visitors.get(butler) ?? 0) + 1);
+    try {
+      return await keeper.visit(visitor);
+    } finally {
+      visitors.set(butler, (visitors.get(butler) ?? 1) - 1);
+    }
+  }
+
   for (const model of models) model.onArrival((embedder) => handOut(model, embedder));
 
   function handOut(model: SharedModel, embedder: Embedder): void {
@@ -86,6 +145,38 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
   function letGoOfModels(): void {
     if ([...rooms.values()].some(({ keeper }) => keeper.state().store === "open")) return;
     for (const model of models) void model.drop();
+  }
+
+  async function underWay(work: () => Promise<Outcome>): Promise<Outcome> {
+    if (closed) return refusal("unavailable", "The owner of the memory is stopping; try again.");
+    inFlight += 1;
+    lastCall = performance.now();
+    try {
+      return await work();
+    } finally {
+      inFlight -= 1;
+      lastCall = performance.now();
+      if (inFlight === 0) for (const wake of drained.splice(0)) wake();
+    }
+  }
+
+  async function compareWithStream(butler: string, tell: ReplayProgress): Promise<Outcome> {
+    const { verify } = parts;
+    if (!verify) return refusal("unavailable", "This owner cannot replay.");
+    try {
+      const report = await visit(butler, (memory) =>
+        verify(memory, (step) => {
+          // A stop does not wait for it: it changes nothing, and can be run again.
+          if (closed) throw new MemoryError("unavailable", "The owner of the memory is stopping; try again.");
+          tell(step);
+        }),
+      );
+      return { ok: true, answer: { ...report } };
+    } catch (error) {
+      if (error instanceof MemoryError) return refusal(error.code, error.message);
+      log.error({ butler, err: error }, "a replay failed");
+      return refusal("internal", `The replay failed: ${reasonOf(error)}`);
+    }
   }
 
   async function answer(principal: Principal, butler: string, request: ToolRequest): Promise<Outcome> {
@@ -118,16 +209,7 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
       return roster.map(({ name, role, description }): ButlerInfo => ({ name, role, description }));
     },
     async invoke(principal, butler, request) {
-      if (closed) return refusal("unavailable", "The owner of the memory is stopping; try again.");
-      inFlight += 1;
-      lastCall = performance.now();
-      try {
-        return await answer(principal, butler, request);
-      } finally {
-        inFlight -= 1;
-        lastCall = performance.now();
-        if (inFlight === 0) for (const wake of drained.splice(0)) wake();
-      }
+      return underWay(() => answer(principal, butler, request));
     },
     async health(): Promise<Health> {
       const butlers = [...rooms.values()].map(({ config, keeper }) => ({ name: config.name, ...keeper.state() }));
@@ -138,12 +220,24 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
       const [only] = rooms.values();
       if (rooms.size === 1) void only?.keeper.use(async () => undefined).catch(() => undefined);
     },
+    startJobs: () => scheduler?.start(),
+    async tick() {
+      await scheduler?.tick();
+    },
+    async jobs(request) {
+      if (closed) return refusal("unavailable", "The owner of the memory is stopping; try again.");
+      if (!work) return refusal("unavailable", "This owner runs no jobs.");
+      lastCall = performance.now();
+      return work.desk(request);
+    },
+    verifyReplay: (butler, tell) => underWay(() => compareWithStream(butler, tell)),
     inFlight: () => inFlight,
-    atRest: () => inFlight === 0 && ![...models].some((model) => model.fetching()),
+    atRest: () => inFlight === 0 && (scheduler?.running() ?? 0) === 0 && ![...models].some((model) => model.fetching()),
     lastCall: () => lastCall,
     async close() {
       closed = true;
       // First the calls, then the stores: a call that waits for an idle store to close would open it again.
+      await scheduler?.stop();
       if (inFlight > 0) await new Promise<void>((done) => drained.push(done));
       await Promise.all([...rooms.values()].map(({ keeper }) => keeper.close()));
       await Promise.all([...models].map((model) => model.close()));

@@ -21,6 +21,8 @@ export interface KeeperParts<M extends Closable> {
   open(): Promise<M>;
   /** `interrupted` turns true when a call comes in: the rest is done in the next quiet moment. */
   maintain(memory: M, upkeep: Upkeep): Promise<void>;
+  /** After each opening. */
+  opened?(): void;
   /** After each closing, so that what is shared with other stores can be let go too. */
   closed(): void;
   readonly log: Log;
@@ -35,6 +37,8 @@ export interface KeeperParts<M extends Closable> {
 
 export interface StoreKeeper<M> {
   use<T>(work: (memory: M) => Promise<T>): Promise<T>;
+  /** The same for work that nobody waits for: a store that was closed before is closed again, and then this resolves. */
+  visit<T>(work: (memory: M) => Promise<T>): Promise<T>;
   /** After a call: a write asks for maintenance when things have calmed down, reads do so only once in a while. */
   used(wrote: boolean): void;
   /** Runs `work` on the store if it is open or opening; does not open it. */
@@ -49,6 +53,7 @@ export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKee
   let closing: Promise<void> | undefined;
   let failure: string | undefined;
   let users = 0;
+  let uses = 0;
   const drained: (() => void)[] = [];
   let idle: NodeJS.Timeout | undefined;
   let quiet: NodeJS.Timeout | undefined;
@@ -60,6 +65,7 @@ export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKee
     opened ??= parts.open().then(
       (memory) => {
         failure = undefined;
+        parts.opened?.();
         return memory;
       },
       (error: unknown) => {
@@ -114,6 +120,12 @@ export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKee
     await maintaining;
   }
 
+  /** After a visit; somebody who came meanwhile keeps the store open. */
+  async function tidyAndClose(asOf: number): Promise<void> {
+    if (dirtySince !== undefined) await maintain();
+    if (uses === asOf && users === 0) await close();
+  }
+
   function close(): Promise<void> {
     closing ??= shut().finally(() => {
       closing = undefined;
@@ -138,15 +150,27 @@ export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKee
     }
   }
 
+  async function use<T>(work: (memory: M) => Promise<T>): Promise<T> {
+    while (closing) await closing;
+    clearTimeout(idle);
+    users += 1;
+    uses += 1;
+    try {
+      return await work(await open());
+    } finally {
+      leave();
+    }
+  }
+
   return {
-    async use(work) {
-      while (closing) await closing;
-      clearTimeout(idle);
-      users += 1;
+    use,
+    async visit(work) {
+      const wasClosed = !opened;
+      const before = uses;
       try {
-        return await work(await open());
+        return await use(work);
       } finally {
-        leave();
+        if (wasClosed && uses === before + 1 && users === 0) await tidyAndClose(uses);
       }
     },
     used(wrote) {

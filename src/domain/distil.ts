@@ -12,7 +12,8 @@ export type Distilled =
 const LONGEST = 240;
 
 /** "Never mind", "Always a pleasure" and "Never seen it" are no orders: the second word must be a verb that commands. */
-const ORDERS = `add answer apologise ask avoid be book bring buy call check cite clean close commit confirm cook copy create
+const ORDERS =
+  `add answer apologise ask avoid be book bring buy call check cite clean close commit confirm cook copy create
   delete deploy do escape explain follow force format give greet include install keep leave lock log make mention merge
   offer open order pack pay pin plan prefer print push put quote read record release remind remove reply report reserve
   restart return review round run save say schedule send set share show sign speak start stop store suggest take tell test
@@ -34,10 +35,11 @@ const MANY_VALUES: readonly { shape: RegExp; predicate: string }[] = [
   { shape: shape(" (?:dislikes|hates)"), predicate: "dislikes" },
 ];
 
-const NOBODY = /^(?:he|she|it|they|we|you|i|this|that|these|those|there|who|what|everyone|everybody|someone|nobody|one)\b/i;
+const NOBODY =
+  /^(?:he|she|it|they|we|you|i|this|that|these|those|there|who|what|everyone|everybody|someone|nobody|one)\b/i;
 /** A doubt, a condition, a list, a turn of thought or a moment: what follows is more than one plain lasting statement. */
 const NOT_PLAIN =
-  /[?,;:"“”]|\b(?:not|no longer|never|maybe|perhaps|might|may|probably|if|when|while|until|unless|but|and|or|because|today|tonight|tomorrow|yesterday|now|currently|anymore|used to|this|that|to|his|her|their|its|my|your|our|how|it|him|them)\b/i;
+  /[?,;:"“”]|\b(?:not|no longer|never|maybe|perhaps|might|probably|if|when|while|until|unless|but|and|or|because|today|tonight|tomorrow|yesterday|now|currently|anymore|used to|this|that|to|his|her|their|its|my|your|our|how|it|him|them)\b/i;
 
 export function distil(text: string): Distilled | undefined {
   const [only, ...more] = sentencesOf(text.trim());

@@ -8,7 +8,7 @@ export const FORWARD_BYTES = 6;
 export const ENTRY_BYTES = 7;
 export const BLOCK_ENTRIES = 256;
 const MAX_TF = 0xff;
-const MAX_LEN = 0xffff;
+export const MAX_LEN = 0xffff;
 /** 23 bits of shelf above 40 bits of hash fill a positive int8. */
 const MAX_SK = 2 ** 23 - 1;
 const TWO_32 = 2 ** 32;

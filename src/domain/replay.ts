@@ -77,7 +77,8 @@ export function applyEvent(ledger: Ledger, event: ReplayEvent): void {
   } else if (event.event_type === `${type}.deleted`) {
     if (!rows.delete(event.entity_id)) ledger.orphans.push(describe(event));
     ledger.deleted[type].add(event.entity_id);
-    for (const [key, { episode_id }] of ledger.meetings) if (episode_id === event.entity_id) ledger.meetings.delete(key);
+    for (const [key, { episode_id }] of ledger.meetings)
+      if (episode_id === event.entity_id) ledger.meetings.delete(key);
   } else if (isRecord(payload.set)) {
     const row = rows.get(event.entity_id);
     if (row) Object.assign(row, payload.set);

@@ -8,6 +8,7 @@ import { type House, openHouse } from "../butler/house.ts";
 import { createOwner } from "../butler/owner.ts";
 import { databaseMark } from "../butler/owner-file.ts";
 import type { Roster } from "../butler/roster.ts";
+import { notesInFile, notesInMemory } from "../butler/schedule-notes.ts";
 import { ensureHomeToken, tokenChecker } from "../butler/tokens.ts";
 import { maintain } from "../memory/maintain.ts";
 import type { OpenMemory } from "../memory/open.ts";
@@ -17,7 +18,8 @@ import { httpApp } from "../serve/http.ts";
 import { callTool } from "../tools/call.ts";
 import { toolNamed, tools } from "../tools/index.ts";
 import type { Environment } from "./environment.ts";
-import { clockAt, memoryOpener, modelShelf } from "./store-parts.ts";
+import { clockAt, memoryOpener, modelShelf, storeJobs } from "./store-parts.ts";
+import { verifyInScratch } from "./verify-in-scratch.ts";
 import { version } from "./version.ts";
 
 export interface OwnerProcessParts {
@@ -46,6 +48,12 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
     call: callTool,
     adopt: (memory, embedder) => memory.adopt(embedder),
     maintain,
+    jobs: storeJobs(
+      place,
+      clock,
+      environment.databaseUrl === undefined ? notesInFile(home.scheduleFile, log) : notesInMemory(),
+    ),
+    verify: verifyInScratch,
     writes: (tool) => toolNamed(tool)?.effect !== "read",
     model: modelShelf({ place: { modelDir: environment.modelDir, cacheDir: home.models }, fetch: true, log }),
   });
@@ -92,6 +100,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
       : { idleMs: environment.idleSeconds * 1_000 }),
   });
   boundPort = house.note.port ?? boundPort;
+  owner.startJobs();
   return house;
 }
 

@@ -27,3 +27,19 @@ export function progressLine(title: string, stream: NodeJS.WriteStream = process
     },
   };
 }
+
+/** Seconds that pass, on a terminal; elsewhere one line when it takes long. */
+export function waitingLine(title: string, stream: NodeJS.WriteStream = process.stderr): { done(): void } {
+  let seconds = 0;
+  const timer = setInterval(() => {
+    seconds += 1;
+    if (stream.isTTY) stream.write(`\r\x1b[K${title} … ${seconds} s`);
+    else if (seconds === 10) stream.write(`${title} …\n`);
+  }, 1_000);
+  return {
+    done() {
+      clearInterval(timer);
+      if (stream.isTTY && seconds > 0) stream.write("\r\x1b[K");
+    },
+  };
+}

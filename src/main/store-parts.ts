@@ -1,11 +1,11 @@
 /** Picks the concrete adapters of an owner: store, model and tokenizer. */
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type Clock, fixedClock, systemClock } from "../adapters/clock.ts";
 import { openPgliteExclusive } from "../adapters/db/pglite.ts";
 import type { Db } from "../adapters/db/port.ts";
 import { openPostgres } from "../adapters/db/postgres.ts";
-import { checkServer, ensureDatabase } from "../adapters/db/postgres-admin.ts";
+import { checkServer, ensureDatabase, hasDatabase } from "../adapters/db/postgres-admin.ts";
 import type { ModelVariant } from "../adapters/embedder/model-catalogue.ts";
 import { locateModel, type ModelFiles } from "../adapters/embedder/model-files.ts";
 import { type PullOptions, pullModel } from "../adapters/embedder/model-pull.ts";
@@ -13,11 +13,16 @@ import { openOnnxEmbedder } from "../adapters/embedder/onnx.ts";
 import type { Embedder } from "../adapters/embedder/port.ts";
 import { uuidv7Source } from "../adapters/ids.ts";
 import type { Log } from "../adapters/log.ts";
+import { pgBossQueues } from "../adapters/queue/pg-boss.ts";
 import { openTokenizer, type TokenizerName } from "../adapters/tokenizer/gpt.ts";
 import type { Tokenizer } from "../adapters/tokenizer/port.ts";
 import type { ButlerConfig } from "../butler/config.ts";
+import type { OwnerJobs } from "../butler/owner.ts";
+import type { ScheduleNotes } from "../butler/schedule-notes.ts";
 import { type ModelOnDisk, type SharedModel, sharedModel } from "../butler/shared-model.ts";
-import { openMemory } from "../memory/open.ts";
+import { jobs } from "../memory/jobs.ts";
+import { type OpenMemory, openMemory } from "../memory/open.ts";
+import { jobRunner } from "../memory/run-job.ts";
 
 export interface StorePlace {
   /** The folder of a butler's embedded store. */
@@ -91,6 +96,20 @@ async function openDb(place: StorePlace, butler: string): Promise<Db> {
     await db.close();
     throw error;
   }
+}
+
+/** The jobs of every store of a house. */
+export function storeJobs(place: StorePlace, clock: Clock, notes: ScheduleNotes): OwnerJobs<OpenMemory> {
+  const { databaseUrl } = place;
+  return {
+    runner: jobRunner({ jobs, queues: pgBossQueues() }),
+    clock,
+    notes,
+    hasStore: async (butler) =>
+      databaseUrl === undefined
+        ? existsSync(join(place.folder(butler), "PG_VERSION"))
+        : hasDatabase(databaseUrl, butler),
+  };
 }
 
 export interface ModelPlace {

@@ -19,11 +19,16 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: () => import("./commands/mcp.ts"),
   },
   call: { about: "Call a tool by its name.", load: () => import("./commands/call.ts") },
+  job: { about: "Jobs of the memory: list, run or look back.", load: () => import("./commands/job.ts") },
   token: { about: "Create, list or revoke tokens for the HTTP door.", load: () => import("./commands/token.ts") },
   model: { about: "Fetch the embedding model, or say where it is.", load: () => import("./commands/model.ts") },
   doctor: {
     about: "Look at everything a butler needs, and say what is wrong.",
     load: () => import("./commands/doctor.ts"),
+  },
+  replay: {
+    about: "Rebuild the memory from its audit stream, and compare.",
+    load: () => import("./commands/replay.ts"),
   },
   demo: { about: "Show a small life of a butler in a throw-away home.", load: () => import("./commands/demo.ts") },
   bench: { about: "Measure speed and memory on this machine.", load: () => import("./commands/bench.ts") },

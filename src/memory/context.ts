@@ -8,13 +8,17 @@ import { byRank, compositeScore, recency, settledReference } from "../domain/sco
 import { clip, contentKey, normaliseKey } from "../domain/text.ts";
 import { type ProfileItem, readProfile } from "../store/profile.ts";
 import type { Candidate } from "../store/search.ts";
+import { type ContextThen, contextThen } from "./as-of.ts";
 import type { Call } from "./memory.ts";
+import { atThatTime } from "./past.ts";
 import { reference } from "./reference.ts";
-import { type Retrieved, retrieve } from "./retrieve.ts";
+import { type Retrieved, type RetrieveQuery, retrieve } from "./retrieve.ts";
 
 export interface ContextInput {
   readonly trigger_prompt: string;
   readonly token_budget?: number | undefined;
+  /** The block of that moment. */
+  readonly as_of?: Date | undefined;
 }
 
 export interface ContextItem {
@@ -28,6 +32,7 @@ export interface ContextAnswer extends Omit<Block<ContextItem>, "sections"> {
   readonly hash: string;
   readonly sections: { name: string; items: ContextItem[]; dropped: number }[];
   readonly degraded?: string;
+  readonly as_of?: string;
 }
 
 /** The tag is how our own words are told apart when a transcript comes back to be remembered. */
@@ -43,26 +48,27 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   const { memory } = call;
   const { settings, tokenizer } = memory;
   const budget = input.token_budget ?? settings.retrieval.context_token_budget;
-  const scopes = readableScopes(call.caller, undefined) ?? [];
-  const tenant = call.caller.tenant;
-  const [lasting, retrieval] = await Promise.all([
-    readProfile(memory.db, { tenant, scopes, now: call.now, limit: PROFILE_LIMIT }),
-    retrieve(call, {
-      text: input.trigger_prompt,
-      mode: "hybrid",
-      types: MEMORY_TYPES,
-      scopes,
-      minConfidence: settings.facts.retrieval_confidence_threshold,
-      wanted: PER_TYPE,
-      perType: true,
-    }),
-  ]);
-  const sections = arrange(call, lasting, retrieval.results);
+  const asked = input.as_of === undefined ? call : atThatTime(call, input.as_of);
+  const query: RetrieveQuery = {
+    text: input.trigger_prompt,
+    mode: "hybrid",
+    types: MEMORY_TYPES,
+    scopes: readableScopes(call.caller, undefined),
+    minConfidence: settings.facts.retrieval_confidence_threshold,
+    wanted: PER_TYPE,
+    perType: true,
+  };
+  const { lasting, retrieval } = await (input.as_of === undefined
+    ? contextNow(call, query)
+    : contextThen(asked, query, PROFILE_LIMIT));
+  const sections = arrange(asked, lasting, retrieval.results);
   const block = fillBudget(FRAME, sections, budget, (text) => tokenizer.count(text));
-  reference(
-    call,
-    block.sections.flatMap((section) => section.items),
-  );
+  // A look into the past is no reason to keep a memory.
+  if (input.as_of === undefined)
+    reference(
+      call,
+      block.sections.flatMap((section) => section.items),
+    );
   return {
     text: block.text,
     tokens: block.tokens,
@@ -70,7 +76,15 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
     hash: createHash("sha256").update(block.text).digest("hex"),
     sections: block.sections.map((s) => ({ ...s, items: [...s.items] })),
     ...(retrieval.degraded ? { degraded: retrieval.degraded } : {}),
+    ...(input.as_of === undefined ? {} : { as_of: input.as_of.toISOString() }),
   };
+}
+
+async function contextNow(call: Call, query: RetrieveQuery): Promise<ContextThen> {
+  const { memory, now, caller } = call;
+  const profile = { tenant: caller.tenant, scopes: query.scopes ?? [], now, limit: PROFILE_LIMIT };
+  const [lasting, retrieval] = await Promise.all([readProfile(memory.db, profile), retrieve(call, query)]);
+  return { lasting, retrieval };
 }
 
 function arrange(call: Call, lasting: readonly ProfileItem[], found: readonly Retrieved[]): Section<ContextItem>[] {

@@ -6,30 +6,62 @@ import { foldShelf } from "../store/fold.ts";
 import { dropLexical, putLexical } from "../store/lexical.ts";
 import { putVectors, setVisibility } from "../store/vectors.ts";
 import type { Call, Memory } from "./memory.ts";
+import type { Side } from "./versions.ts";
 
 /** The model reads 256 word pieces; tokenizing the rest of a long text would be thrown away. */
 const EMBED_CHARS = 4000;
 
+/** A vector, and the version of the model that made it: only vectors of one version may be compared. */
+export interface Embedded {
+  readonly version: number;
+  readonly vector: Float32Array;
+}
+
+/** One vector for each version that is written; two while embeddings are rebuilt after a change of model. */
+export type Vectors = readonly Embedded[];
+
 /** `undefined` when there is no model or it failed: the memory is kept all the same, and its vector is made up for later. */
+export function vectorOf(memory: Memory, text: string, priority: "query"): Promise<Float32Array | undefined>;
+export function vectorOf(memory: Memory, text: string, priority: "write"): Promise<Vectors | undefined>;
 export async function vectorOf(
   memory: Memory,
   text: string,
   priority: "query" | "write",
-): Promise<Float32Array | undefined> {
-  if (!memory.embedder) return undefined;
+): Promise<Float32Array | Vectors | undefined> {
+  if (priority === "query") return (await queryVector(memory, text))?.vector;
+  const made = await Promise.all(memory.versions.written.map((side) => embedded(memory, side, text, "write")));
+  const vectors = made.filter((vector) => vector !== undefined);
+  return vectors.length === 0 ? undefined : vectors;
+}
+
+/** Of the version that answers now; `undefined` when there is none. */
+export async function queryVector(memory: Memory, text: string): Promise<Embedded | undefined> {
+  const { serving } = memory.versions;
+  return serving && embedded(memory, serving, text, "query");
+}
+
+async function embedded(
+  memory: Memory,
+  side: Side,
+  text: string,
+  priority: "query" | "write",
+): Promise<Embedded | undefined> {
   try {
-    return await memory.embedder.embed(text.slice(0, EMBED_CHARS), priority);
+    return { version: side.version, vector: await embedText(side, text, priority) };
   } catch (error) {
     memory.log.warn({ err: error }, "embedding failed; going on with keywords only");
     return undefined;
   }
 }
 
+export const embedText = (side: Side, text: string, priority: "query" | "write"): Promise<Float32Array> =>
+  side.embedder.embed(text.slice(0, EMBED_CHARS), priority);
+
 export interface Filed {
   readonly id: string;
   readonly sk: number;
   readonly text: string;
-  readonly vector: Float32Array | undefined;
+  readonly vector: Vectors | undefined;
   readonly visibleUntil: Date | undefined;
 }
 
@@ -45,11 +77,13 @@ export async function file(sql: Sql, memory: Memory, filed: readonly Filed[]): P
     sql,
     filed.map(({ id, sk, text }) => ({ memoryId: id, sk, text })),
   );
-  if (memory.embeddingVersion === undefined) return;
-  const vectors = filed.flatMap(({ id, sk, vector, visibleUntil }) =>
-    vector === undefined ? [] : [{ memoryId: id, sk, vector, visibleUntil }],
-  );
-  await putVectors(sql, memory.embeddingVersion, vectors);
+  for (const { version } of memory.versions.written) {
+    const rows = filed.flatMap(({ id, sk, vector, visibleUntil }) => {
+      const made = vector?.find((embedded) => embedded.version === version);
+      return made ? [{ memoryId: id, sk, vector: made.vector, visibleUntil }] : [];
+    });
+    await putVectors(sql, version, rows);
+  }
 }
 
 const FOLD_AT = 256;

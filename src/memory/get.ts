@@ -2,30 +2,31 @@
 import { effectiveConfidence } from "../domain/decay.ts";
 import { isLive } from "../domain/lifecycle.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
+import { historyThen, linksThen } from "../store/as-of.ts";
 import { historyOf } from "../store/events.ts";
 import { linksOf } from "../store/links.ts";
 import { type Found, findMemory } from "./find.ts";
 import type { Call } from "./memory.ts";
+import { atThatTime, findThen } from "./past.ts";
 import { reference } from "./reference.ts";
 
 export interface GetInput {
   readonly id: string;
   readonly type?: MemoryType | undefined;
+  /** As it was known then. */
+  readonly as_of?: Date | undefined;
 }
 
 const HISTORY = 100;
 
 export async function get(call: Call, input: GetInput) {
-  const { memory, caller } = call;
-  const found = await findMemory(call, memory.db, input.id, input.type);
+  const { found, links, history } = await (input.as_of === undefined
+    ? readNow(call, input)
+    : readThen(atThatTime(call, input.as_of), input));
   const { id } = found.row;
-  const [links, history] = await Promise.all([
-    linksOf(memory.db, caller.tenant, id),
-    historyOf(memory.db, caller.tenant, id, HISTORY),
-  ]);
-  if (isLive(found.row.validity)) reference(call, [{ type: found.type, id }]);
   return {
-    memory: whole(call, found),
+    ...(input.as_of === undefined ? {} : { as_of: input.as_of.toISOString() }),
+    memory: whole(input.as_of ?? call.now, found),
     links: {
       outbound: links
         .filter((link) => link.source_id === id)
@@ -53,8 +54,31 @@ export async function get(call: Call, input: GetInput) {
   };
 }
 
+async function readNow(call: Call, input: GetInput) {
+  const { memory, caller } = call;
+  const found = await findMemory(call, memory.db, input.id, input.type);
+  const { id } = found.row;
+  const [links, history] = await Promise.all([
+    linksOf(memory.db, caller.tenant, id),
+    historyOf(memory.db, caller.tenant, id, HISTORY),
+  ]);
+  if (isLive(found.row.validity)) reference(call, [{ type: found.type, id }]);
+  return { found, links, history };
+}
+
+/** A look into the past counts no reference: it is no reason to keep a memory. */
+async function readThen(call: Call, input: GetInput) {
+  const { memory, caller, now } = call;
+  const found = await findThen(call, input.id, input.type);
+  const [links, history] = await Promise.all([
+    linksThen(memory.db, caller.tenant, found.row.id, now),
+    historyThen(memory.db, caller.tenant, found.row.id, now, HISTORY),
+  ]);
+  return { found, links, history };
+}
+
 /** `state` is the word on the outside; the columns stand under their own names. */
-function whole(call: Call, found: Found) {
+function whole(now: Date, found: Found) {
   const { validity, tenant_id: _, ...columns } = found.row;
   const dated = Object.fromEntries(
     Object.entries(columns).map(([key, value]) => [key, value instanceof Date ? value.toISOString() : value]),
@@ -66,6 +90,6 @@ function whole(call: Call, found: Found) {
     content: found.row.content,
     state: validity,
     scope: found.scope,
-    ...(found.type === "episode" ? {} : { effective_confidence: effectiveConfidence(found.row, call.now) }),
+    ...(found.type === "episode" ? {} : { effective_confidence: effectiveConfidence(found.row, now) }),
   };
 }

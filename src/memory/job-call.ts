@@ -1,8 +1,9 @@
 /** Jobs have no caller: they act in their own name, for the tenant whose row they change. */
 import type { Sql } from "../adapters/db/port.ts";
 import { appendEvents, type NewEvent } from "../store/events.ts";
+import { foldShelf } from "../store/fold.ts";
 import type { JobContext, JobName, JobReport } from "./job.ts";
-import type { Call } from "./memory.ts";
+import type { Call, Memory } from "./memory.ts";
 
 export function jobCall(
   context: JobContext,
@@ -52,6 +53,30 @@ export function tallying(): Tallying {
     report(complete) {
       const changed = Object.values(counts).reduce((sum, n) => sum + n, 0);
       return { changed, counts, notes, complete };
+    },
+  };
+}
+
+/**
+ * Every search reads the words that wait to be folded away, so they must not pile up while thousands of memories go.
+ * Folding many at once is cheaper by far, but keeps the embedded store's one connection busy; what is left is upkeep's.
+ */
+const FOLD = { pglite: { at: 256, step: 64 }, postgres: { at: 2048, step: 1024 } } as const;
+
+export interface Folding {
+  dropped(shelves: readonly { readonly sk: number; readonly n: number }[]): Promise<void>;
+}
+
+export function folding({ db }: Memory): Folding {
+  const { at, step } = FOLD[db.kind];
+  const waiting = new Map<number, number>();
+  return {
+    async dropped(shelves) {
+      for (const { sk, n } of shelves) {
+        let left = (waiting.get(sk) ?? 0) + n;
+        if (left >= at) for (; left > 0; left -= step) await foldShelf(db, sk, step);
+        waiting.set(sk, Math.max(0, left));
+      }
     },
   };
 }

@@ -1,23 +1,14 @@
 /** Evidence about a rule. Each mark is a row; counters, effectiveness and maturity follow from the rows. */
-import { DAY_MS } from "../domain/decay.ts";
 import { integrity } from "../domain/errors.ts";
-import { effectiveness, type Maturity, nextMaturity, warningFrom } from "../domain/maturity.ts";
-import { dropLexical } from "../store/lexical.ts";
-import {
-  type Application,
-  changeRule,
-  insertApplication,
-  type Rule,
-  type RuleChange,
-  type Tally,
-  tallyRule,
-} from "../store/rules.ts";
-import { dropVectors, setVisibility } from "../store/vectors.ts";
-import { file, shelfOf, vectorOf, visibleUntil } from "./filing.ts";
+import type { Maturity } from "../domain/maturity.ts";
+import { type Application, insertApplication, type Rule, tallyRule } from "../store/rules.ts";
+import { setVisibility } from "../store/vectors.ts";
+import { applyVerdict, judgeRule, maturityEvent } from "./evaluate-rule.ts";
+import { visibleUntil } from "./filing.ts";
 import { findMemory } from "./find.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
-import { type Writing, write } from "./write.ts";
+import { write } from "./write.ts";
 
 export interface MarkInput {
   readonly rule_id: string;
@@ -67,70 +58,28 @@ export async function mark(call: Call, outcome: Application["outcome"], input: M
     const tally = await tallyRule(sql, rule.id);
     if (!counted) return answerOf(rule, rule.maturity, false, false);
 
-    const ageDays = (now.getTime() - rule.created_at.getTime()) / DAY_MS;
-    const maturity = nextMaturity(rule.maturity, outcome, { ...tally, ageDays }, memory.settings.rules);
-    const inverted = maturity === "anti_pattern" && rule.maturity !== "anti_pattern";
-    const set: RuleChange = {
+    const verdict = judgeRule(rule, tally, outcome, memory.settings.rules, now);
+    const evaluated = await applyVerdict(call, sql, rule, tally, verdict, {
       success_count: tally.success,
       harmful_count: tally.harmful,
       applied_count: tally.success + tally.harmful,
-      effectiveness_score: effectiveness(tally),
-      maturity,
       last_applied_at: now,
-      last_evaluated_at: now,
       ...(outcome === "helpful" && rule.validity !== "expired" ? { last_confirmed_at: now, validity: "active" } : {}),
-      ...(inverted ? inversion(rule, tally, now) : {}),
-    };
-    await changeRule(sql, rule.id, rule.validity, set);
-    const after: Rule = { ...rule, ...set };
-    if (inverted) await fileWarning(call, writing, after);
-    else if (set.last_confirmed_at) await setVisibility(sql, rule.id, visibleUntil(memory, after));
+    });
+    const { rule: after, set, links } = evaluated;
+    if (!verdict.inverted && set.last_confirmed_at) await setVisibility(sql, rule.id, visibleUntil(memory, after));
 
-    const entity = { type: "rule", id: rule.id } as const;
     tell({
       type: `rule.marked_${outcome}`,
-      entity,
+      entity: { type: "rule", id: rule.id },
       scope: rule.scope,
       payload: { application, set, from: rule.validity },
     });
-    if (maturity !== rule.maturity)
-      tell({
-        type: inverted ? "rule.inverted" : outcome === "helpful" ? "rule.promoted" : "rule.demoted",
-        entity,
-        scope: rule.scope,
-        payload: {
-          from: rule.maturity,
-          to: maturity,
-          success: tally.success,
-          harmful: tally.harmful,
-          age_days: ageDays,
-        },
-      });
-    return answerOf(after, rule.maturity, true, inverted);
+    if (verdict.maturity !== rule.maturity)
+      tell(maturityEvent(rule, verdict, tally, links.length === 0 ? {} : { links }));
+    return answerOf(after, rule.maturity, true, verdict.inverted);
   });
   return answer;
-}
-
-/** The warning takes the rule's place; a warning about real harm starts with full confidence. */
-function inversion(rule: Rule, tally: Tally, now: Date): RuleChange {
-  return {
-    content: warningFrom(rule.content, tally.reasons),
-    original_content: rule.original_content ?? rule.content,
-    confidence: 1,
-    last_confirmed_at: now,
-    validity: "active",
-  };
-}
-
-async function fileWarning(call: Call, { sql }: Writing, rule: Rule): Promise<void> {
-  const vector = await vectorOf(call.memory, rule.content, "write");
-  const sk = await shelfOf(call, rule.scope, "rule", sql);
-  await dropLexical(sql, [rule.id]);
-  // Without a model just now, the old words' vector must not speak for the warning; upkeep makes the new one.
-  await dropVectors(sql, rule.id);
-  await file(sql, call.memory, [
-    { id: rule.id, sk, text: rule.content, vector, visibleUntil: visibleUntil(call.memory, rule) },
-  ]);
 }
 
 function answerOf(rule: Rule, previous: Maturity, counted: boolean, inverted: boolean): MarkAnswer {

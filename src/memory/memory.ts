@@ -10,6 +10,7 @@ import type { Viewer } from "../domain/scope.ts";
 import type { Shelves } from "../store/shelves.ts";
 import type { Afterwards } from "./afterwards.ts";
 import type { Settings } from "./settings.ts";
+import type { EmbeddingVersions } from "./versions.ts";
 
 export interface Memory {
   /** The butler whose database this is. */
@@ -21,8 +22,10 @@ export interface Memory {
   readonly ids: Ids;
   /** Absent when no model could be had: keyword search goes on and answers say `degraded`. */
   readonly embedder: Embedder | undefined;
-  /** The row of `embedding_versions` that `embedder` writes and reads. */
+  /** The version of vectors that a query is compared with. */
   readonly embeddingVersion: number | undefined;
+  /** Which vectors are compared and which are written; two versions stand side by side after a change of model. */
+  readonly versions: EmbeddingVersions;
   readonly tokenizer: Tokenizer;
   readonly settings: Settings;
   readonly shelves: Shelves;

@@ -1,16 +1,16 @@
 /** Opens one butler's memory: migrate, know the model, hand out a ready object. */
 import type { Clock } from "../adapters/clock.ts";
 import type { Db } from "../adapters/db/port.ts";
-import type { Embedder } from "../adapters/embedder/port.ts";
+import type { Embedder, ModelVersion } from "../adapters/embedder/port.ts";
 import type { Ids } from "../adapters/ids.ts";
 import type { Log } from "../adapters/log.ts";
 import type { Tokenizer } from "../adapters/tokenizer/port.ts";
 import { migrate } from "../store/migrate.ts";
 import { openShelves } from "../store/shelves.ts";
-import { versionRow } from "../store/vectors.ts";
 import { openAfterwards } from "./afterwards.ts";
 import type { Memory } from "./memory.ts";
 import type { Settings } from "./settings.ts";
+import { openVersions } from "./versions.ts";
 
 export interface MemoryParts {
   readonly butler: string;
@@ -19,6 +19,11 @@ export interface MemoryParts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly embedder: Embedder | undefined;
+  /**
+   * After a change of model: the model of the version that still serves, if its files are at hand. It answers until the
+   * rebuild is done and is closed by us. Without it, search by meaning says `degraded` meanwhile.
+   */
+  readonly previous?: ((version: ModelVersion) => Promise<Embedder | undefined>) | undefined;
   readonly tokenizer: Tokenizer;
   readonly settings: Settings;
   readonly log: Log;
@@ -35,27 +40,24 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
   await migrate(parts.db);
   const afterwards = openAfterwards(parts.log);
   const shelves = openShelves(parts.db);
-  let embedder: Embedder | undefined;
-  let embeddingVersion: number | undefined;
-  const adopt = async (model: Embedder) => {
-    embeddingVersion = (await versionRow(parts.db, model.version, parts.clock.now())).id;
-    embedder = model;
-  };
-  if (parts.embedder) await adopt(parts.embedder);
+  const versions = openVersions(parts);
+  if (parts.embedder) await versions.adopt(parts.embedder);
   return {
     ...parts,
     get embedder() {
-      return embedder;
+      return versions.own?.embedder;
     },
     get embeddingVersion() {
-      return embeddingVersion;
+      return versions.serving?.version;
     },
+    versions,
     shelves,
     unfolded: new Map(),
     afterwards,
-    adopt,
+    adopt: versions.adopt,
     async close() {
       await afterwards.settled();
+      await versions.close();
       await parts.db.close();
     },
   };

@@ -14,7 +14,7 @@ import {
   nextOrdinals,
 } from "../store/episodes.ts";
 import { dropLexical } from "../store/lexical.ts";
-import { file, foldSoon, shelfOf, vectorOf } from "./filing.ts";
+import { file, foldSoon, shelfOf, type Vectors, vectorOf } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
 import { tierPolicy } from "./settings.ts";
@@ -42,7 +42,7 @@ export interface EpisodeAnswer {
 
 export interface PreparedEpisode {
   readonly row: NewEpisode;
-  readonly vector: Float32Array | undefined;
+  readonly vector: Vectors | undefined;
   readonly redactions: readonly Found[];
 }
 

@@ -188,20 +188,8 @@ async function confirmLive(call: Call, { sql, tell }: Writing, live: Fact, input
     throw invalid("valid_to", `valid_to is before the fact's valid_from, ${after.valid_from.toISOString()}.`);
   await changeFact(sql, live.id, live.validity, set);
   await setVisibility(sql, live.id, visibleUntil(call.memory, after, after.valid_to));
-  if (input.source_episode_id !== undefined) {
-    const cited = { ...live, source_episode_id: input.source_episode_id, supersedes_id: null };
-    await insertLinks(
-      sql,
-      linksFrom(call, cited).map((link) => ({
-        ...link,
-        relation: "supports",
-        source_type: "episode" as const,
-        source_id: link.target_id,
-        target_type: "fact" as const,
-        target_id: live.id,
-      })),
-    );
-  }
+  const links = supportFrom(call, live, input.source_episode_id);
+  await insertLinks(sql, links);
   tell({
     type: "fact.repeated",
     entity: { type: "fact", id: live.id },
@@ -209,9 +197,25 @@ async function confirmLive(call: Call, { sql, tell }: Writing, live: Fact, input
     payload: {
       set,
       from: live.validity,
-      ...(input.source_episode_id ? { supported_by: input.source_episode_id } : {}),
+      ...(input.source_episode_id ? { links, supported_by: input.source_episode_id } : {}),
     },
   });
+}
+
+function supportFrom(call: Call, fact: Fact, episode: string | undefined): Link[] {
+  if (episode === undefined) return [];
+  return [
+    {
+      tenant_id: fact.tenant_id,
+      source_type: "episode",
+      source_id: episode,
+      target_type: "fact",
+      target_id: fact.id,
+      relation: "supports",
+      request_id: call.request?.request_id ?? null,
+      created_at: call.now,
+    },
+  ];
 }
 
 async function retire(call: Call, { sql, tell }: Writing, live: Fact, by: string): Promise<void> {

@@ -73,6 +73,10 @@ export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAn
   return answer;
 }
 
+/** What two rules that say the same have in common. */
+export const ruleKey = (content: string): Buffer =>
+  createHash("sha256").update(contentKey(content)).digest().subarray(0, 16);
+
 function ruleFrom(call: Call, input: RuleInput, redactor: ReturnType<typeof openRedactor>): NewRule {
   const { memory, caller, now } = call;
   const content = redactor.text(input.content);
@@ -80,7 +84,7 @@ function ruleFrom(call: Call, input: RuleInput, redactor: ReturnType<typeof open
     id: memory.ids.next(now),
     tenant_id: caller.tenant,
     content,
-    content_key: createHash("sha256").update(contentKey(content)).digest().subarray(0, 16),
+    content_key: ruleKey(content),
     original_content: null,
     matcher: input.matcher === undefined ? null : redactor.json(input.matcher),
     scope: writableScope(caller, input.scope),

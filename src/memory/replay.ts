@@ -117,7 +117,7 @@ export async function verifyReplay(
     const compared = await compareTable(source, scratch, table, (done) =>
       progress({ what: `comparing ${table.replaceAll("_", " ")}`, done, total: done }),
     );
-    rows[table] = compared.keys;
+    rows[table] = compared.rows;
     if (compared.differing.length > 0) suspects.set(table, compared.differing);
   }
   const found = suspects.size === 0 ? NOTHING : await settle(source, scratch, so, suspects);
@@ -134,9 +134,9 @@ export async function verifyReplay(
 const NOTHING: { differing: Record<string, number>; differences: Difference[] } = { differing: {}, differences: [] };
 
 /** Keys whose rows do not agree. Both sides come in the order of their keys, so each is read once. */
-async function compareTable(source: Sql, scratch: Sql, table: string, tell: (keys: number) => void) {
+async function compareTable(source: Sql, scratch: Sql, table: string, tell: (rows: number) => void) {
   const differing: string[] = [];
-  let keys = 0;
+  let rows = 0;
   let after = FIRST_UUID;
   for (;;) {
     const [stored, replayed] = await Promise.all([
@@ -145,17 +145,17 @@ async function compareTable(source: Sql, scratch: Sql, table: string, tell: (key
     ]);
     const ends = [stored, replayed].filter((page) => page.length === KEY_PAGE).map((page) => page.at(-1)?.key ?? after);
     // Beyond the shorter page's end the other side says nothing yet.
-    const until = ends.length === 0 ? undefined : ends.reduce((a, b) => (a < b ? a : b));
+    const [until] = ends.toSorted();
     const inside = (page: typeof stored) => page.filter(({ key }) => until === undefined || key <= until);
     const other = new Map(inside(replayed).map(({ key, digest }) => [key, digest]));
-    for (const { key, digest } of inside(stored)) {
+    for (const { key, digest, rows: n } of inside(stored)) {
       if (other.get(key) !== digest) differing.push(key);
       other.delete(key);
-      keys += 1;
+      rows += n;
     }
     differing.push(...other.keys());
-    tell(keys);
-    if (until === undefined || differing.length >= DIFFERING_KEYS) return { keys, differing };
+    tell(rows);
+    if (until === undefined || differing.length >= DIFFERING_KEYS) return { rows, differing };
     after = until;
   }
 }

@@ -10,7 +10,7 @@ import type { MemoryType } from "../domain/memory-types.ts";
 import type { Tier } from "../domain/tiers.ts";
 import { fetchPostings } from "../store/lexical.ts";
 import { type Candidate, gatherCandidates, type VectorArm } from "../store/search.ts";
-import { vectorOf } from "./filing.ts";
+import { type Embedded, queryVector } from "./filing.ts";
 import type { Call } from "./memory.ts";
 
 export type Mode = "hybrid" | "semantic" | "keyword";
@@ -46,11 +46,19 @@ export interface Retrieval {
 }
 
 /** 100 an arm is enough: 500 raised candidate recall from 90 to 98 % but the result by half a point. */
-const ARM = 100;
+export const ARM = 100;
 /** Under this many memories on the shelves all vectors are compared: about 2 ms embedded, no more than an index takes. */
 const EXACT_BELOW = 1000;
 
 export async function retrieve(call: Call, query: RetrieveQuery): Promise<Retrieval> {
+  const { version, ...found } = await retrieveOnce(call, query);
+  if (version === undefined || (await call.memory.versions.stillServes(version))) return found;
+  // Rebuilt embeddings took over in the middle of this search; the ones that replace them are complete.
+  const { version: _, ...again } = await retrieveOnce(call, query);
+  return again;
+}
+
+async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval & { version: number | undefined }> {
   const { memory, caller } = call;
   const shelves = (await memory.shelves.of(caller.tenant, query.scopes)).filter((s) => query.types.includes(s.type));
   const sks = shelves.map((shelf) => shelf.sk);
@@ -60,19 +68,20 @@ export async function retrieve(call: Call, query: RetrieveQuery): Promise<Retrie
   const keywords = () => fetchPostings(memory.db, wordsOf(query.text), sks).then((found) => rankGroups(found, groups));
   const started = performance.now();
   let embedMs = 0;
-  const [asked, vector] = await Promise.all([
+  const [asked, made] = await Promise.all([
     query.mode === "semantic" ? undefined : keywords(),
     query.mode === "keyword"
       ? undefined
-      : vectorOf(memory, query.text, "query").finally(() => {
+      : queryVector(memory, query.text).finally(() => {
           embedMs = performance.now() - started;
         }),
   ]);
-  const degraded = query.mode !== "keyword" && vector === undefined ? NO_VECTOR : undefined;
+  const degraded =
+    query.mode === "keyword" ? undefined : (memory.versions.degraded ?? (made === undefined ? NO_VECTOR : undefined));
   const rankings = asked ?? (degraded === undefined ? undefined : await keywords());
 
   const depth = query.perType ? query.wanted : Math.max(ARM, query.wanted);
-  const arm = vector === undefined ? undefined : vectorArm(call, query, vector, groups, depth, rankings);
+  const arm = made === undefined ? undefined : vectorArm(call, query, made, groups, depth, rankings);
   const candidates: Candidate[] = [];
   for (let page = 0; page < MAX_PAGES; page++) {
     // The first page nearly always suffices; filters that discard much make the later ones worth their trip.
@@ -82,34 +91,32 @@ export async function retrieve(call: Call, query: RetrieveQuery): Promise<Retrie
     candidates.push(...(await gatherCandidates(memory.db, hits, page === 0 ? arm : undefined, filters(call, query))));
   }
   const good = mergeArms(candidates).filter((c) => isGood(call, query, c));
-  const results = score(call, good, vector !== undefined, rankings !== undefined);
-  return { results, mode: query.mode, degraded, embedMs };
+  const results = score(call, good, made !== undefined, rankings !== undefined);
+  return { results, mode: query.mode, degraded, embedMs, version: made?.version };
 }
 
 /** A whole prompt may be the query; its first words say what it is about, and each word costs a look into every shelf. */
 const MAX_WORDS = 64;
 const QUERY_CHARS = 4000;
 
-function wordsOf(text: string): string[] {
+export function wordsOf(text: string): string[] {
   const words = lexemes(text.slice(0, QUERY_CHARS));
   const kept = new Set([...new Set(words)].slice(0, MAX_WORDS));
   return words.filter((word) => kept.has(word));
 }
 
-const NO_VECTOR = "no embedding model: results are by keyword only. Run `butler model pull`.";
+export const NO_VECTOR = "no embedding model: results are by keyword only. Run `butler model pull`.";
 
 const filters = (call: Call, query: RetrieveQuery) => ({ now: call.now, tags: query.tags, tier: query.tier });
 
 function vectorArm(
   call: Call,
   query: RetrieveQuery,
-  vector: Float32Array,
+  { version, vector }: Embedded,
   groups: readonly (readonly number[])[],
   limit: number,
   rankings: readonly Ranking[] | undefined,
-): VectorArm | undefined {
-  const version = call.memory.embeddingVersion;
-  if (version === undefined) return undefined;
+): VectorArm {
   const shelves = groups.map((sks, index) => ({ sks, exact: (rankings?.[index]?.n ?? Infinity) <= EXACT_BELOW }));
   const faded = query.minConfidence < call.memory.settings.facts.retrieval_confidence_threshold;
   return { version, dimensions: vector.length, query: vector, groups: shelves, limit, faded };
@@ -151,7 +158,7 @@ function isGood(call: Call, query: RetrieveQuery, candidate: Candidate): boolean
   return effectiveConfidence(candidate, call.now) >= query.minConfidence;
 }
 
-function score(call: Call, good: readonly Candidate[], hasVectors: boolean, hasWords: boolean): Retrieved[] {
+export function score(call: Call, good: readonly Candidate[], hasVectors: boolean, hasWords: boolean): Retrieved[] {
   const byKeyword = good
     .filter((c) => c.keyword !== null)
     .toSorted((a, b) => (b.keyword ?? 0) - (a.keyword ?? 0) || order(a, b));

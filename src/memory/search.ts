@@ -3,9 +3,11 @@ import { MEMORY_TYPES, type MemoryType } from "../domain/memory-types.ts";
 import { readableScopes } from "../domain/scope.ts";
 import { byRank, compositeScore, recency } from "../domain/scoring.ts";
 import type { Tier } from "../domain/tiers.ts";
+import { retrieveThen } from "./as-of.ts";
 import type { Call } from "./memory.ts";
+import { atThatTime } from "./past.ts";
 import { reference } from "./reference.ts";
-import { type Mode, type Retrieved, retrieve } from "./retrieve.ts";
+import { type Mode, type Retrieved, type RetrieveQuery, retrieve } from "./retrieve.ts";
 
 export interface SearchInput {
   readonly query: string;
@@ -18,9 +20,12 @@ export interface SearchInput {
   readonly tags?: readonly string[] | undefined;
   readonly rank?: "relevance" | "composite" | undefined;
   readonly explain?: boolean | undefined;
+  /** Answer as it would have been answered then. */
+  readonly as_of?: Date | undefined;
 }
 
 export interface SearchAnswer {
+  readonly as_of?: string;
   readonly results: readonly SearchResult[];
   readonly mode: Mode;
   readonly degraded?: string;
@@ -31,7 +36,7 @@ export type SearchResult = ReturnType<typeof present>;
 export async function search(call: Call, input: SearchInput): Promise<SearchAnswer> {
   const { settings } = call.memory;
   const limit = input.limit ?? settings.retrieval.default_limit;
-  const retrieval = await retrieve(call, {
+  const query: RetrieveQuery = {
     text: input.query,
     mode: input.mode ?? settings.retrieval.default_mode,
     types: input.types ?? MEMORY_TYPES,
@@ -40,13 +45,21 @@ export async function search(call: Call, input: SearchInput): Promise<SearchAnsw
     tags: input.tags,
     tier: input.tier,
     wanted: limit,
-  });
+  };
+  const asked = input.as_of === undefined ? call : atThatTime(call, input.as_of);
+  const retrieval = await (input.as_of === undefined ? retrieve(asked, query) : retrieveThen(asked, query));
   const results = retrieval.results
-    .map((found) => present(call, found, input.rank ?? "relevance", input.explain ?? false))
+    .map((found) => present(asked, found, input.rank ?? "relevance", input.explain ?? false))
     .toSorted((a, b) => byRank(rankOf(a), rankOf(b)))
     .slice(0, limit);
-  reference(call, results);
-  return { results, mode: retrieval.mode, ...(retrieval.degraded ? { degraded: retrieval.degraded } : {}) };
+  // A look into the past is no reason to keep a memory.
+  if (input.as_of === undefined) reference(call, results);
+  return {
+    results,
+    mode: retrieval.mode,
+    ...(input.as_of === undefined ? {} : { as_of: input.as_of.toISOString() }),
+    ...(retrieval.degraded ? { degraded: retrieval.degraded } : {}),
+  };
 }
 
 export interface RecallInput {

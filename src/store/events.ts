@@ -38,6 +38,13 @@ export async function appendEvents(sql: Sql, events: readonly NewEvent[]): Promi
   );
 }
 
+/** For writers that insert events by themselves, of several tenants: last in their transaction, and in one order for all. */
+export async function lockStreams(sql: Sql, tenants: readonly string[]): Promise<void> {
+  await sql.query(`select pg_advisory_xact_lock(hashtextextended(t, 7031)) from unnest($1::text[]) as t`, [
+    [...new Set(tenants)].toSorted(),
+  ]);
+}
+
 export interface StreamQuery {
   readonly tenant: string;
   readonly scopes: readonly string[] | undefined;

@@ -14,16 +14,44 @@ export async function verifyLexical(db: Db): Promise<string[]> {
     const found = await checkCounters(sql);
     const shelves = await sql.query<{ sk: number }>("select sk from shelves order by sk");
     for (const { sk } of shelves) found.push(...(await checkShelf(sql, sk)));
-    const strays = await sql.query<{ sk: string; blocks: number }>(
-      `select key >> 40 as sk, count(*)::int4 as blocks from lex_block b
-       where not exists (select from shelves s where s.sk = b.key >> 40) group by 1 order by 1`,
-    );
-    for (const stray of strays) found.push(`${stray.blocks} blocks belong to shelf ${stray.sk}, which does not exist`);
+    for (const stray of await strayBlocks(sql))
+      found.push(`${stray.blocks} blocks belong to shelf ${stray.sk}, which does not exist`);
     return found;
   });
 }
 
-async function checkCounters(sql: Sql): Promise<string[]> {
+/** The same for one shelf: a shorter transaction, for which an embedded store keeps everybody waiting less. */
+export async function verifyShelf(db: Db, sk: number): Promise<string[]> {
+  return db.tx(async (sql) => {
+    await sql.query("set transaction isolation level repeatable read, read only");
+    return [...(await checkCounters(sql, sk)), ...(await checkShelf(sql, sk))];
+  });
+}
+
+/** Blocks of shelves that do not exist. */
+export const strayBlocks = (sql: Sql) =>
+  sql.query<{ sk: string; blocks: number }>(
+    `select key >> 40 as sk, count(*)::int4 as blocks from lex_block b
+     where not exists (select from shelves s where s.sk = b.key >> 40) group by 1 order by 1`,
+  );
+
+export async function dropStrayBlocks(sql: Sql): Promise<number> {
+  const gone = await sql.query(
+    `delete from lex_block b where not exists (select from shelves s where s.sk = b.key >> 40) returning 1`,
+  );
+  return gone.length;
+}
+
+/** Forward rows that cannot be read, on one shelf or on all: only their memories' texts can make them anew. */
+const BROKEN = `(state = 0) <> (slot is null) or octet_length(x) % ${FORWARD_BYTES} <> 0`;
+
+/** Takes such rows away; their memories are then not filed, and the shelf has to be unfolded before the next fold. */
+export async function dropBrokenRows(sql: Sql, sk: number): Promise<number> {
+  const gone = await sql.query(`delete from lex_doc where sk = $1 and (${BROKEN}) returning 1`, [sk]);
+  return gone.length;
+}
+
+async function checkCounters(sql: Sql, only?: number): Promise<string[]> {
   const rows = await sql.query<{ sk: number; wrong: string }>(
     `select s.sk, w.wrong from shelves s
      cross join lateral (
@@ -34,10 +62,12 @@ async function checkCounters(sql: Sql): Promise<string[]> {
        (case when s.tl <> f.tl then format('tl is %s, forward rows say %s', s.tl, f.tl) end),
        (case when s.slots <= f.top then format('slots is %s, slot %s is taken', s.slots, f.top) end),
        (case when f.slots <> f.n then format('%s folded rows have %s slots', f.n, f.slots) end)) as w (wrong)
-     where w.wrong is not null order by s.sk, w.wrong`,
+     where w.wrong is not null and ($1::int4 is null or s.sk = $1) order by s.sk, w.wrong`,
+    [only ?? null],
   );
   const forward = await sql.query<{ doc: string }>(
-    `select doc from lex_doc where (state = 0) <> (slot is null) or octet_length(x) % ${FORWARD_BYTES} <> 0 order by doc`,
+    `select doc from lex_doc where (${BROKEN}) and ($1::int4 is null or sk = $1) order by doc`,
+    [only ?? null],
   );
   return [
     ...rows.map((row) => `shelf ${row.sk}: ${row.wrong}`),

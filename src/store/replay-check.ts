@@ -5,6 +5,7 @@ import { REPLAYED } from "./replay.ts";
 
 export interface KeyDigest {
   readonly key: string;
+  readonly rows: number;
   readonly digest: string;
 }
 
@@ -17,7 +18,7 @@ const keyColumns = (table: string): readonly string[] => REPLAYED[table] ?? ["id
 export function keyDigests(sql: Sql, table: string, after: string, limit: number): Promise<KeyDigest[]> {
   const [key] = keyColumns(table);
   return sql.query<KeyDigest>(
-    `select t.${key} as key, encode(sha256(convert_to(
+    `select t.${key} as key, count(*)::int4 as rows, encode(sha256(convert_to(
        string_agg(t::text, E'\\n' order by t::text collate "C"), 'UTF8')), 'hex') as digest
      from ${table} t where t.${key} > $1::uuid group by t.${key} order by t.${key} limit $2`,
     [after, limit],

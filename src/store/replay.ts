@@ -72,7 +72,8 @@ export async function writeLedger(sql: Sql, columns: Columns, ledger: Ledger): P
     const gone = [...ledger.deleted[type]];
     if (gone.length > 0) {
       await sql.query(`delete from ${MEMORY_TABLE[type]} where id = any($1::uuid[])`, [gone]);
-      if (type === "episode") await sql.query(`delete from episode_references where episode_id = any($1::uuid[])`, [gone]);
+      if (type === "episode")
+        await sql.query(`delete from episode_references where episode_id = any($1::uuid[])`, [gone]);
     }
     const rows = [...ledger.memories[type].values()].toSorted((a, b) => holds(a) - holds(b));
     await upsert(sql, MEMORY_TABLE[type], columns, rows);

@@ -26,6 +26,12 @@ export async function indexState(db: Db, version: number): Promise<IndexState> {
   return { kind, rows: row?.rows ?? 0, builtAt: Number(row?.comment ?? 0) };
 }
 
+const concurrently = (db: Db) => (db.kind === "postgres" ? "concurrently " : "");
+
+export async function dropIndex(db: Db, version: number): Promise<void> {
+  await db.exec(`drop index ${concurrently(db)}if exists ${nameOf(version)}`);
+}
+
 /** Swaps the index. A server goes on answering meanwhile; the embedded store waits, so it is done in a quiet moment. */
 export async function buildIndex(
   db: Db,
@@ -35,13 +41,12 @@ export async function buildIndex(
   rows: number,
 ): Promise<void> {
   const name = nameOf(version);
-  const concurrently = db.kind === "postgres" ? "concurrently " : "";
-  await db.exec(`drop index ${concurrently}if exists ${name}`);
+  await dropIndex(db, version);
   if (kind === "none") return;
   const lists = Math.max(16, Math.min(1000, Math.round(Math.sqrt(rows))));
   const options = kind === "ivfflat" ? `lists = ${lists}` : "m = 16, ef_construction = 64";
   await db.exec(
-    `create index ${concurrently}${name} on embeddings
+    `create index ${concurrently(db)}${name} on embeddings
        using ${kind} ((embedding::vector(${dimensions})) vector_cosine_ops) with (${options})
        where version_id = ${version}`,
   );

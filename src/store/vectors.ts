@@ -1,6 +1,5 @@
 /** Vectors, filed by shelf and by the version of the model that made them. */
 import type { Sql } from "../adapters/db/port.ts";
-import type { ModelVersion } from "../adapters/embedder/port.ts";
 import { insertRows, vectorLiteral } from "./rows.ts";
 
 export interface VectorRow {
@@ -18,17 +17,32 @@ export async function putVectors(sql: Sql, version: number, rows: readonly Vecto
     sql,
     "embeddings",
     COLUMNS,
-    rows.map((row) => ({
-      memory_id: row.memoryId,
-      version_id: version,
-      sk: row.sk,
-      visible_until: row.visibleUntil ?? "infinity",
-      embedding: vectorLiteral(row.vector),
-    })),
+    rowsOf(version, rows),
     `on conflict (memory_id, version_id) do update
        set sk = excluded.sk, visible_until = excluded.visible_until, embedding = excluded.embedding`,
   );
 }
+
+/** For vectors that were missing a moment ago: one that a writer put there meanwhile is newer. Says how many were added. */
+export async function addVectors(sql: Sql, version: number, rows: readonly VectorRow[]): Promise<number> {
+  const added = await insertRows(
+    sql,
+    "embeddings",
+    COLUMNS,
+    rowsOf(version, rows),
+    "on conflict do nothing returning 1 as one",
+  );
+  return added.length;
+}
+
+const rowsOf = (version: number, rows: readonly VectorRow[]) =>
+  rows.map((row) => ({
+    memory_id: row.memoryId,
+    version_id: version,
+    sk: row.sk,
+    visible_until: row.visibleUntil ?? "infinity",
+    embedding: vectorLiteral(row.vector),
+  }));
 
 /** Moves the end of visibility: forward when a memory is confirmed or restored, to the past when it goes. */
 export async function setVisibility(sql: Sql, memoryId: string, until: Date | undefined): Promise<void> {
@@ -40,20 +54,4 @@ export async function setVisibility(sql: Sql, memoryId: string, until: Date | un
 
 export async function dropVectors(sql: Sql, memoryId: string): Promise<void> {
   await sql.query(`delete from embeddings where memory_id = $1`, [memoryId]);
-}
-
-/** The row of this model in `embedding_versions`, made at first use; `made` says whether this call made it. */
-export async function versionRow(sql: Sql, model: ModelVersion, now: Date): Promise<{ id: number; made: boolean }> {
-  const made = await sql.query<{ id: number }>(
-    `insert into embedding_versions (model, variant, dimensions, sha256, created_at) values ($1, $2, $3, $4, $5)
-     on conflict (model, variant, sha256) do nothing returning id`,
-    [model.model, model.variant, model.dimensions, model.sha256, now],
-  );
-  if (made[0]) return { id: made[0].id, made: true };
-  const found = await sql.query<{ id: number }>(
-    `select id from embedding_versions where model = $1 and variant = $2 and sha256 = $3`,
-    [model.model, model.variant, model.sha256],
-  );
-  if (!found[0]) throw new Error("embedding version vanished between insert and select");
-  return { id: found[0].id, made: false };
 }

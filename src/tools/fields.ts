@@ -47,6 +47,9 @@ function instantOf(text: string): Date | undefined {
   return at.getTime() >= FIRST_INSTANT && at.getTime() <= LAST_INSTANT ? at : undefined;
 }
 
+export const asOf = time.describe(
+  "A moment in the past: answers with what was known then. Slower than asking about now.",
+);
 export const type = z.enum(MEMORY_TYPES);
 export const tier = z.enum(TIERS);
 export const permanence = z.enum(PERMANENCE);

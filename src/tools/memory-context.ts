@@ -7,6 +7,7 @@ export const contextFields = {
   trigger_prompt: f.text(f.CONTENT_MAX).describe("The prompt the session starts with."),
   butler: f.butler.optional(),
   token_budget: z.number().int().min(1).max(100_000).optional().describe("3000 if left out; never exceeded."),
+  as_of: f.asOf.optional(),
 };
 
 export const contextAnswer = {
@@ -22,6 +23,7 @@ export const contextAnswer = {
     }),
   ),
   degraded: f.degraded,
+  as_of: z.string().optional(),
 };
 
 export const memoryContext = defineTool({

@@ -11,8 +11,13 @@ export const memoryGet = defineTool({
   name: "memory_get",
   title: "Get one memory",
   description: "One memory whole, by its id: all fields, its links in both directions, and what happened to it.",
-  input: f.input({ id: f.id, type: f.type.optional().describe("May be left out: ids are unique over all types.") }),
+  input: f.input({
+    id: f.id,
+    type: f.type.optional().describe("May be left out: ids are unique over all types."),
+    as_of: f.asOf.optional(),
+  }),
   output: f.output({
+    as_of: z.string().optional(),
     memory: z.looseObject({
       type: f.type,
       id: z.string(),

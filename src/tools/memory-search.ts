@@ -19,9 +19,10 @@ export const memorySearch = defineTool({
     tier: f.tier.optional().describe("Only episodes of this tier."),
     tags: f.tags.optional().describe("Only memories that have all of these."),
     rank: z.enum(["relevance", "composite"]).optional(),
+    as_of: f.asOf.optional(),
     explain: z.boolean().optional().describe("Say how each result got its place."),
   }),
-  output: resultsOutput,
+  output: resultsOutput.extend({ as_of: z.string().optional() }),
   effect: "read",
   core: true,
   run: async (call, input) => {

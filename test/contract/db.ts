@@ -184,6 +184,13 @@ export function dbContract(name: string, open: () => Promise<Db>): void {
       await db.exec("vacuum contract_row");
     });
 
+    it("is usable after a script that failed inside of its own transaction, and has undone it", async () => {
+      await db.exec("delete from contract_row");
+      const script = "begin; insert into contract_row values (1, 'a'); select nonsense; commit";
+      expect(await failure(db.exec(script))).toMatchObject({ code: "42703" });
+      expect(await count(db)).toBe("0");
+    });
+
     it("has vectors", async () => {
       await db.exec("create extension if not exists vector");
       await db.exec("create table contract_vector (id int, e vector(3))");

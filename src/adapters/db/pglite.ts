@@ -172,7 +172,13 @@ function handle(engine: Engine): PgliteDb {
   const query = <R = Row>(text: string, params?: readonly unknown[]) => inTurn(() => rows<R>(text, params));
   const exec = (script: string) =>
     inTurn(async () => {
-      await engine.send({ op: "exec", text: script });
+      try {
+        await engine.send({ op: "exec", text: script });
+      } catch (error) {
+        // The script may have stopped inside of a transaction that it had opened; outside of one this does nothing.
+        if (!engine.isDead()) await engine.send({ op: "rollback" });
+        throw error;
+      }
     });
   const tx = <T>(work: (sql: Sql) => Promise<T>) => inTurn(() => transact(engine, rows, work));
 

@@ -14,20 +14,37 @@ const MAX_NAME_BYTES = 63;
  * processes may do this at once.
  */
 export async function ensureDatabase(url: string, name: string): Promise<string> {
-  const database = `butler_${name}`;
-  if (!/^[a-z0-9][a-z0-9_-]*$/.test(name) || database.length > MAX_NAME_BYTES)
-    throw invalid("name", "A butler's name is made of a-z, 0-9, - and _, and has at most 56 characters");
-
+  const database = databaseOf(name);
   const db = await openPostgres({ url, max: 1 });
   try {
-    const found = await db.query("select 1 from pg_database where datname = $1", [database]);
-    if (found.length === 0) await db.exec(`create database "${database}"`);
+    if (!(await isThere(db, database))) await db.exec(`create database "${database}"`);
   } catch (error) {
     if (!isCreatedMeanwhile(error)) throw mayNotCreate(error, database);
   } finally {
     await db.close();
   }
   return parseTarget(url, database).url;
+}
+
+/** Whether a butler has its database, without creating it. */
+export async function hasDatabase(url: string, name: string): Promise<boolean> {
+  const db = await openPostgres({ url, max: 1 });
+  try {
+    return await isThere(db, databaseOf(name));
+  } finally {
+    await db.close();
+  }
+}
+
+function databaseOf(name: string): string {
+  const database = `butler_${name}`;
+  if (!/^[a-z0-9][a-z0-9_-]*$/.test(name) || database.length > MAX_NAME_BYTES)
+    throw invalid("name", "A butler's name is made of a-z, 0-9, - and _, and has at most 56 characters");
+  return database;
+}
+
+async function isThere(sql: Sql, database: string): Promise<boolean> {
+  return (await sql.query("select 1 from pg_database where datname = $1", [database])).length > 0;
 }
 
 export interface ServerVersions {

@@ -146,8 +146,7 @@ async function open(db: Db, jobs: readonly string[], options: PgBossOptions): Pr
       return typeof row?.ms === "number" ? Math.max(0, row.ms) : undefined;
     },
     async tidy() {
-      await boss.archive();
-      await boss.purgeArchive();
+      await boss.maintain();
     },
   };
 }

@@ -1,0 +1,53 @@
+/** What is hardly worth remembering, and why. Advice for a reader: nothing is deleted because of it. */
+export type JunkReason = "short" | "no_letters" | "filler" | "repetition" | "echo" | "stack_dump" | "log" | "encoded";
+
+/** The tag of our own context block, also in the form in which a block quotes it. */
+const ECHO = /<\s*\/?\s*butler-memory\s*>/i;
+const FILLER =
+  /^(?:ok(?:ay)?|yes|no|done|thanks?(?: you)?|sure|great|got it|sounds good|hello|hi|test(?:ing)?|continue|go on|lgtm)(?:[\s,.!…]+(?:ok(?:ay)?|thanks?(?: you)?|great|sounds good|got it))*[\s.!…]*$/i;
+const BOILERPLATE = /\b(?:lorem ipsum dolor|as an ai (?:language )?model|i(?:'m| am) sorry, but i can(?:no|')t)\b/i;
+const FRAME =
+  /^\s*(?:at\s+\S.*[:(]\S+|File ".+", line \d+|#\d+\s+0x[0-9a-f]+|\S+\.(?:go|rs|rb|py|java|[cm]?[jt]sx?):\d+.*|\.\.\. \d+ more)\s*$/;
+const STAMPED =
+  /^\s*(?:\[?\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}|\[?\d{2}:\d{2}:\d{2}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ \d{2}:)/;
+const RUN = /[A-Za-z0-9+/=_-]{120,}/g;
+const UNSPACED = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]/u;
+
+/** Looking at more of a huge text would not change the verdict. */
+const LOOK = 20_000;
+const SHORT_CHARS = 12;
+const SHORT_UNSPACED = 3;
+/** From this many lines on, a share of lines says something. */
+const LINES = 5;
+
+/** What speaks against keeping it, one reason each; empty when nothing does. */
+export function junkReasons(whole: string): readonly JunkReason[] {
+  const text = whole.slice(0, LOOK).trim();
+  const reasons: JunkReason[] = [];
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const share = (pattern: RegExp) => lines.filter((line) => pattern.test(line)).length / Math.max(1, lines.length);
+
+  if (!/\p{L}/u.test(text)) reasons.push("no_letters");
+  else if (isShort(text)) reasons.push("short");
+  if (FILLER.test(text) || BOILERPLATE.test(text)) reasons.push("filler");
+  if (ECHO.test(text)) reasons.push("echo");
+  if (isRepetition(text, lines)) reasons.push("repetition");
+  if (lines.length >= LINES && share(FRAME) >= 0.6) reasons.push("stack_dump");
+  if (lines.length >= LINES && share(STAMPED) >= 0.8) reasons.push("log");
+  const encoded = [...text.matchAll(RUN)].reduce((sum, [run]) => sum + run.length, 0);
+  if (encoded > text.length / 2) reasons.push("encoded");
+  return reasons;
+}
+
+function isShort(text: string): boolean {
+  const chars = [...text.replace(/[^\p{L}\p{N}]/gu, "")].length;
+  if (UNSPACED.test(text)) return chars < SHORT_UNSPACED;
+  return chars < SHORT_CHARS && !/[\p{L}\p{N}]\P{L}*\s+\P{L}*[\p{L}\p{N}]/u.test(text);
+}
+
+/** The same line over and over, or the same few words. */
+function isRepetition(text: string, lines: readonly string[]): boolean {
+  if (lines.length >= LINES) return new Set(lines.map((line) => line.trim())).size <= lines.length / 2;
+  const words = text.toLowerCase().split(/\s+/);
+  return words.length >= 12 && new Set(words).size <= words.length / 4;
+}

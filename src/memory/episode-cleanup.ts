@@ -1,0 +1,132 @@
+/** Episodes whose time is over are deleted, and crowded tiers make room. Runs over all tenants. */
+import type { Sql } from "../adapters/db/port.ts";
+import { TIERS, type Tier } from "../domain/tiers.ts";
+import {
+  type Crowded,
+  countEvictable,
+  countExpired,
+  findCrowded,
+  type Leaving,
+  lockEvictable,
+  lockExpired,
+} from "../store/cleanup.ts";
+import { deleteEpisodes } from "../store/episodes.ts";
+import { dropLexical } from "../store/lexical.ts";
+import { foldedOn } from "../store/sweep.ts";
+import type { Job, JobContext } from "./job.ts";
+import { appendForTenants, type Folding, folding, jobCall, type Tallying, tallying } from "./job-call.ts";
+import { tierPolicy } from "./settings.ts";
+import { eventOf } from "./write.ts";
+
+const NAME = "episode_cleanup";
+
+/** Deleted in one transaction: a search on the embedded store waits for it. */
+const BATCH = { pglite: 100, postgres: 1000 } as const;
+
+export const episodeCleanup: Job = {
+  name: NAME,
+  about: "Deletes expired episodes, and consolidated ones that nobody needs when a tier is over its capacity.",
+  cron: "0 4 * * *",
+  async run(context) {
+    const tally = tallying();
+    const complete = (await dropExpired(context, tally)) && (await makeRoom(context, tally));
+    return tally.report(complete);
+  },
+};
+
+async function dropExpired(context: JobContext, tally: Tallying): Promise<boolean> {
+  const { memory, now } = context;
+  if (context.dryRun) {
+    tally.count("expired", await countExpired(memory.db, now));
+    return true;
+  }
+  const limit = BATCH[memory.db.kind];
+  const folds = folding(memory);
+  for (;;) {
+    if (context.interrupted()) return false;
+    const gone = await remove(context, folds, (sql) => lockExpired(sql, now, limit), whyExpired);
+    tally.count("expired", gone);
+    if (gone < limit) return true;
+  }
+}
+
+const whyExpired = (row: Leaving) => ({ why: "expired", tier: row.tier, expires_at: row.expires_at });
+
+async function makeRoom(context: JobContext, tally: Tallying): Promise<boolean> {
+  const { memory, now } = context;
+  const capacity = capacityOf(context);
+  for (const crowded of await findCrowded(memory.db, capacity, now)) {
+    const over = crowded.entries - capacity[crowded.tier];
+    const evicted = await evict(context, crowded, over, capacity[crowded.tier]);
+    tally.count("evicted", evicted);
+    if (context.interrupted()) return false;
+    if (evicted < over)
+      tally.note(
+        `${crowded.tier} of ${crowded.tenant_id}/${crowded.butler} is ${over - evicted} over its ${capacity[crowded.tier]}: ` +
+          "the rest is not consolidated yet, or protected because it was referenced",
+      );
+  }
+  return true;
+}
+
+function capacityOf({ memory }: JobContext): Record<Tier, number> {
+  const entries = TIERS.map((tier) => [tier, tierPolicy(memory.settings, tier).maxEntries] as const);
+  return Object.fromEntries(entries) as Record<Tier, number>;
+}
+
+async function evict(context: JobContext, crowded: Crowded, over: number, capacity: number): Promise<number> {
+  const { memory, now } = context;
+  if (context.dryRun) return Math.min(over, await countEvictable(memory.db, crowded, now));
+  let evicted = 0;
+  const folds = folding(memory);
+  while (evicted < over && !context.interrupted()) {
+    const limit = Math.min(over - evicted, BATCH[memory.db.kind]);
+    const entries = crowded.entries - evicted;
+    const gone = await remove(
+      context,
+      folds,
+      (sql) => lockEvictable(sql, crowded, now, limit),
+      ({ tier, last_referenced_at, reference_count }) => ({
+        why: "capacity",
+        tier,
+        entries,
+        capacity,
+        last_referenced_at,
+        reference_count,
+      }),
+    );
+    evicted += gone;
+    if (gone < limit) break;
+  }
+  return evicted;
+}
+
+/** One batch: rows, words, vectors and references go together, and each episode's end is told. */
+async function remove(
+  context: JobContext,
+  folds: Folding,
+  pick: (sql: Sql) => Promise<Leaving[]>,
+  payload: (row: Leaving) => Record<string, unknown>,
+): Promise<number> {
+  const { db } = context.memory;
+  const { gone, shelves } = await db.tx(async (sql) => {
+    const rows = await pick(sql);
+    if (rows.length === 0) return { gone: 0, shelves: [] };
+    const ids = rows.map((row) => row.id);
+    const shelves = await foldedOn(sql, ids);
+    await dropLexical(sql, ids);
+    await deleteEpisodes(sql, ids);
+    const events = rows.map((row) =>
+      eventOf(jobCall(context, NAME, row.tenant_id), {
+        type: "episode.deleted",
+        entity: { type: "episode", id: row.id },
+        scope: row.butler,
+        payload: payload(row),
+      }),
+    );
+    await appendForTenants(sql, events);
+    return { gone: rows.length, shelves };
+  });
+  await folds.dropped(shelves);
+  return gone;
+}

@@ -1,0 +1,173 @@
+/** What the stream says of a moment in the past: events up to then, and the vectors that still speak for them. */
+import type { Sql } from "../adapters/db/port.ts";
+import type { MemoryType } from "../domain/memory-types.ts";
+import type { RowJson } from "../domain/replay.ts";
+import type { StoredEvent } from "./events.ts";
+import type { Link } from "./links.ts";
+import { vectorLiteral } from "./rows.ts";
+
+export interface PastQuery {
+  readonly tenant: string;
+  /** Undefined: every scope of the tenant. */
+  readonly scopes: readonly string[] | undefined;
+  readonly types: readonly MemoryType[];
+  readonly until: Date;
+}
+
+/** One event, without what a ranking does not need. */
+export interface PastStep {
+  readonly seq: string;
+  readonly type: MemoryType;
+  readonly id: string;
+  readonly scope: string;
+  readonly deleted: boolean;
+  readonly row: RowJson | null;
+  readonly set: RowJson | null;
+}
+
+/** Together more than half of a row's bytes, and no part of finding or ranking it. */
+const LEFT_OUT = `'{metadata,matcher,content_key,original_content,forget_reason,request_id,source,source_butler,
+  source_episode_id,last_consolidation_error,forgotten_at}'::text[]`;
+
+export async function pastSteps(sql: Sql, query: PastQuery, after: string, limit: number): Promise<PastStep[]> {
+  return sql.query<PastStep>(
+    `select e.seq, e.entity_type as type, e.entity_id as id, e.scope,
+       e.event_type = 'episode.deleted' as deleted,
+       case when e.event_type = e.entity_type || '.stored' then (e.payload -> 'row') - ${LEFT_OUT} end as row,
+       (e.payload -> 'set') - ${LEFT_OUT} as set
+     from memory_events e
+     where e.tenant_id = $1 and e.seq > $2::int8 and e.entity_type = any($3::text[])
+       and ($4::text[] is null or e.scope = any($4::text[])) and e.occurred_at <= $5
+       and (e.payload ?| '{row,set}'::text[] or e.event_type = 'episode.deleted')
+     order by e.seq limit $6`,
+    [query.tenant, after, query.types, query.scopes ?? null, query.until, limit],
+  );
+}
+
+export interface EntityEvent {
+  readonly seq: string;
+  readonly type: MemoryType;
+  readonly id: string;
+  readonly scope: string;
+  readonly event_type: string;
+  readonly row: RowJson | null;
+  readonly set: RowJson | null;
+}
+
+/** Everything that changed these memories until then, whole, in order. */
+export function eventsOf(
+  sql: Sql,
+  tenant: string,
+  ids: readonly string[],
+  until: Date,
+  after: string,
+  limit: number,
+): Promise<EntityEvent[]> {
+  return sql.query<EntityEvent>(
+    `select seq, entity_type as type, entity_id as id, scope, event_type,
+       payload -> 'row' as row, payload -> 'set' as set
+     from memory_events
+     where tenant_id = $1 and entity_id = any($2::uuid[]) and occurred_at <= $3 and seq > $4::int8
+       and entity_type in ('episode', 'fact', 'rule')
+     order by seq limit $5`,
+    [tenant, ids, until, after, limit],
+  );
+}
+
+export interface Readings {
+  readonly id: string;
+  readonly n: number;
+  readonly last: Date;
+  /** The latest reading before the day of `last`. */
+  readonly prior: Date | null;
+}
+
+/**
+ * How often these memories had been read until then, and when: what counting one by one (domain/replay.ts) comes to.
+ * `since` is the event after which to count, for each. Every reading of the tenant is looked at once.
+ */
+export function readingsOf(
+  sql: Sql,
+  tenant: string,
+  memories: readonly { readonly id: string; readonly since: string }[],
+  until: Date,
+): Promise<Readings[]> {
+  return sql.query<Readings>(
+    `with asked as (select * from unnest($2::text[], $3::int8[]) as a (id, since)),
+     hits as materialized (
+       select distinct e.seq, e.occurred_at as at, (e.occurred_at at time zone 'UTC')::date as day, a.id
+       from memory_events e
+       cross join lateral jsonb_to_recordset(e.payload -> 'references') as r (id text)
+       join asked a on a.id = r.id and e.seq > a.since
+       where e.tenant_id = $1 and e.event_type = 'memory.referenced' and e.occurred_at <= $4),
+     lasts as (select id, count(*)::int4 as n, max(at) as last, max(day) as day from hits group by id),
+     entered as (select h.id, min(h.seq) as seq from hits h join lasts l on l.id = h.id and l.day = h.day group by h.id)
+     select l.id, l.n, l.last, (select max(h.at) from hits h where h.id = l.id and h.seq < e.seq) as prior
+     from lasts l join entered e on e.id = l.id`,
+    [tenant, memories.map((m) => m.id), memories.map((m) => m.since), until],
+  );
+}
+
+export interface PastVectors {
+  readonly version: number;
+  readonly dimensions: number;
+  readonly until: Date;
+}
+
+/** A vector made of words that came later does not speak for the words of then. */
+const SAME_WORDS = (until: string) => `not exists (select 1 from memory_events v
+    where v.entity_id = e.memory_id and v.occurred_at > ${until} and v.payload -> 'set' ? 'content')`;
+
+/** The nearest of these memories, by vectors that are still there. All are compared; an index would not help here. */
+export function nearestThen(
+  sql: Sql,
+  past: PastVectors,
+  ids: readonly string[],
+  query: Float32Array,
+  limit: number,
+): Promise<{ id: string; distance: number }[]> {
+  const vector = `vector(${past.dimensions})`;
+  return sql.query(
+    `select e.memory_id as id, (e.embedding::${vector}) <=> $1::${vector} as distance from embeddings e
+     where e.version_id = $2 and e.memory_id = any($3::uuid[]) and ${SAME_WORDS("$4")}
+     order by distance, e.memory_id limit $5`,
+    [vectorLiteral(query), past.version, ids, past.until, limit],
+  );
+}
+
+/** Those of `ids` that have no vector for their words of then, in the order given. */
+export async function withoutVector(
+  sql: Sql,
+  past: PastVectors,
+  ids: readonly string[],
+  limit: number,
+): Promise<{ ids: string[]; total: number }> {
+  const rows = await sql.query<{ id: string; total: number }>(
+    `select u.id, (count(*) over ())::int4 as total from unnest($1::uuid[]) with ordinality as u (id, place)
+     where not exists (select 1 from embeddings e
+       where e.memory_id = u.id and e.version_id = $2 and ${SAME_WORDS("$3")})
+     order by u.place limit $4`,
+    [ids, past.version, past.until, limit],
+  );
+  return { ids: rows.map((row) => row.id), total: rows[0]?.total ?? 0 };
+}
+
+export function linksThen(sql: Sql, tenant: string, id: string, until: Date): Promise<Link[]> {
+  return sql.query<Link>(
+    `select tenant_id, source_type, source_id, target_type, target_id, relation, request_id, created_at
+     from memory_links where tenant_id = $1 and (source_id = $2 or target_id = $2) and created_at <= $3
+     order by created_at, relation, source_id, target_id limit 200`,
+    [tenant, id, until],
+  );
+}
+
+type Told = Pick<StoredEvent, "event_type" | "occurred_at" | "actor" | "request_id">;
+
+/** Latest first. */
+export function historyThen(sql: Sql, tenant: string, id: string, until: Date, limit: number): Promise<Told[]> {
+  return sql.query<Told>(
+    `select event_type, occurred_at, actor, request_id from memory_events
+     where tenant_id = $1 and entity_id = $2 and occurred_at <= $3 order by seq desc limit $4`,
+    [tenant, id, until, limit],
+  );
+}

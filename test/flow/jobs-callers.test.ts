@@ -1,0 +1,123 @@
+/** Every job has a caller: the schedule alone brings each of them to do its work on a real memory. */
+import { expect, it } from "vitest";
+import { silentLog } from "../../src/adapters/log.ts";
+import { pgBossQueues } from "../../src/adapters/queue/pg-boss.ts";
+import { notesInMemory } from "../../src/butler/schedule-notes.ts";
+import { createScheduler } from "../../src/butler/scheduler.ts";
+import { JOB_NAMES, type JobName } from "../../src/memory/job.ts";
+import { jobNamed, jobs } from "../../src/memory/jobs.ts";
+import type { Memory } from "../../src/memory/memory.ts";
+import { jobRunner } from "../../src/memory/run-job.ts";
+import { butler } from "../support/owner-fakes.ts";
+import { type House, onEachStore } from "../support/stores.ts";
+
+interface Scene {
+  /** Makes something for the job to do, at Sunday 2026-03-01T12:00Z; gives its id. */
+  prepare(house: House): Promise<string>;
+  /** Just after a slot of the job. */
+  readonly at: string;
+  /** One value of the store that only the job changes. */
+  state(house: House, id: string): Promise<unknown>;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+const one = async (house: House, text: string, id: string) =>
+  Object.values((await house.db.query(text, [id]))[0] ?? {})[0];
+const fact = async (house: House, permanence: string) => {
+  const input = { subject: "user", predicate: "mood", content: "content with little", permanence };
+  return (await house.call("memory_store_fact", input)).id as string;
+};
+
+const SCENES: Readonly<Record<JobName, Scene>> = {
+  promote: {
+    async prepare(house) {
+      const { id } = await house.call("memory_store", { content: "The ferry leaves at nine" });
+      for (const session of ["s1", "s1", "s2"]) await house.call("memory_get", { id }, { session });
+      await house.settled();
+      return id as string;
+    },
+    at: "2026-03-01T18:00:10Z",
+    state: (house, id) => one(house, "select tier from episodes where id = $1", id),
+    before: "eden",
+    after: "mid",
+  },
+  decay_sweep: {
+    prepare: (house) => fact(house, "ephemeral"),
+    at: "2026-06-01T03:00:10Z",
+    state: (house, id) => one(house, "select validity from facts where id = $1", id),
+    before: "active",
+    after: "expired",
+  },
+  episode_cleanup: {
+    prepare: async (house) => (await house.call("memory_store", { content: "Rain in the morning" })).id as string,
+    at: "2026-03-09T04:00:10Z",
+    state: (house, id) => one(house, "select count(*)::int from episodes where id = $1", id),
+    before: 1,
+    after: 0,
+  },
+  hygiene: {
+    async prepare(house) {
+      const id = await fact(house, "permanent");
+      await house.db.query("delete from lex_doc where memory_id = $1", [id]);
+      return id;
+    },
+    at: "2026-03-08T05:00:10Z",
+    state: (house, id) => one(house, "select count(*)::int from lex_doc where memory_id = $1", id),
+    before: 0,
+    after: 1,
+  },
+  reembed: {
+    async prepare(house) {
+      const id = await fact(house, "permanent");
+      await house.db.query("delete from embeddings where memory_id = $1", [id]);
+      return id;
+    },
+    at: "2026-03-02T06:00:10Z",
+    state: (house, id) => one(house, "select count(*)::int from embeddings where memory_id = $1", id),
+    before: 0,
+    after: 1,
+  },
+};
+
+/** Only by hand unless butler.toml says otherwise. */
+const TOML = '[butler.schedule]\nreembed = { cron = "0 6 * * *" }';
+
+it("every job that has a name is registered", () => {
+  expect(jobs.map(({ name }) => name).toSorted()).toEqual([...JOB_NAMES].toSorted());
+  expect(JOB_NAMES.every((name) => jobNamed(name)?.name === name)).toBe(true);
+  expect(Object.fromEntries(jobs.map(({ name, cron }) => [name, cron]))).toEqual({
+    promote: "0 * * * *",
+    decay_sweep: "0 3 * * *",
+    episode_cleanup: "0 4 * * *",
+    hygiene: "0 5 * * 0",
+    reembed: undefined,
+  });
+});
+
+onEachStore("the schedule", (open) => {
+  it.each(JOB_NAMES)("brings %s to its work", async (name) => {
+    const house = await open();
+    const scene = SCENES[name];
+    const id = await scene.prepare(house);
+    const runner = jobRunner({ jobs, queues: pgBossQueues() });
+    const schedule = createScheduler<Memory>({
+      roster: [butler("general", TOML)],
+      clock: house.memory.clock,
+      log: silentLog,
+      runner,
+      notes: notesInMemory(),
+      zone: "UTC",
+      hasStore: async () => true,
+      visit: (_, work) => work(house.memory),
+      changed: () => undefined,
+    });
+    await schedule.tick();
+    expect(await scene.state(house, id)).toBe(scene.before);
+    house.set(scene.at);
+    await schedule.tick();
+    expect(await scene.state(house, id)).toBe(scene.after);
+    const runs = await runner.history(house.memory, { job: name, limit: 5 });
+    expect(runs).toMatchObject([{ state: "done", attempt: 1, report: { changed: 1, complete: true } }]);
+  });
+});

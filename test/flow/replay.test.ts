@@ -1,0 +1,198 @@
+/** The stream alone rebuilds every row. */
+import fc from "fast-check";
+import { afterAll, expect, it } from "vitest";
+import { openPglite, type PgliteDb } from "../../src/adapters/db/pglite.ts";
+import type { Db } from "../../src/adapters/db/port.ts";
+import { type ReplayReport, replay, verifyReplay } from "../../src/memory/replay.ts";
+import { type Guest, inOneHouse } from "../support/guests.ts";
+import { live, steps } from "../support/history.ts";
+import { migratedSnapshot, onEachStore } from "../support/stores.ts";
+
+const TABLES = ["episodes", "facts", "rules", "rule_applications", "memory_links", "episode_references"];
+
+/** One scratch store for the file: opening one takes longer than most replays. */
+let opened: Promise<PgliteDb> | undefined;
+afterAll(async () => (await opened)?.close());
+
+async function inScratch<T>(work: (scratch: Db) => Promise<T>): Promise<T> {
+  opened ??= migratedSnapshot().then((snapshot) => openPglite({ dir: undefined, snapshot }));
+  const scratch = await opened;
+  await scratch.exec(`truncate ${TABLES.join(", ")} cascade`);
+  return work(scratch);
+}
+
+async function inStrict<T>(work: (scratch: Db) => Promise<T>): Promise<T> {
+  const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
+  try {
+    return await work(scratch);
+  } finally {
+    await scratch.close();
+  }
+}
+
+const verify = (source: Db): Promise<ReplayReport> => inScratch((scratch) => verifyReplay(source, scratch));
+
+/** A small life with a bit of everything that has its own column or table. */
+async function smallLife(g: Pick<Guest, "call" | "later" | "settled">) {
+  const episode = await g.call("memory_store_episode", { content: "Ann moved to Rome", session_id: "s1" });
+  const old = await g.call("memory_store_fact", { subject: "Ann", predicate: "lives in", content: "Berlin" });
+  const fact = await g.call("memory_store_fact", { subject: "Ann", predicate: "lives in", content: "Rome" });
+  await g.call("memory_store_fact", {
+    subject: "Ann",
+    predicate: "lives in",
+    content: "Rome",
+    source_episode_id: episode.id,
+  });
+  const rule = await g.call("memory_store_rule", { content: "Deploy on Friday", source_episode_id: episode.id });
+  for (const reason of ["outage", "outage again", "nobody was there"])
+    await g.call("memory_mark_harmful", { rule_id: rule.id, reason });
+  await g.call("memory_search", { query: "Rome Friday" }, { session: "reader" });
+  await g.settled();
+  g.later(2);
+  await g.call("memory_search", { query: "Rome Friday" });
+  await g.settled();
+  await g.call("memory_forget", { id: old.id, reason: "wrong" });
+  return { episode: episode.id as string, fact: fact.id as string, rule: rule.id as string };
+}
+
+/** What the drawn lives must have met, or they prove little. */
+const EVERY_KIND = [
+  ...["stored", "repeated", "deleted", "forgotten", "restored"].map((kind) => `episode.${kind}`),
+  ...["stored", "repeated", "superseded", "confirmed", "forgotten", "restored"].map((kind) => `fact.${kind}`),
+  ...["stored", "repeated", "marked_helpful", "marked_harmful", "inverted", "forgotten"].map((kind) => `rule.${kind}`),
+  "memory.referenced",
+];
+
+inOneHouse(
+  "replay of random lives",
+  (guest) => {
+    it("equals the rows, whatever was called in whatever order", async () => {
+      const told = new Set<string>();
+      await fc.assert(
+        fc.asyncProperty(steps(60), async (drawn) => {
+          const g = guest();
+          await live(g, drawn);
+          const report = await verify(g.db);
+          expect(report.differences).toEqual([]);
+          expect(report.orphans).toEqual([]);
+          expect(report.equal).toBe(true);
+          expect(report.rows.episodes).toBeGreaterThan(0);
+          for (const { event_type } of await g.events()) told.add(event_type);
+        }),
+        { numRuns: 3, seed: 20260301, endOnFailure: true },
+      );
+      expect([...told]).toEqual(expect.arrayContaining(EVERY_KIND));
+    });
+  },
+  { model: false },
+);
+
+onEachStore("replay", (open) => {
+  it("rebuilds every table in a store with all its rules", async () => {
+    const house = await open({ model: false });
+    await smallLife(house);
+    await inStrict(async (scratch) => {
+      const done = await replay(house.db, scratch);
+      expect(done.orphanCount).toBe(0);
+      for (const table of TABLES) {
+        const rows = async (db: Db) =>
+          (await db.query<{ row: object }>(`select to_jsonb(t) as row from ${table} t order by t::text`)).map(
+            (r) => r.row,
+          );
+        const stored = await rows(house.db);
+        expect(stored.length, table).toBeGreaterThan(0);
+        expect(await rows(scratch), table).toEqual(stored);
+      }
+    });
+  });
+
+  it("finds what was changed behind the stream's back, and says what it should be", async () => {
+    const house = await open({ model: false });
+    const { episode, fact, rule } = await smallLife(house);
+    expect((await verify(house.db)).equal).toBe(true);
+    await house.db.query("update facts set content = 'Paris' where id = $1", [fact]);
+    await house.db.query("update rules set success_count = 1, applied_count = applied_count + 1 where id = $1", [rule]);
+    await house.db.query("delete from memory_links where source_id = $1 and relation = 'supports'", [episode]);
+    const report = await verify(house.db);
+    expect(report.equal).toBe(false);
+    expect(report.differing).toEqual({ facts: 1, rules: 1, memory_links: 1 });
+    expect(report.differences).toContainEqual({
+      table: "facts",
+      id: fact,
+      column: "content",
+      stored: "Paris",
+      replayed: "Rome",
+    });
+    expect(report.differences.filter((d) => d.table === "rules").map((d) => d.column)).toEqual([
+      "applied_count",
+      "success_count",
+    ]);
+    expect(report.differences).toContainEqual({
+      table: "memory_links",
+      id: `${episode} ${fact} supports`,
+      column: "*",
+      stored: "no row",
+      replayed: "a row",
+    });
+  });
+
+  it("finds rows that no event tells of, and events that tell of no row", async () => {
+    const house = await open({ model: false });
+    const { episode } = await smallLife(house);
+    await house.db.query(
+      `insert into episodes (id, tenant_id, butler, content, content_key, occurred_at, expires_at, source_butler, source,
+         created_at)
+       select $2::uuid, tenant_id, butler, 'smuggled', '\\x00', occurred_at, expires_at, source_butler, source, created_at
+       from episodes where id = $1`,
+      [episode, "0198c0de-1234-7abc-8def-0123456789ab"],
+    );
+    await house.db.query(
+      `insert into memory_events (id, tenant_id, butler, scope, event_type, entity_type, entity_id, occurred_at, actor, payload)
+       values (gen_random_uuid(), 'default', 'general', 'general', 'fact.confirmed', 'fact', gen_random_uuid(), now(), 'x',
+         '{"set": {"validity": "active"}}')`,
+    );
+    const report = await verify(house.db);
+    expect(report.equal).toBe(false);
+    expect(report.differences).toEqual([
+      {
+        table: "episodes",
+        id: "0198c0de-1234-7abc-8def-0123456789ab",
+        column: "*",
+        stored: "a row",
+        replayed: "no row",
+      },
+    ]);
+    expect(report.orphans).toHaveLength(1);
+    expect(report.orphans[0]).toMatch(/fact\.confirmed: no fact .* was stored before/);
+  });
+
+  it("is not confused by writers that go on beside it, nor by many tenants", async () => {
+    const house = await open({ model: false });
+    await smallLife(house);
+    let writing = true;
+    let written = 0;
+    const writer = async (tenant: string) => {
+      while (writing) {
+        written += 1;
+        await house.call(
+          "memory_store_fact",
+          { subject: "n", predicate: "is", content: `${written}` },
+          { as: { tenant } },
+        );
+        await house.call("memory_search", { query: "n is" }, { as: { tenant } });
+      }
+    };
+    const writers = ["default", "a", "b"].map(writer);
+    try {
+      const report = await verify(house.db);
+      expect(report.differences).toEqual([]);
+      expect(report.equal).toBe(true);
+    } finally {
+      writing = false;
+      await Promise.all(writers);
+    }
+    expect(written).toBeGreaterThan(3);
+    await house.settled();
+    expect((await verify(house.db)).equal).toBe(true);
+  });
+});

@@ -1,0 +1,178 @@
+/** Random lives of a memory, drawn by fast-check: every kind of call that leaves an event. */
+import fc from "fast-check";
+import type { House } from "./stores.ts";
+
+export interface Teller extends Pick<House, "outcome" | "later" | "settled"> {
+  readonly ids: string[];
+  readonly rules: string[];
+  readonly episodes: string[];
+}
+
+export type Step = (life: Teller) => Promise<void>;
+
+const place = fc.nat(60);
+const words = fc.constantFrom("Berlin", "berlin.", "Hamburg", "Rome in spring", "Zoë likes 東京 & <tags>", "a'b\"c\\d");
+const session = fc.option(fc.constantFrom("s1", "s2", "s3"), { nil: undefined });
+const at = <T>(list: readonly T[], index: number): T | undefined => list[index % Math.max(1, list.length)];
+
+/** Refusals are part of life; only what succeeds leaves a trace. */
+async function tell(life: Teller, tool: string, input: object, extra = {}): Promise<string | undefined> {
+  const outcome = await life.outcome(tool, input, extra);
+  if (!outcome.ok) return undefined;
+  const { id } = outcome.answer as { id?: string };
+  if (id !== undefined && !life.ids.includes(id)) life.ids.push(id);
+  return id;
+}
+
+const episode = fc
+  .record(
+    {
+      content: words,
+      session_id: fc.constantFrom("s1", "s2"),
+      speaker: fc.constantFrom("Ann", "Bo"),
+      occurred_at: fc.constantFrom("2025-01-01", "2026-02-28T10:00:00Z"),
+      importance: fc.double({ min: 0, max: 10, noNaN: true }),
+      tags: fc.constantFrom([], ["a"], ["a", "b c", 'q"']),
+      metadata: fc.constantFrom({}, { deep: { n: [1, 2.5, null, "x"] }, big: 1e21 }),
+    },
+    { requiredKeys: ["content"] },
+  )
+  .map(
+    (input): Step =>
+      async (life) => {
+        const id = await tell(life, "memory_store_episode", input);
+        if (id !== undefined) life.episodes.push(id);
+      },
+  );
+
+const fact = fc
+  .tuple(
+    fc.record(
+      {
+        subject: fc.constantFrom("user", "User", "team"),
+        predicate: fc.constantFrom("lives_in", "Lives In", "likes:tea"),
+        content: words,
+        scope: fc.constantFrom("global", "general"),
+        permanence: fc.constantFrom("permanent", "stable", "volatile", "ephemeral"),
+        confidence: fc.double({ min: 0.3, max: 1, noNaN: true }),
+        importance: fc.constantFrom(1, 7.5, 10),
+        valid_from: fc.constantFrom("2024-06-01", "2026-01-01"),
+        valid_to: fc.constantFrom("2020-01-01", "2026-03-20", "2030-01-01"),
+      },
+      { requiredKeys: ["subject", "predicate", "content"] },
+    ),
+    fc.option(place, { nil: undefined }),
+  )
+  .map(
+    ([input, source]): Step =>
+      async (life) => {
+        const cited = source === undefined ? undefined : at(life.episodes, source);
+        await tell(life, "memory_store_fact", {
+          ...input,
+          ...(cited === undefined ? {} : { source_episode_id: cited }),
+        });
+      },
+  );
+
+const rule = fc
+  .tuple(fc.constantFrom("Deploy on Friday", "deploy on friday", "Ask before deleting", "Use tabs"), place)
+  .map(
+    ([content, source]): Step =>
+      async (life) => {
+        const cited = at(life.episodes, source);
+        const id = await tell(life, "memory_store_rule", {
+          content,
+          tags: ["ops"],
+          matcher: { tool: "bash" },
+          ...(cited === undefined ? {} : { source_episode_id: cited }),
+        });
+        if (id !== undefined && !life.rules.includes(id)) life.rules.push(id);
+      },
+  );
+
+const mark = fc.tuple(place, fc.constantFrom("helpful", "harmful", "harmful"), session, fc.nat(2)).map(
+  ([index, outcome, session_id, n]): Step =>
+    async (life) => {
+      const rule_id = at(life.rules, index);
+      if (rule_id === undefined) return;
+      for (let i = 0; i <= n; i++)
+        await tell(life, `memory_mark_${outcome}`, { rule_id, ...(session_id === undefined ? {} : { session_id }) });
+    },
+);
+
+const change = fc
+  .tuple(fc.constantFrom("memory_confirm", "memory_forget", "memory_restore", "memory_restore"), place)
+  .map(
+    ([tool, index]): Step =>
+      async (life) => {
+        const id = at(life.ids, index);
+        if (id !== undefined) await tell(life, tool, tool === "memory_forget" ? { id, reason: "no longer" } : { id });
+      },
+  );
+
+const read = fc
+  .tuple(fc.constantFrom("memory_search", "memory_context", "memory_get", "memory_recall"), place, session)
+  .map(
+    ([tool, index, from]): Step =>
+      async (life) => {
+        const extra = from === undefined ? {} : { session: from };
+        const id = at(life.ids, index);
+        const input = {
+          memory_search: { query: "berlin rome deploy", mode: "keyword" },
+          memory_context: { trigger_prompt: "Rome and Berlin" },
+          memory_recall: { topic: "deploy on friday" },
+          memory_get: { id: id ?? "0198c0de-1234-7abc-8def-0123456789ab" },
+        }[tool] as object;
+        await life.outcome(tool, input, extra);
+      },
+  );
+
+const batch = fc.array(fc.tuple(words, session), { minLength: 1, maxLength: 4 }).map(
+  (rows): Step =>
+    async (life) => {
+      const episodes = rows.map(([content, session_id]) => ({
+        content,
+        ...(session_id === undefined ? {} : { session_id }),
+      }));
+      await life.outcome("memory_ingest_batch", { episodes });
+    },
+);
+
+const note = fc.tuple(words, fc.constantFrom("eden", "mid", "long")).map(
+  ([content, tier]): Step =>
+    async (life) =>
+      void (await tell(life, "memory_store", { content, tier })),
+);
+
+/** Eight days are more than an eden episode lives, so that its twin takes its place. */
+const wait = fc.constantFrom(0.01, 0.6, 3, 8, 40).map(
+  (days): Step =>
+    async (life) =>
+      life.later(days),
+);
+
+export const steps = (length: number) =>
+  fc.array(
+    fc.oneof(episode, episode, fact, fact, fact, rule, mark, mark, change, change, change, read, batch, note, wait),
+    {
+      minLength: length,
+      maxLength: length,
+    },
+  );
+
+export async function live(
+  house: Pick<House, "outcome" | "later" | "settled">,
+  drawn: readonly Step[],
+): Promise<Teller> {
+  const life: Teller = {
+    outcome: house.outcome,
+    later: house.later,
+    settled: house.settled,
+    ids: [],
+    rules: [],
+    episodes: [],
+  };
+  for (const step of drawn) await step(life);
+  await life.settled();
+  return life;
+}

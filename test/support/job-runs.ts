@@ -1,0 +1,80 @@
+/** Running one job by hand in a test, and looking at everything it may have touched. */
+import type { Db } from "../../src/adapters/db/port.ts";
+import type { Job, JobReport } from "../../src/memory/job.ts";
+import type { Settings } from "../../src/memory/settings.ts";
+import type { House } from "./stores.ts";
+
+export interface RunOptions {
+  readonly dryRun?: boolean;
+  /** Interrupted from the nth time it asks. */
+  readonly stopAfter?: number;
+  readonly settings?: Settings;
+}
+
+export async function runJob(house: House, job: Job, options: RunOptions = {}): Promise<JobReport> {
+  await house.settled();
+  let asked = 0;
+  const memory = options.settings === undefined ? house.memory : withSettings(house, options.settings);
+  return job.run({
+    memory,
+    now: house.now,
+    dryRun: options.dryRun ?? false,
+    interrupted: () => asked++ >= (options.stopAfter ?? Infinity),
+  });
+}
+
+/** The memory's own getters stay alive behind the new settings. */
+const withSettings = (house: House, settings: Settings): House["memory"] =>
+  Object.create(house.memory, { settings: { value: settings } });
+
+const TABLES = {
+  episodes: "id",
+  facts: "id",
+  rules: "id",
+  rule_applications: "id",
+  memory_links: "source_id, target_id, relation",
+  episode_references: "episode_id, session_id, day",
+  memory_events: "seq",
+  embeddings: "memory_id, version_id",
+  lex_doc: "doc",
+  shelves: "sk",
+} as const;
+
+/** Every row of every table, in order. */
+export async function dump(db: Db): Promise<Record<string, unknown[]>> {
+  const tables: Record<string, unknown[]> = {};
+  for (const [table, order] of Object.entries(TABLES))
+    tables[table] = (
+      await db.query<{ row: unknown }>(`select to_jsonb(t) as row from ${table} t order by ${order}`)
+    ).map(({ row }) => row);
+  return tables;
+}
+
+/** What a reader can tell of two stores that lived the same life: ids are random, and so is the order of what has none. */
+export async function likeness(db: Db): Promise<unknown> {
+  const rows = async (text: string) => (await db.query<{ row: string }>(text)).map(({ row }) => row);
+  return {
+    episodes: await rows(
+      `select (to_jsonb(t) - 'id' - 'source_episode_id')::text as row from episodes t order by content, created_at`,
+    ),
+    facts: await rows(
+      `select (to_jsonb(t) - '{id,source,source_episode_id,supersedes_id}'::text[])::text as row from facts t order by subject, predicate, created_at`,
+    ),
+    rules: await rows(
+      `select (to_jsonb(t) - '{id,source,source_episode_id}'::text[])::text as row from rules t order by content`,
+    ),
+    references: await rows(
+      `select e.content || (to_jsonb(t) - 'episode_id')::text as row from episode_references t
+       join episodes e on e.id = t.episode_id order by 1`,
+    ),
+    links: await rows(`select source_type || relation || target_type as row from memory_links order by 1`),
+    events: await rows(
+      `select event_type || occurred_at || actor || scope || (payload - '{row,links,references,application,distilled,entries}'::text[])::text as row
+       from memory_events order by 1`,
+    ),
+    words: await rows(
+      `select coalesce(e.content, f.content, r.content) as row from lex_doc d left join episodes e on e.id = d.memory_id
+       left join facts f on f.id = d.memory_id left join rules r on r.id = d.memory_id where d.state <> 2 order by 1`,
+    ),
+  };
+}
