@@ -163,6 +163,7 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
   async function compareWithStream(butler: string, tell: ReplayProgress): Promise<Outcome> {
     const { verify } = parts;
     if (!verify) return refusal("unavailable", "This owner cannot replay.");
+    if (rooms.get(butler)?.config.memory.enabled === false) return switchedOff(butler);
     try {
       const report = await visit(butler, (memory) =>
         verify(memory, (step) => {
@@ -186,12 +187,7 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
     if (principal.butler !== "*" && principal.butler !== butler && config.role !== "memory") {
       return refusal("forbidden", `This token is for the butler "${principal.butler}", not for "${butler}".`);
     }
-    if (!config.memory.enabled) {
-      return refusal(
-        "unavailable",
-        `Memory is switched off for "${butler}" (modules.memory.enabled in its butler.toml).`,
-      );
-    }
+    if (!config.memory.enabled) return switchedOff(butler);
     try {
       const outcome = await keeper.use((memory) => parts.call(memory, principal, request));
       keeper.used(parts.writes(request.tool));
@@ -244,6 +240,9 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
     },
   };
 }
+
+const switchedOff = (butler: string): Outcome =>
+  refusal("unavailable", `Memory is switched off for "${butler}" (modules.memory.enabled in its butler.toml).`);
 
 function refusal(code: MemoryError["code"], message: string): Outcome {
   return { ok: false, error: { code, message } };

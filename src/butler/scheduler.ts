@@ -109,7 +109,8 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
     if ((notBefore.get(butler) ?? 0) > performance.now()) return false;
     const now = clock.now();
     const known = notes.get(butler);
-    if (known) return (known.wakeAt !== undefined && known.wakeAt <= now) || anyDue(plan, known, now);
+    if (known && !(known.wakeAt !== undefined && known.wakeAt <= now) && !anyDue(plan, known, now)) return false;
+    // Asked also when there are notes: somebody may have deleted the store, and a visit would create an empty one.
     if (await parts.hasStore(butler)) return true;
     notBefore.set(butler, performance.now() + LATER_MS);
     return false;

@@ -14,7 +14,7 @@ const LONGEST = 240;
 /** "Never mind", "Always a pleasure" and "Never seen it" are no orders: the second word must be a verb that commands. */
 const ORDERS =
   `add answer apologise ask avoid be book bring buy call check cite clean close commit confirm cook copy create
-  delete deploy do escape explain follow force format give greet include install keep leave lock log make mention merge
+  delete deploy do escape explain follow force format give greet include install keep label leave lock log make mention merge
   offer open order pack pay pin plan prefer print push put quote read record release remind remove reply report reserve
   restart return review round run save say schedule send set share show sign speak start stop store suggest take tell test
   touch translate trust turn update use validate verify wait wash wear write`.split(/\s+/);

@@ -58,7 +58,7 @@ export async function openMemory(options: LibraryOptions): Promise<OpenedMemory>
     version,
     roster: [config],
     log,
-    open: memoryOpener({ place, clock: clockAt(options.now), log }),
+    open: memoryOpener({ place, clock: clockAt(options.now), log, models }),
     call: callTool,
     adopt: (memory, embedder) => memory.adopt(embedder),
     maintain,

@@ -40,11 +40,12 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
   await ensureHomeToken(home, clock.now());
 
   const place = { folder: home.store, databaseUrl: environment.databaseUrl };
+  const models = { modelDir: environment.modelDir, cacheDir: home.models };
   const owner = createOwner<OpenMemory>({
     version,
     roster,
     log,
-    open: memoryOpener({ place, clock, log }),
+    open: memoryOpener({ place, clock, log, models }),
     call: callTool,
     adopt: (memory, embedder) => memory.adopt(embedder),
     maintain,
@@ -55,7 +56,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
     ),
     verify: verifyInScratch,
     writes: (tool) => toolNamed(tool)?.effect !== "read",
-    model: modelShelf({ place: { modelDir: environment.modelDir, cacheDir: home.models }, fetch: true, log }),
+    model: modelShelf({ place: models, fetch: true, log }),
   });
 
   // Somebody waits for an owner that was started by a client.

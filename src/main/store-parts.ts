@@ -6,11 +6,11 @@ import { openPgliteExclusive } from "../adapters/db/pglite.ts";
 import type { Db } from "../adapters/db/port.ts";
 import { openPostgres } from "../adapters/db/postgres.ts";
 import { checkServer, ensureDatabase, hasDatabase } from "../adapters/db/postgres-admin.ts";
-import type { ModelVariant } from "../adapters/embedder/model-catalogue.ts";
+import { MODEL_VARIANTS, type ModelVariant } from "../adapters/embedder/model-catalogue.ts";
 import { locateModel, type ModelFiles } from "../adapters/embedder/model-files.ts";
 import { type PullOptions, pullModel } from "../adapters/embedder/model-pull.ts";
 import { openOnnxEmbedder } from "../adapters/embedder/onnx.ts";
-import type { Embedder } from "../adapters/embedder/port.ts";
+import type { Embedder, ModelVersion } from "../adapters/embedder/port.ts";
 import { uuidv7Source } from "../adapters/ids.ts";
 import type { Log } from "../adapters/log.ts";
 import { pgBossQueues } from "../adapters/queue/pg-boss.ts";
@@ -35,8 +35,8 @@ export const clockAt = (now: string | undefined): Clock =>
   now === undefined ? systemClock : fixedClock(new Date(now));
 
 /** Opens butlers' memories with what they share: ids, clock, and one tokenizer of each kind. */
-export function memoryOpener(options: { place: StorePlace; clock: Clock; log: Log }) {
-  const { place, clock, log } = options;
+export function memoryOpener(options: { place: StorePlace; clock: Clock; log: Log; models?: ModelPlace }) {
+  const { place, clock, log, models } = options;
   const ids = uuidv7Source();
   const tokenizers = new Map<TokenizerName, Promise<Tokenizer>>();
 
@@ -63,6 +63,7 @@ export function memoryOpener(options: { place: StorePlace; clock: Clock; log: Lo
         tokenizer: await words,
         settings: config.memory,
         log,
+        previous: models && olderModel(models, log),
       });
     } catch (error) {
       await db.close();
@@ -116,6 +117,14 @@ export interface ModelPlace {
   readonly modelDir: string | undefined;
   readonly cacheDir: string;
 }
+
+/** The model that made older vectors, if its files are still on this disk; nothing is fetched for it. */
+const olderModel = (place: ModelPlace, log: Log) => async (version: ModelVersion) => {
+  const variant = MODEL_VARIANTS.find((name) => name === version.variant);
+  const files = variant && (await locateModel({ ...place, variant, log }));
+  const same = files?.version.model === version.model && files.version.sha256 === version.sha256;
+  return files && same ? openOnnxEmbedder(files, { log }) : undefined;
+};
 
 /** One model for each variant that some butler asks for. */
 export function modelShelf(options: {

@@ -8,7 +8,7 @@ import { countHashes } from "../domain/postings.ts";
 import { nearestThen, withoutVector } from "../store/as-of.ts";
 import type { ProfileItem } from "../store/profile.ts";
 import type { Candidate } from "../store/search.ts";
-import { vectorOf } from "./filing.ts";
+import { type Embedded, queryVector } from "./filing.ts";
 import type { Found } from "./find.ts";
 import type { Call } from "./memory.ts";
 import { filedText, memoriesThen, type PastMemory, rowsThen, shownThen } from "./past.ts";
@@ -70,7 +70,7 @@ async function retrieveAmong(call: Call, query: RetrieveQuery, memories: readonl
   const byWords = (group: readonly PastMemory[]) => keywordArm(query, group, shown, depth);
 
   const started = performance.now();
-  const vector = query.mode === "keyword" ? undefined : await vectorOf(call.memory, query.text, "query");
+  const vector = query.mode === "keyword" ? undefined : await queryVector(call.memory, query.text);
   const embedMs = performance.now() - started;
   const noModel = query.mode !== "keyword" && vector === undefined;
   const keyword = new Map<string, number>();
@@ -92,7 +92,7 @@ async function retrieveAmong(call: Call, query: RetrieveQuery, memories: readonl
   return {
     results: score(call, candidates, vector !== undefined, hasWords),
     mode: query.mode,
-    degraded: noModel ? NO_VECTOR : missing === 0 ? undefined : lost(missing),
+    degraded: noModel ? (call.memory.versions.degraded ?? NO_VECTOR) : missing === 0 ? undefined : lost(missing),
     embedMs,
   };
 }
@@ -130,12 +130,12 @@ const uuidBytes = (id: string): Uint8Array => Buffer.from(id.replaceAll("-", "")
 async function vectorArm(
   call: Call,
   group: readonly PastMemory[],
-  query: Float32Array,
+  { version, vector: query }: Embedded,
   keyword: ReadonlyMap<string, number>,
   depth: number,
 ): Promise<{ nearest: [string, number][]; missing: number }> {
-  const { db, embeddingVersion: version } = call.memory;
-  if (version === undefined || group.length === 0) return { nearest: [], missing: 0 };
+  const { db } = call.memory;
+  if (group.length === 0) return { nearest: [], missing: 0 };
   const past = { version, dimensions: query.length, until: call.now };
   const preferred = group.toSorted((a, b) => (keyword.get(b.id) ?? 0) - (keyword.get(a.id) ?? 0) || byAge(a, b));
   const ids = preferred.map(({ id }) => id);
@@ -146,8 +146,8 @@ async function vectorArm(
     lacking.ids.map(async (id): Promise<[string, number][]> => {
       const found = rows.get(id);
       const text = found && filedText(found.type, { ...found.row });
-      const made = text === undefined ? undefined : await vectorOf(call.memory, text, "query");
-      return made === undefined ? [] : [[id, distance(made, query)]];
+      const made = text === undefined ? undefined : await queryVector(call.memory, text);
+      return made?.version === version ? [[id, distance(made.vector, query)]] : [];
     }),
   );
   const made = anew.flat();

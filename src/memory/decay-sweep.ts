@@ -23,7 +23,7 @@ const NAME = "decay_sweep";
 
 /**
  * Live rows looked at in one transaction. The embedded store has one connection, and a search waits for the window at
- * hand: 500 rows of which all change took about 60 ms there.
+ * hand. One of 250 rows that all expire took 33 ms of its thread, one of which 15 % change 12 ms.
  */
 const WINDOW = { pglite: 250, postgres: 5000 } as const;
 const RULES = 200;

@@ -7,7 +7,7 @@ import { insertLinks, type Link } from "../store/links.ts";
 import { type Application, changeRule, type Rule, type RuleChange, type Tally } from "../store/rules.ts";
 import { findHarmed } from "../store/sweep.ts";
 import { dropVectors } from "../store/vectors.ts";
-import { file, shelfOf, vectorOf, visibleUntil } from "./filing.ts";
+import { file, shelfOf, vectorsOf, visibleUntil } from "./filing.ts";
 import type { Call } from "./memory.ts";
 
 export interface Verdict {
@@ -103,7 +103,7 @@ function inversion(rule: Rule, tally: Tally, now: Date): RuleChange {
 }
 
 async function fileWarning(call: Call, sql: Sql, rule: Rule): Promise<void> {
-  const vector = await vectorOf(call.memory, rule.content, "write");
+  const vector = await vectorsOf(call.memory, rule.content);
   const sk = await shelfOf(call, rule.scope, "rule", sql);
   await dropLexical(sql, [rule.id]);
   // Without a model just now, the old words' vector must not speak for the warning; upkeep makes the new one.

@@ -21,14 +21,7 @@ export interface Embedded {
 export type Vectors = readonly Embedded[];
 
 /** `undefined` when there is no model or it failed: the memory is kept all the same, and its vector is made up for later. */
-export function vectorOf(memory: Memory, text: string, priority: "query"): Promise<Float32Array | undefined>;
-export function vectorOf(memory: Memory, text: string, priority: "write"): Promise<Vectors | undefined>;
-export async function vectorOf(
-  memory: Memory,
-  text: string,
-  priority: "query" | "write",
-): Promise<Float32Array | Vectors | undefined> {
-  if (priority === "query") return (await queryVector(memory, text))?.vector;
+export async function vectorsOf(memory: Memory, text: string): Promise<Vectors | undefined> {
   const made = await Promise.all(memory.versions.written.map((side) => embedded(memory, side, text, "write")));
   const vectors = made.filter((vector) => vector !== undefined);
   return vectors.length === 0 ? undefined : vectors;

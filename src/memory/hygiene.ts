@@ -179,8 +179,8 @@ async function vectors({ context, tally, repaired }: Round): Promise<boolean> {
 }
 
 /**
- * Comparing one memory with a shelf of 10,000 takes the embedded store some 12 ms without an index. A week's news are
- * fewer than this, and the news are what can have become a double.
+ * Without an index each memory is compared with its whole shelf, so a round over a large store has to end somewhere. The
+ * newest come first on each shelf; shelves are taken in order until this many have been looked at.
  */
 const LOOKED_AT = 5_000;
 const COMPARED = 16;
@@ -211,7 +211,8 @@ async function doubles({ context, tally, found }: Round): Promise<boolean> {
       }
     }
   }
-  if (left === 0) tally.note(`near-duplicates were looked for among the newest ${LOOKED_AT} memories only.`);
+  if (left === 0)
+    tally.note(`near-duplicates were looked for among ${LOOKED_AT} memories only, the newest of each shelf first.`);
   return true;
 }
 

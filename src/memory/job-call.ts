@@ -61,7 +61,7 @@ export function tallying(): Tallying {
  * Every search reads the words that wait to be folded away, so they must not pile up while thousands of memories go.
  * Folding many at once is cheaper by far, but keeps the embedded store's one connection busy; what is left is upkeep's.
  */
-const FOLD = { pglite: { at: 256, step: 64 }, postgres: { at: 2048, step: 1024 } } as const;
+const FOLD = { pglite: { at: 256, step: 32 }, postgres: { at: 2048, step: 1024 } } as const;
 
 export interface Folding {
   dropped(shelves: readonly { readonly sk: number; readonly n: number }[]): Promise<void>;

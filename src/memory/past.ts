@@ -8,7 +8,7 @@ import { invalid, notFound } from "../domain/errors.ts";
 import { lexemes } from "../domain/lexemes.ts";
 import { isLive, type Validity } from "../domain/lifecycle.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
-import { encodeForward, h40, MAX_LEN } from "../domain/postings.ts";
+import { concat, eachForward, encodeForward, FORWARD_BYTES, h40, MAX_LEN } from "../domain/postings.ts";
 import type { RowJson } from "../domain/replay.ts";
 import { canSee } from "../domain/scope.ts";
 import { dayOf } from "../domain/scoring.ts";
@@ -84,7 +84,10 @@ function takeStep(found: Map<string, Light>, step: PastStep, wanted: ReadonlySet
     step.row === null ? found.get(step.id) : { step, row: step.row, words: { len: 0, x: new Uint8Array() } };
   if (!light) return;
   if (step.row !== null) {
-    light.words = wordsOf(filedText(step.type, step.row), wanted);
+    light.words =
+      step.x === null || step.len === null
+        ? wordsOf(filedText(step.type, step.row), wanted)
+        : { len: step.len, x: onlyWanted(step.x, wanted) };
     found.set(step.id, light);
   } else if (step.set !== null) {
     Object.assign(light.row, step.set);
@@ -98,6 +101,16 @@ function wordsOf(text: string, wanted: ReadonlySet<number>): PastMemory["words"]
   const words = lexemes(text);
   const { x } = encodeForward(words.filter((word) => wanted.has(h40(word))));
   return { len: Math.min(words.length, MAX_LEN), x };
+}
+
+function onlyWanted(forward: Uint8Array, wanted: ReadonlySet<number>): Uint8Array {
+  const kept: Uint8Array[] = [];
+  let at = 0;
+  eachForward(forward, (hash) => {
+    if (wanted.has(hash)) kept.push(forward.subarray(at, at + FORWARD_BYTES));
+    at += FORWARD_BYTES;
+  });
+  return concat(kept);
 }
 
 /** What a memory is filed under: see filing.ts. */

@@ -137,7 +137,7 @@ function seenUntil(memory: Memory, row: Unvectored): Date | undefined {
   return row.type === "episode" ? (row.until ?? undefined) : visibleUntil(memory, row, row.until);
 }
 
-/** Deleting 200 rows of 1.5 kB keeps the embedded store's one connection for some ten milliseconds. */
+/** Small, because the embedded store has one connection and a search waits for the batch at hand. */
 const DROP_BATCH = 200;
 
 export async function clearRetired(

@@ -14,7 +14,7 @@ import {
   nextOrdinals,
 } from "../store/episodes.ts";
 import { dropLexical } from "../store/lexical.ts";
-import { file, foldSoon, shelfOf, type Vectors, vectorOf } from "./filing.ts";
+import { file, foldSoon, shelfOf, type Vectors, vectorsOf } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
 import { tierPolicy } from "./settings.ts";
@@ -105,7 +105,7 @@ export async function prepareEpisode(call: Call, input: EpisodeInput): Promise<P
     tags: [...new Set((input.tags ?? []).map((tag) => redactor.text(tag)))],
     metadata: redactor.json(input.metadata ?? {}),
   };
-  return { row, vector: await vectorOf(memory, content, "write"), redactions: redactor.redactions };
+  return { row, vector: await vectorsOf(memory, content), redactions: redactor.redactions };
 }
 
 /** The same words in another session, from another mouth or at another told time are another episode. */

@@ -11,7 +11,7 @@ import { findEpisode } from "../store/episodes.ts";
 import { changeFact, type Fact, type FactChange, insertFact, lockLiveFact } from "../store/facts.ts";
 import { insertLinks, type Link } from "../store/links.ts";
 import { setVisibility } from "../store/vectors.ts";
-import { factText, file, foldSoon, shelfOf, unfile, vectorOf, visibleUntil } from "./filing.ts";
+import { factText, file, foldSoon, shelfOf, unfile, vectorsOf, visibleUntil } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
 import { type Writing, write } from "./write.ts";
@@ -46,7 +46,7 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
   const { memory } = call;
   const redactor = openRedactor(memory);
   const fact = factFrom(call, input, redactor);
-  const vector = await vectorOf(memory, factText(fact), "write");
+  const vector = await vectorsOf(memory, factText(fact));
   const sk = await shelfOf(call, fact.scope, "fact");
   const redactions = redactor.redactions;
 

@@ -16,7 +16,7 @@ import {
   type RuleChange,
   ruleJson,
 } from "../store/rules.ts";
-import { file, foldSoon, refile, shelfOf, vectorOf, visibleUntil } from "./filing.ts";
+import { file, foldSoon, refile, shelfOf, vectorsOf, visibleUntil } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
 import { checkSource, sourceOf } from "./remember-fact.ts";
@@ -44,7 +44,7 @@ export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAn
   const { memory } = call;
   const redactor = openRedactor(memory);
   const rule = ruleFrom(call, input, redactor);
-  const vector = await vectorOf(memory, rule.content, "write");
+  const vector = await vectorsOf(memory, rule.content);
   const sk = await shelfOf(call, rule.scope, "rule");
   const redactions = redactor.redactions;
 

@@ -53,9 +53,11 @@ async function bringBack(call: Call, { sql }: Writing, found: Found): Promise<Re
   if (found.type === "fact") await keyIsFree(call, { sql }, found.row);
   const set = { ...seen, ...anchor(call, found.row) };
   if (found.type === "fact") {
-    await changeFact(sql, row.id, row.validity, set);
+    const believed = { ...set, superseded_at: null };
+    await changeFact(sql, row.id, row.validity, believed);
     const until = visibleUntil(call.memory, { ...found.row, ...set }, found.row.valid_to);
     await refile(sql, { id: row.id, sk, text: factText(found.row), visibleUntil: until });
+    return believed;
   } else {
     await changeRule(sql, row.id, found.row.validity, set);
     const until = visibleUntil(call.memory, { ...found.row, ...set });
@@ -70,8 +72,13 @@ function anchor(call: Call, row: Fact | Rule): { last_confirmed_at?: Date } {
   return effectiveConfidence(row, call.now) < threshold ? { last_confirmed_at: call.now } : {};
 }
 
+/** Its place must be free, and its time not over: it would be live in name and found by no search. */
 async function keyIsFree(call: Call, { sql }: Pick<Writing, "sql">, fact: Fact): Promise<void> {
   const { tenant } = call.caller;
+  if (fact.valid_to !== null && fact.valid_to <= call.now)
+    throw conflict(
+      `this fact was true until ${fact.valid_to.toISOString().slice(0, 10)}; store it anew if it is true again.`,
+    );
   const live = await lockLiveFact(sql, { tenant, scope: fact.scope, subject: fact.subject, predicate: fact.predicate });
   if (live)
     throw conflict(`another fact (${live.id}) now holds "${fact.subject} ${fact.predicate}"; forget that one first.`);

@@ -23,23 +23,38 @@ export interface PastStep {
   readonly deleted: boolean;
   readonly row: RowJson | null;
   readonly set: RowJson | null;
+  /** Its words as the index has them; null when it is not on a shelf now, and then `row` holds its text. */
+  readonly len: number | null;
+  readonly x: Uint8Array | null;
 }
 
 /** Together more than half of a row's bytes, and no part of finding or ranking it. */
 const LEFT_OUT = `'{metadata,matcher,content_key,original_content,forget_reason,request_id,source,source_butler,
   source_episode_id,last_consolidation_error,forgotten_at}'::text[]`;
 
+const TEXTS = `'{content,summary}'::text[]`;
+
+/**
+ * Episodes and facts never change their words, so those that are still on a shelf bring them ready from the index:
+ * splitting and stemming 10,000 texts of 40 words took 1.3 s, reading their words 0.1 s.
+ */
 export async function pastSteps(sql: Sql, query: PastQuery, after: string, limit: number): Promise<PastStep[]> {
   return sql.query<PastStep>(
-    `select e.seq, e.entity_type as type, e.entity_id as id, e.scope,
-       e.event_type = 'episode.deleted' as deleted,
-       case when e.event_type = e.entity_type || '.stored' then (e.payload -> 'row') - ${LEFT_OUT} end as row,
-       (e.payload -> 'set') - ${LEFT_OUT} as set
-     from memory_events e
-     where e.tenant_id = $1 and e.seq > $2::int8 and e.entity_type = any($3::text[])
-       and ($4::text[] is null or e.scope = any($4::text[])) and e.occurred_at <= $5
-       and (e.payload ?| '{row,set}'::text[] or e.event_type = 'episode.deleted')
-     order by e.seq limit $6`,
+    `with page as materialized (
+       select e.seq, e.entity_type, e.entity_id, e.scope, e.event_type, e.payload,
+         e.event_type = e.entity_type || '.stored' as born
+       from memory_events e
+       where e.tenant_id = $1 and e.seq > $2::int8 and e.entity_type = any($3::text[])
+         and ($4::text[] is null or e.scope = any($4::text[])) and e.occurred_at <= $5
+         and (e.payload ?| '{row,set}'::text[] or e.event_type = 'episode.deleted')
+       order by e.seq limit $6)
+     select p.seq, p.entity_type as type, p.entity_id as id, p.scope, p.event_type = 'episode.deleted' as deleted,
+       case when p.born then (p.payload -> 'row') - ${LEFT_OUT}
+         - (case when d.x is null then '{}'::text[] else ${TEXTS} end) end as row,
+       (p.payload -> 'set') - ${LEFT_OUT} as set, d.len, d.x
+     from page p
+     left join lex_doc d on d.memory_id = p.entity_id and d.state <> 2 and p.born and p.entity_type <> 'rule'
+     order by p.seq`,
     [query.tenant, after, query.types, query.scopes ?? null, query.until, limit],
   );
 }

@@ -118,12 +118,14 @@ export const vectorEntries = (sql: Sql, after: string, limit: number): Promise<E
     [after, limit],
   );
 
+/** Says how many memories' vectors went. */
 export async function dropStrayVectors(sql: Sql, ids: readonly string[]): Promise<number> {
-  const gone = await sql.query(
-    `delete from embeddings e where e.memory_id = any($1::uuid[]) and not ${KNOWN("e.memory_id", false)} returning 1`,
+  const gone = await sql.query<{ id: string }>(
+    `delete from embeddings e where e.memory_id = any($1::uuid[]) and not ${KNOWN("e.memory_id", false)}
+     returning e.memory_id as id`,
     [ids],
   );
-  return gone.length;
+  return new Set(gone.map(({ id }) => id)).size;
 }
 
 export interface LinkKey {

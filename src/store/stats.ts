@@ -31,8 +31,8 @@ export async function readStats(sql: Sql, query: StatsQuery): Promise<StoredStat
        select tier, consolidation_status, created_at from episodes
        where tenant_id = $1 and ($2::text[] is null or butler = any($2::text[])) and validity = 'active' and expires_at > $3),
      f as materialized (
-       select validity, confidence * exp(-decay_rate
-           * greatest(0, extract(epoch from ($3::timestamptz - last_confirmed_at)))::float8 / 86400) as effective
+       select validity, confidence * exp(greatest(-100, -decay_rate
+           * greatest(0, extract(epoch from ($3::timestamptz - last_confirmed_at)))::float8 / 86400)) as effective
        from facts where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))),
      r as materialized (
        select maturity, effectiveness_score, applied_count from rules

@@ -17,7 +17,7 @@ export const FIRST_ID = "00000000-0000-0000-0000-000000000000";
  * of a very faint memory is an error to PostgreSQL, not 0, so the exponent stops where the result is nothing anyway.
  */
 const days = (now: string) => `(greatest(0, date_part('epoch', ${now}::timestamptz - m.last_confirmed_at)) / 86400)`;
-const effective = (now: string) => `(m.confidence * exp(greatest(-700, -m.decay_rate * ${days(now)})))`;
+const effective = (now: string) => `(m.confidence * exp(greatest(-100, -m.decay_rate * ${days(now)})))`;
 
 export interface Thresholds {
   readonly retrieval: number;

@@ -65,6 +65,8 @@ onEachStore("the decay sweep", (open) => {
     house.set(day(30_000));
     expect((await runJob(house, decaySweep)).counts).toEqual({ facts_expired: 1 });
     expect(await state(house, "facts", permanent)).toBe("active");
+    // exp() of so faint a memory is an error to PostgreSQL where it is 0 to us.
+    expect((await house.call("memory_stats", {})).facts.by_state).toMatchObject({ active: 1, expired: 2 });
 
     const told = await transitions(house, volatile);
     expect(told.map((e) => [e.event_type, e.occurred_at])).toEqual([

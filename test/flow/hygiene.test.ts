@@ -163,13 +163,13 @@ onEachStore("hygiene", (open) => {
       const before = await everything(house);
       const foreseen = await run(house, { dryRun: true });
       expect(await everything(house)).toBe(before);
-      // The ghost's two vectors and the nine left of the old version; a dry run counts the ghost once and its old vector too.
+      // One of the ten retired vectors is the ghost's, and the real round has thrown that one out before.
       expect(foreseen.counts).toEqual({
         ...{ refiled: 1, stray_words: 1, stray_vectors: 1, embedded: 1, retired_vectors: 10, vector_index: 1 },
       });
       const report = await run(house);
       expect(report).toMatchObject({
-        counts: { refiled: 1, stray_words: 1, stray_vectors: 2, embedded: 1, retired_vectors: 9, vector_index: 1 },
+        counts: { refiled: 1, stray_words: 1, stray_vectors: 1, embedded: 1, retired_vectors: 9, vector_index: 1 },
         complete: true,
       });
       for (const i of [0, 1, 2, 3, 4, 6])

@@ -69,7 +69,7 @@ inOneHouse(
     it("equals the rows, whatever was called in whatever order", async () => {
       const told = new Set<string>();
       await fc.assert(
-        fc.asyncProperty(steps(60), async (drawn) => {
+        fc.asyncProperty(steps(150), async (drawn) => {
           const g = guest();
           await live(g, drawn);
           const report = await verify(g.db);
@@ -194,5 +194,35 @@ onEachStore("replay", (open) => {
     expect(written).toBeGreaterThan(3);
     await house.settled();
     expect((await verify(house.db)).equal).toBe(true);
+  });
+
+  it("is read once and in order by a follower beside four writers", async () => {
+    const house = await open({ model: false });
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    const follow = async () => {
+      const page = await house.call("memory_activity_stream", {
+        limit: 7,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      cursor = page.next_cursor;
+      seen.push(...page.events.map((event: { id: string }) => event.id));
+      return page.more as boolean;
+    };
+    let writing = 4;
+    const writers = Array.from({ length: 4 }, async (_, w) => {
+      for (let n = 0; n < 15; n++) {
+        // One key for all: supersessions wait for each other, so that commits come in another order than calls.
+        await house.call("memory_store_fact", { subject: "n", predicate: "is", content: `${w} ${n}` });
+        await house.call("memory_store_episode", { content: `${w} told ${n}` });
+      }
+      writing -= 1;
+    });
+    while (writing > 0) await follow();
+    await Promise.all(writers);
+    while (await follow());
+    const stored = await house.db.query<{ id: string }>("select id from memory_events order by seq");
+    expect(seen).toEqual(stored.map(({ id }) => id));
+    expect(new Set(seen).size).toBe(4 * 15 * 3 - 1);
   });
 });

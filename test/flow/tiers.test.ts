@@ -1,10 +1,13 @@
 import { expect, it } from "vitest";
+import { openPglite } from "../../src/adapters/db/pglite.ts";
 import { decaySweep } from "../../src/memory/decay-sweep.ts";
 import { episodeCleanup } from "../../src/memory/episode-cleanup.ts";
 import { promote } from "../../src/memory/promote.ts";
+import { verifyReplay } from "../../src/memory/replay.ts";
+import { Settings } from "../../src/memory/settings.ts";
 import { verifyLexical } from "../../src/store/lexical-check.ts";
 import { runJob } from "../support/job-runs.ts";
-import { type House, onEachStore } from "../support/stores.ts";
+import { type House, migratedSnapshot, onEachStore } from "../support/stores.ts";
 
 const found = async (house: House, asked: object) =>
   (await house.call("memory_search", { query: "orchard apples", ...asked })).results.map((r: { id: string }) => r.id);
@@ -61,5 +64,58 @@ onEachStore("generations", (open) => {
     ]);
     expect(await verifyLexical(house.db)).toEqual([]);
     expect(await house.db.query("select 1 from episode_references")).toEqual([]);
+  });
+
+  it("the stream alone rebuilds what the jobs have made of a memory", async () => {
+    const lenient = { rules: { harmful_to_antipattern: { min_harmful: 50 } }, episodes: { max_entries: 2 } };
+    const house = await open({ model: false, settings: lenient });
+    const note = async (content: string, tier = "eden") =>
+      (await house.call("memory_store", { content, tier })).id as string;
+    const rising = await note("Always label the seed trays", "mid");
+    const young = await note("The greenhouse door sticks");
+    for (const permanence of ["volatile", "ephemeral", "stable"])
+      await house.call("memory_store_fact", { subject: permanence, predicate: "p", content: "v", permanence });
+    await house.call("memory_store_episode", { content: "Frost killed the seedlings", session_id: "s1" });
+    const { id: rule } = await house.call("memory_store_rule", { content: "Leave the greenhouse open" });
+    const { id: good } = await house.call("memory_store_rule", { content: "Close the greenhouse at night" });
+    for (let n = 0; n < 15; n++) await house.call("memory_mark_helpful", { rule_id: good });
+    for (const session_id of ["s1", "s2", "s3"])
+      await house.call("memory_mark_harmful", { rule_id: rule, session_id, reason: "frost" });
+    for (let day = 0; day < 4; day++) {
+      for (let n = 0; n < 3; n++) await house.call("memory_get", { id: rising }, { session: `s${n}` });
+      await house.call("memory_get", { id: young }, { session: `s${day}` });
+      await house.settled();
+      house.later(1);
+    }
+    const settings = Settings.parse({ episodes: { max_entries: 2 } });
+    const jobs = async () => {
+      for (const job of [promote, decaySweep, episodeCleanup]) await runJob(house, job, { settings });
+    };
+    for (const days of [0.1, 4, 26, 21, 70]) {
+      house.later(days);
+      for (let n = 0; n < 3; n++) await note(`Passing thought ${n} of ${house.now.toISOString()}`);
+      await house.db.query("update episodes set consolidation_status = 'consolidated' where content like 'Passing%'");
+      await jobs();
+    }
+    await house.db.query("update episodes set consolidation_status = 'pending'");
+    const kinds = await house.db.query<{ event_type: string }>(
+      "select distinct event_type from memory_events where actor like 'job:%' order by 1",
+    );
+    expect(kinds.map((e) => e.event_type)).toEqual([
+      "episode.deleted",
+      "episode.promoted",
+      "fact.expired",
+      "fact.faded",
+      "rule.faded",
+      "rule.inverted",
+      "rule.promoted",
+      "rule.stored",
+    ]);
+    const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
+    try {
+      expect((await verifyReplay(house.db, scratch)).differences).toEqual([]);
+    } finally {
+      await scratch.close();
+    }
   });
 });

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type Clock, systemClock } from "../../src/adapters/clock.ts";
 import { silentLog } from "../../src/adapters/log.ts";
 import type { OwnerJobs } from "../../src/butler/owner.ts";
@@ -10,10 +10,6 @@ import { type Known, notesInFile, notesInMemory } from "../../src/butler/schedul
 import type { Job } from "../../src/memory/job.ts";
 import type { JobRunner, RunsKnown, Slot } from "../../src/memory/run-job.ts";
 import { butler, type FakeMemory, fakeOwner, gate } from "../support/owner-fakes.ts";
-import { cleanUp, butler as command, emptyHome, ownerNote, up } from "../support/owner-processes.ts";
-
-const LONG = 180_000;
-afterAll(cleanUp, LONG);
 
 const START = new Date("2026-03-01T12:00:00Z");
 const sweep: Job = {
@@ -229,6 +225,28 @@ describe("stores and jobs", () => {
   });
 });
 
+describe("[butler.schedule]", () => {
+  const schedule = (line: string) => () => butler("x", `[butler.schedule]\n${line}`).schedule;
+  test.each([
+    [
+      'nap = { cron = "0 3 * * *" }',
+      /x\/butler\.toml: butler\.schedule\.nap: .* expected a job, one of promote, .*consolidate\./,
+    ],
+    [
+      'promote = { cron = "61 * * * *" }',
+      /butler\.schedule\.promote\.cron: found "61 \* \* \* \*", expected a cron line .*61/,
+    ],
+    ['promote = { cron = "0 0 30 2 *" }', /butler\.schedule\.promote\.cron: .*it never comes/],
+  ])("%s is refused by name", (line, words) => {
+    expect(schedule(line)).toThrow(words);
+  });
+
+  test("takes the jobs there are, the one to come, and seconds", () => {
+    const lines = ['consolidate = { cron = "0 */6 * * *", prompt = "p" }', 'promote = { cron = "*/5 * * * * *" }'];
+    expect(Object.keys(schedule(lines.join("\n"))())).toEqual(["consolidate", "promote"]);
+  });
+});
+
 describe("the notes of the schedule", () => {
   test("survive a restart, and a broken file costs only a look", () => {
     const folder = mkdtempSync(join(tmpdir(), "notes-"));
@@ -291,73 +309,5 @@ describe("asking about jobs", () => {
     };
     expect(await owner.jobs(request)).toMatchObject({ ok: false, error: { code: "conflict" } });
     await owner.close();
-  });
-});
-
-describe("butler job", { timeout: LONG }, () => {
-  test("lists, runs, tries without changing, and looks back", async () => {
-    const home = emptyHome();
-    const early = { BUTLER_NOW: "2026-01-01T00:00:00Z" };
-    const late = { BUTLER_NOW: "2027-01-01T00:00:00Z" };
-    const fact = ["memory_store_fact", "--subject", "user", "--predicate", "mood", "--permanence", "ephemeral"];
-    expect((await command(home, [...fact, "--content", "tired"], early)).code).toBe(0);
-    const states = async () => {
-      const { stdout } = await command(home, ["stats", "--json"], late);
-      return (JSON.parse(stdout) as { facts: { by_state: Record<string, number> } }).facts.by_state;
-    };
-
-    const listed = await command(home, ["job", "list"], early);
-    expect(listed.stdout).toMatch(/decay_sweep +0 3 \* \* \* +never/);
-
-    const tried = await command(home, ["job", "run", "decay_sweep", "--dry-run"], late);
-    expect(tried).toMatchObject({ code: 0 });
-    expect(tried.stdout).toContain("Nothing was changed");
-    expect((await states()).active).toBe(1);
-
-    const ran = await command(home, ["job", "run", "decay_sweep", "--json"], late);
-    expect(ran.code).toBe(0);
-    expect(JSON.parse(ran.stdout)).toMatchObject({
-      job: "decay_sweep",
-      state: "done",
-      dry_run: false,
-      report: { changed: 1 },
-    });
-    expect((await states()).active ?? 0).toBe(0);
-
-    const looked = await command(home, ["job", "history", "--limit", "5"], late);
-    expect(looked.stdout).toMatch(/decay_sweep +manual +done/);
-    const none = await command(home, ["job", "history", "--job", "promote"], late);
-    expect(none.stdout).toBe("No job has run yet.\n");
-
-    expect((await command(home, ["job", "run", "nap"], late)).code).toBe(2);
-    expect((await command(home, ["job", "run"], late)).code).toBe(2);
-    expect((await command(home, ["job", "history", "--limit", "many"], late)).code).toBe(2);
-    expect((await command(home, ["job", "run", "decay_sweep", "--butler", "nobody"], late)).code).toBe(3);
-    await command(home, ["stop"]);
-  });
-});
-
-describe("a daemon", { timeout: LONG }, () => {
-  test("runs what it missed when it comes up, keeps a note of it, and closes the store again", async () => {
-    const home = emptyHome();
-    await command(home, ["remember", "long ago"], { BUTLER_NOW: "2026-01-01T00:00:00Z" });
-    await command(home, ["stop"]);
-    const daemon = await up(home);
-    const runs = async () => {
-      const { stdout } = await command(home, ["job", "history", "--json"]);
-      return (JSON.parse(stdout) as { runs: { job: string; trigger: string; state: string }[] }).runs;
-    };
-    await vi.waitFor(async () => expect((await runs()).length).toBeGreaterThanOrEqual(3), {
-      timeout: 60_000,
-      interval: 500,
-    });
-    for (const job of ["promote", "decay_sweep", "episode_cleanup"])
-      expect((await runs()).filter((run) => run.job === job)).toMatchObject([{ trigger: "missed", state: "done" }]);
-    expect(
-      Object.keys(JSON.parse(readFileSync(join(home, "run", "schedule.json"), "utf8")).general.last).sort(),
-    ).toContain("decay_sweep");
-    await command(home, ["stop"]);
-    await daemon.ended;
-    expect(ownerNote(home)).toBeUndefined();
   });
 });

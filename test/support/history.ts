@@ -1,8 +1,11 @@
 /** Random lives of a memory, drawn by fast-check: every kind of call that leaves an event. */
 import fc from "fast-check";
+import { jobs } from "../../src/memory/jobs.ts";
 import type { House } from "./stores.ts";
 
-export interface Teller extends Pick<House, "outcome" | "later" | "settled"> {
+type Living = Pick<House, "outcome" | "later" | "settled" | "memory" | "now">;
+
+export interface Teller extends Living {
   readonly ids: string[];
   readonly rules: string[];
   readonly episodes: string[];
@@ -11,7 +14,15 @@ export interface Teller extends Pick<House, "outcome" | "later" | "settled"> {
 export type Step = (life: Teller) => Promise<void>;
 
 const place = fc.nat(60);
-const words = fc.constantFrom("Berlin", "berlin.", "Hamburg", "Rome in spring", "Zoë likes 東京 & <tags>", "a'b\"c\\d");
+const words = fc.constantFrom(
+  "Berlin",
+  "berlin.",
+  "Berlin",
+  "Hamburg",
+  "Rome in spring",
+  "Zoë likes 東京 & <tags>",
+  "a'b\"c\\d",
+);
 const session = fc.option(fc.constantFrom("s1", "s2", "s3"), { nil: undefined });
 const at = <T>(list: readonly T[], index: number): T | undefined => list[index % Math.max(1, list.length)];
 
@@ -49,8 +60,8 @@ const fact = fc
   .tuple(
     fc.record(
       {
-        subject: fc.constantFrom("user", "User", "team"),
-        predicate: fc.constantFrom("lives_in", "Lives In", "likes:tea"),
+        subject: fc.constantFrom("user", "User"),
+        predicate: fc.constantFrom("lives_in", "Lives In"),
         content: words,
         scope: fc.constantFrom("global", "general"),
         permanence: fc.constantFrom("permanent", "stable", "volatile", "ephemeral"),
@@ -110,6 +121,16 @@ const change = fc
       },
   );
 
+const undo = place.map(
+  (index): Step =>
+    async (life) => {
+      const id = at(life.ids, index);
+      if (id === undefined) return;
+      await tell(life, "memory_forget", { id });
+      await tell(life, "memory_restore", { id });
+    },
+);
+
 const read = fc
   .tuple(fc.constantFrom("memory_search", "memory_context", "memory_get", "memory_recall"), place, session)
   .map(
@@ -144,6 +165,15 @@ const note = fc.tuple(words, fc.constantFrom("eden", "mid", "long")).map(
       void (await tell(life, "memory_store", { content, tier })),
 );
 
+/** All jobs, or only one: transitions, promotions and deletions by the house itself. */
+const work = fc.constantFrom(...jobs, undefined).map(
+  (chosen): Step =>
+    async ({ memory, now }) => {
+      for (const job of chosen === undefined ? jobs : [chosen])
+        await job.run({ memory, now, dryRun: false, interrupted: () => false });
+    },
+);
+
 /** Eight days are more than an eden episode lives, so that its twin takes its place. */
 const wait = fc.constantFrom(0.01, 0.6, 3, 8, 40).map(
   (days): Step =>
@@ -153,21 +183,41 @@ const wait = fc.constantFrom(0.01, 0.6, 3, 8, 40).map(
 
 export const steps = (length: number) =>
   fc.array(
-    fc.oneof(episode, episode, fact, fact, fact, rule, mark, mark, change, change, change, read, batch, note, wait),
+    fc.oneof(
+      work,
+      undo,
+      undo,
+      episode,
+      episode,
+      fact,
+      fact,
+      fact,
+      rule,
+      mark,
+      mark,
+      change,
+      change,
+      change,
+      read,
+      batch,
+      note,
+      wait,
+    ),
     {
       minLength: length,
       maxLength: length,
     },
   );
 
-export async function live(
-  house: Pick<House, "outcome" | "later" | "settled">,
-  drawn: readonly Step[],
-): Promise<Teller> {
+export async function live(house: Living, drawn: readonly Step[]): Promise<Teller> {
   const life: Teller = {
     outcome: house.outcome,
     later: house.later,
     settled: house.settled,
+    memory: house.memory,
+    get now() {
+      return house.now;
+    },
     ids: [],
     rules: [],
     episodes: [],
