@@ -121,11 +121,12 @@ interface Case {
 export const CASES: Readonly<Record<string, Case>> = {
   memory_context: {
     good: { trigger_prompt: "tea" },
-    bad: { trigger_prompt: content, butler, token_budget: whole(100_001) },
+    bad: { as_of: time, trigger_prompt: content, butler, token_budget: whole(100_001) },
   },
   memory_search: {
     good: { query: "tea" },
     bad: {
+      as_of: time,
       query: text(4000),
       types,
       scope,
@@ -179,7 +180,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   memory_mark_helpful: { good: { rule_id: ID }, bad: { rule_id: id, session_id, note } },
   memory_mark_harmful: { good: { rule_id: ID }, bad: { rule_id: id, session_id, reason: note } },
   memory_store: { good: { content: "A note." }, bad: { content, tags, tier: choice } },
-  memory_get: { good: { id: ID }, bad: { id, type: choice } },
+  memory_get: { good: { id: ID }, bad: { id, type: choice, as_of: time } },
   memory_forget: { good: { id: ID }, bad: { id, type: choice, reason: note } },
   memory_restore: { good: { id: ID }, bad: { id, type: choice } },
   memory_stats: { good: {}, bad: { scope } },
