@@ -47,6 +47,8 @@ const MINUTE_MS = 60_000;
 const CALM_MS = 1_000;
 /** A store that cannot be opened, or that only another daemon can have created meanwhile, is not tried every minute. */
 const LATER_MS = 10 * MINUTE_MS;
+/** After a first failure, which may be a server that restarts; twice as long after each further one. */
+const SOON_MS = 5_000;
 /** Stores at work at a time: at 03:00 a roster of ten must not cost ten open stores. */
 const AT_ONCE = 2;
 
@@ -87,7 +89,9 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
   const underWay = new Set<Promise<unknown>>();
   const seats = limit(AT_ONCE);
   const timers = new Set<NodeJS.Timeout>();
+  const failures = new Map<string, number>();
   let next: NodeJS.Timeout | undefined;
+  let started = false;
   let stopping = false;
 
   function after(ms: number, work: () => unknown): NodeJS.Timeout {
@@ -132,9 +136,15 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
     try {
       await parts.visit(butler, (memory) => work(butler, plan, memory));
       notBefore.delete(butler);
+      failures.delete(butler);
     } catch (error) {
-      notBefore.set(butler, performance.now() + LATER_MS);
+      const before = failures.get(butler) ?? 0;
+      failures.set(butler, before + 1);
+      notBefore.set(butler, performance.now() + Math.min(LATER_MS, SOON_MS * 2 ** before));
       log.error({ butler, reason: reasonOf(error) }, "the jobs of a butler cannot be looked after");
+    } finally {
+      // What the visit found out decides when to come again.
+      arm();
     }
   }
 
@@ -172,7 +182,7 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
 
   function arm(): void {
     clearTimeout(next);
-    if (stopping) return;
+    if (stopping || !started) return;
     next = after(Math.max(50, untilNext()), () => {
       // Not awaited: a long job of one butler must not hold up the slots of the others.
       void tick()
@@ -186,8 +196,10 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
   function untilNext(): number {
     const now = clock.now();
     const times = [...plans].flatMap(([butler, plan]) => {
+      const later = notBefore.get(butler);
+      if (later !== undefined) return [new Date(now.getTime() + later - performance.now())];
       const known = notes.get(butler);
-      if (!known || busy.has(butler)) return [];
+      if (!known) return [];
       return [...plan.map(({ cron }) => nextSlot(cron, now, zone)), known.wakeAt];
     });
     const waits = times.flatMap((time) => (time ? [time.getTime() - now.getTime()] : []));
@@ -198,6 +210,7 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
     start() {
       // Time that stands still never comes to a slot.
       if (clock.fixed) return;
+      started = true;
       after(CALM_MS, () =>
         tick()
           .catch((error: unknown) => log.error({ reason: reasonOf(error) }, "the schedule could not be looked at"))

@@ -37,18 +37,25 @@ export function pgBossQueues(options: PgBossOptions = {}): QueueMaker {
 async function open(db: Db, jobs: readonly string[], options: PgBossOptions): Promise<Queue> {
   const { retryLimit = RETRY_LIMIT, retryDelaySeconds = RETRY_DELAY_S, leaseSeconds = LEASE_S } = options;
   const { default: Boss } = await import("pg-boss");
-  const boss = new Boss({ db: wholeDb(db), schema: SCHEMA, supervise: false, schedule: false });
+  const settings = { schema: SCHEMA, supervise: false, schedule: false };
+  const boss = new Boss({ ...settings, db: wholeDb(db) });
   // Without a listener an 'error' event ends the process; what fails here also rejects.
   boss.on("error", () => undefined);
   await boss.start();
-  await createQueues();
+  if ((await missing(boss)).length > 0) await db.tx(createQueues);
 
-  async function createQueues(): Promise<void> {
-    const known = new Set((await boss.getQueues()).map(({ name }) => name));
-    for (const job of jobs) {
-      if (known.has(job)) continue;
-      await boss.createQueue(deadLetters(job), { name: deadLetters(job), policy: "standard" });
-      await boss.createQueue(job, {
+  async function missing(from: PgBoss): Promise<string[]> {
+    const known = new Set((await from.getQueues()).map(({ name }) => name));
+    return jobs.filter((job) => !known.has(job));
+  }
+
+  async function createQueues(sql: Sql): Promise<void> {
+    // Each queue is a partition of one table: two daemons that make them at once lock each other out.
+    await sql.query("select pg_advisory_xact_lock(hashtextextended('butler queues', 7031))");
+    const alone = new Boss({ ...settings, ...within(sql) });
+    for (const job of await missing(alone)) {
+      await alone.createQueue(deadLetters(job), { name: deadLetters(job), policy: "standard" });
+      await alone.createQueue(job, {
         name: job,
         policy: "singleton",
         retryLimit,

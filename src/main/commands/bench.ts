@@ -20,6 +20,7 @@ import { stopOwner } from "../../butler/take-house.ts";
 import { invalid, MemoryError, unavailable } from "../../domain/errors.ts";
 import { maintain } from "../../memory/maintain.ts";
 import type { ExitCode } from "../../serve/failures.ts";
+import { benchJobs, jobLines } from "../bench-jobs.ts";
 import { type Context, readOptions } from "../command.ts";
 import { type Environment, ownerVariables } from "../environment.ts";
 import { type Progress, progressLine } from "../progress.ts";
@@ -31,7 +32,11 @@ export const usage = `butler bench latency [--n <memories>] [--queries <calls>] 
 Builds a store of invented memories through the ordinary tools, with durable commits, and measures: search, context and
 store in the owner and over its socket, the first answer of a new process, and the memory that processes take.
 --n 10000, --queries 200 and pglite are the defaults. --keep builds into a folder, or uses what was built there before.
-postgres needs BUTLER_DATABASE_URL; the database butler_bench… is removed afterwards unless --keep is given.`;
+postgres needs BUTLER_DATABASE_URL; the database butler_bench… is removed afterwards unless --keep is given.
+
+butler bench jobs [--n <facts>] [--store pglite|postgres] [--json]
+
+Sweeps that many facts (100,000 if not said), of which 15 % change, with searches beside it, and replays the events.`;
 
 const options = {
   n: { type: "string" },
@@ -57,12 +62,20 @@ interface Bench {
 
 export async function run(args: readonly string[], { environment, say }: Context): Promise<ExitCode> {
   const { values, positionals } = readOptions(args, options, true);
-  if (positionals.length !== 1 || positionals[0] !== "latency") throw invalid("arguments", "butler bench latency?");
+  const [what, ...rest] = positionals;
+  if ((what !== "latency" && what !== "jobs") || rest.length > 0)
+    throw invalid("arguments", 'Say what to measure: "butler bench latency" or "butler bench jobs".');
   const store = values.store ?? "pglite";
   if (store !== "pglite" && store !== "postgres")
     throw invalid("store", `--store is "${store}"; it must be pglite or postgres.`);
   if (store === "postgres" && environment.databaseUrl === undefined)
     throw invalid("store", "--store postgres needs BUTLER_DATABASE_URL.");
+  if (what === "jobs") {
+    const facts = readCount(values.n ?? "100000", "--n", 100);
+    const figures = await benchJobs(facts, store === "postgres" ? environment.databaseUrl : undefined);
+    say(values.json ? JSON.stringify(figures, null, 2) : jobLines(figures).join("\n"));
+    return 0;
+  }
   const n = readCount(values.n ?? "10000", "--n", 100);
   const queries = readCount(values.queries ?? "200", "--queries", 1);
   const model = await locateModel({
