@@ -1,7 +1,7 @@
 /** Wraps a memory so that every embedding and every statement is timed under the name of what it does. */
 import type { Db, Sql } from "../adapters/db/port.ts";
-import type { Embedder } from "../adapters/embedder/port.ts";
 import type { Memory } from "../memory/memory.ts";
+import type { EmbeddingVersions, Side } from "../memory/versions.ts";
 
 export interface Stopwatch {
   readonly memory: Memory;
@@ -47,7 +47,7 @@ export function stopwatch(memory: Memory): Stopwatch {
       return rows;
     },
   });
-  const { db, embedder } = memory;
+  const { db, versions } = memory;
   const timedDb: Db = {
     ...db,
     ...timedSql(db),
@@ -64,18 +64,26 @@ export function stopwatch(memory: Memory): Stopwatch {
       return result;
     },
   };
-  const timedEmbedder: Embedder | undefined = embedder && {
-    ...embedder,
-    async embed(text, priority) {
-      const since = performance.now();
-      const vector = await embedder.embed(text, priority);
-      embeds.push(performance.now() - since);
-      add("embedding", since);
-      return vector;
+  const timedSide = (side: Side): Side => ({
+    ...side,
+    embedder: {
+      ...side.embedder,
+      async embed(text, priority) {
+        const since = performance.now();
+        const vector = await side.embedder.embed(text, priority);
+        embeds.push(performance.now() - since);
+        add("embedding", since);
+        return vector;
+      },
     },
-  };
+  });
+  // What serves may change while it is watched, so it is asked each time.
+  const timedVersions: EmbeddingVersions = Object.create(versions, {
+    serving: { get: () => versions.serving && timedSide(versions.serving) },
+    written: { get: () => versions.written.map(timedSide) },
+  });
   return {
-    memory: { ...memory, db: timedDb, embedder: timedEmbedder },
+    memory: { ...memory, db: timedDb, versions: timedVersions },
     take() {
       const taken = { steps, embeds };
       steps = new Map();

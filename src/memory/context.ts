@@ -41,7 +41,8 @@ const FRAME = {
   tail: "</butler-memory>\n",
 };
 
-const PER_TYPE = 40;
+/** An arm brings this many of each type; what ranks below has no place in a block of a few thousand tokens. */
+const PER_TYPE = 24;
 const PROFILE_LIMIT = 40;
 
 export async function context(call: Call, input: ContextInput): Promise<ContextAnswer> {

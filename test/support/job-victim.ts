@@ -1,0 +1,112 @@
+/**
+ * Runs one job on a prepared store and is killed on the way: a real kill -9 by its own hand, at a gate that the test
+ * chose. Gates are numbered by what the job asks of the store, so the same number is the same moment in every run.
+ */
+import { fileURLToPath } from "node:url";
+import { fixedClock } from "../../src/adapters/clock.ts";
+import { openPglite } from "../../src/adapters/db/pglite.ts";
+import type { Db, Sql } from "../../src/adapters/db/port.ts";
+import { openPostgres } from "../../src/adapters/db/postgres.ts";
+import { uuidv7Source } from "../../src/adapters/ids.ts";
+import { silentLog } from "../../src/adapters/log.ts";
+import { openTokenizer } from "../../src/adapters/tokenizer/gpt.ts";
+import type { JobName, JobReport } from "../../src/memory/job.ts";
+import { jobNamed } from "../../src/memory/jobs.ts";
+import { openMemory } from "../../src/memory/open.ts";
+import { Settings } from "../../src/memory/settings.ts";
+import { hashEmbedder } from "./hash-embedder.ts";
+
+/** `alone`: a statement outside of a transaction, or the first of one. `inside`: a later one. `commit`: all but the end. */
+export type Gate = "alone" | "inside" | "commit";
+
+export type Place = { readonly dir: string } | { readonly url: string };
+
+export interface Sentence {
+  readonly place: Place;
+  readonly job: JobName;
+  /** The number of the gate, from 0. */
+  readonly gate: number;
+  /** Not before the statement but while the store is at work on it. */
+  readonly during: boolean;
+}
+
+/** When the jobs run; the store is furnished in the sixty days before. */
+export const RUN_AT = new Date("2026-04-30T12:00:00.000Z");
+
+const settings = Settings.parse({
+  eden: { max_entries: 100 },
+  long: { max_entries: 5 },
+  retrieval: { vector_index: "ivfflat" },
+});
+
+export const openPlace = (place: Place): Promise<Db> => ("dir" in place ? openPglite(place) : openPostgres(place));
+
+/** Tells each gate before it opens. With `small`, batches are those of the embedded store, so that there are several. */
+function gated(db: Db, small: boolean, pass: (gate: Gate) => void): Db {
+  return {
+    ...db,
+    kind: small ? "pglite" : db.kind,
+    query(text, params) {
+      pass("alone");
+      return db.query(text, params);
+    },
+    exec(script) {
+      pass("alone");
+      return db.exec(script);
+    },
+    tx: (work) =>
+      db.tx(async (sql) => {
+        let gate: Gate = "alone";
+        const inner: Sql = {
+          query(text, params) {
+            pass(gate);
+            gate = "inside";
+            return sql.query(text, params);
+          },
+        };
+        const result = await work(inner);
+        pass("commit");
+        return result;
+      }),
+  };
+}
+
+/** Opens the store with another model than it was furnished with, runs the job and closes it again. */
+export async function runIn(
+  place: Place,
+  name: JobName,
+  pass: (gate: Gate) => void = () => undefined,
+): Promise<JobReport> {
+  let open = false;
+  const db = await openPlace(place);
+  const memory = await openMemory({
+    butler: "general",
+    role: "butler",
+    // An index is built in another way on a server, and that way must stand a kill too.
+    db: gated(db, name !== "reembed" && name !== "hygiene", (gate) => open && pass(gate)),
+    clock: fixedClock(RUN_AT),
+    ids: uuidv7Source(),
+    embedder: hashEmbedder("b"),
+    tokenizer: await openTokenizer("o200k_base"),
+    settings,
+    log: silentLog,
+  });
+  const job = jobNamed(name);
+  if (!job) throw new Error(`there is no job ${name}`);
+  open = true;
+  const report = await job.run({ memory, now: RUN_AT, dryRun: false, interrupted: () => false });
+  open = false;
+  await memory.close();
+  return report;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { place, job, gate, during } = JSON.parse(process.argv[2] ?? "") as Sentence;
+  const die = () => process.kill(process.pid, "SIGKILL");
+  let passed = 0;
+  await runIn(place, job, () => {
+    if (passed++ !== gate) return;
+    if (during) setImmediate(die);
+    else die();
+  });
+}
