@@ -110,7 +110,9 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
   }
 
   async function wantsVisit(butler: string, plan: readonly Planned[]): Promise<boolean> {
+    if (busy.has(butler)) return true;
     if ((notBefore.get(butler) ?? 0) > performance.now()) return false;
+    notBefore.delete(butler);
     const now = clock.now();
     const known = notes.get(butler);
     if (known && !(known.wakeAt !== undefined && known.wakeAt <= now) && !anyDue(plan, known, now)) return false;
@@ -125,8 +127,13 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
 
   /** One visit at a time to each store; who comes meanwhile waits for that one. */
   function visit(butler: string, plan: readonly Planned[]): Promise<void> {
-    const going =
-      busy.get(butler) ?? track(() => seats(() => visitNow(butler, plan))).finally(() => busy.delete(butler));
+    const known = busy.get(butler);
+    if (known) return known;
+    const going = track(() => seats(() => visitNow(butler, plan))).finally(() => {
+      busy.delete(butler);
+      // What the visit found out decides when to come again.
+      arm();
+    });
     busy.set(butler, going);
     return going;
   }
@@ -142,9 +149,6 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
       failures.set(butler, before + 1);
       notBefore.set(butler, performance.now() + Math.min(LATER_MS, SOON_MS * 2 ** before));
       log.error({ butler, reason: reasonOf(error) }, "the jobs of a butler cannot be looked after");
-    } finally {
-      // What the visit found out decides when to come again.
-      arm();
     }
   }
 
@@ -167,7 +171,8 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
   async function look(butler: string, memory: M): Promise<Known> {
     const { since, last, waitMs } = await runner.look(memory);
     const now = clock.now();
-    const wakeAt = waitMs === undefined ? undefined : new Date(now.getTime() + waitMs);
+    // What waits behind a run of another daemon may start any moment; it is asked for every few seconds, not all the time.
+    const wakeAt = waitMs === undefined ? undefined : new Date(now.getTime() + Math.max(waitMs, SOON_MS));
     const known = { since: since ?? now, last, wakeAt };
     notes.set(butler, known);
     return known;
@@ -196,6 +201,7 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
   function untilNext(): number {
     const now = clock.now();
     const times = [...plans].flatMap(([butler, plan]) => {
+      if (busy.has(butler)) return [];
       const later = notBefore.get(butler);
       if (later !== undefined) return [new Date(now.getTime() + later - performance.now())];
       const known = notes.get(butler);
@@ -203,7 +209,7 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
       return [...plan.map(({ cron }) => nextSlot(cron, now, zone)), known.wakeAt];
     });
     const waits = times.flatMap((time) => (time ? [time.getTime() - now.getTime()] : []));
-    return Math.min(MINUTE_MS, ...waits.filter((ms) => ms > 0));
+    return Math.min(MINUTE_MS, ...waits);
   }
 
   return {

@@ -162,6 +162,38 @@ describe("stores and jobs", () => {
     await owner.close();
   });
 
+  test("a store that comes back is looked after soon, and its slots go on", { timeout: 40_000 }, async () => {
+    const { runner, seen } = fakeRunner();
+    let tries = 0;
+    const roster = [butler("general", '[butler.schedule]\ndecay_sweep = { cron = "* * * * * *" }')];
+    const { owner } = fakeOwner({
+      roster,
+      jobs: jobsWith(runner, systemClock),
+      open: async () => {
+        if (++tries === 1) throw new Error("the server restarts");
+        return { number: 1, embedder: undefined, close: async () => undefined };
+      },
+    });
+    owner.startJobs();
+    await vi.waitFor(() => expect(seen.runs.length).toBeGreaterThanOrEqual(2), { timeout: 30_000 });
+    await owner.close();
+  });
+
+  test("a store that a call creates is looked after from its next slot on", { timeout: 40_000 }, async () => {
+    const { runner, seen, say } = fakeRunner();
+    let there = false;
+    say({ since: new Date() });
+    const roster = [butler("general", '[butler.schedule]\ndecay_sweep = { cron = "* * * * * *" }')];
+    const { owner } = fakeOwner({ roster, jobs: jobsWith(runner, systemClock, { hasStore: async () => there }) });
+    owner.startJobs();
+    await new Promise((done) => setTimeout(done, 1_500));
+    expect(seen.looks).toBe(0);
+    there = true;
+    await owner.invoke({ name: "t", tenant: "default", butler: "*", admin: true }, "general", { tool: "t", input: {} });
+    await vi.waitFor(() => expect(seen.runs.length).toBeGreaterThanOrEqual(3), { timeout: 30_000 });
+    await owner.close();
+  });
+
   test("a retry that waits wakes the store when its time comes, and not before", async () => {
     const clock = movable();
     const { runner, seen, say } = fakeRunner();

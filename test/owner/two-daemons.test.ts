@@ -56,8 +56,14 @@ describe.skipIf(url === "")("two daemons on one server", { timeout: LONG }, () =
     expect((await butler(one, ["remember", "the first memory"], variables)).code).toBe(0);
     const second = await up(other, [], variables);
 
-    const enough = async (n: number) =>
-      expect(new Set((await runs()).map(({ slot }) => slot.getTime())).size).toBeGreaterThanOrEqual(n);
+    let said = "";
+    second.child.stderr?.on("data", (chunk: string) => {
+      said += chunk;
+    });
+    const enough = async (n: number) => {
+      const slots = new Set((await runs()).map(({ slot }) => slot.getTime()));
+      expect(slots.size, `the second daemon said last: ${said.slice(-1_500)}`).toBeGreaterThanOrEqual(n);
+    };
     await vi.waitFor(() => enough(5), { timeout: 120_000, interval: 1_000 });
     first.child.kill("SIGKILL");
     const killed = await first.ended;

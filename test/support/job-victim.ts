@@ -39,7 +39,8 @@ const settings = Settings.parse({
   retrieval: { vector_index: "ivfflat" },
 });
 
-export const openPlace = (place: Place): Promise<Db> => ("dir" in place ? openPglite(place) : openPostgres(place));
+export const openPlace = (place: Place, durable = true): Promise<Db> =>
+  "dir" in place ? openPglite({ ...place, durable }) : openPostgres(place);
 
 /** Tells each gate before it opens. With `small`, batches are those of the embedded store, so that there are several. */
 function gated(db: Db, small: boolean, pass: (gate: Gate) => void): Db {
@@ -71,19 +72,16 @@ function gated(db: Db, small: boolean, pass: (gate: Gate) => void): Db {
   };
 }
 
-/** Opens the store with another model than it was furnished with, runs the job and closes it again. */
-export async function runIn(
-  place: Place,
-  name: JobName,
-  pass: (gate: Gate) => void = () => undefined,
-): Promise<JobReport> {
-  let open = false;
-  const db = await openPlace(place);
+export type Run = (pass?: (gate: Gate) => void) => Promise<JobReport>;
+
+/** Opens the store with another model than it was furnished with, to run one job in it, and closes it again. */
+export async function withJob<T>(db: Db, name: JobName, use: (run: Run) => Promise<T>): Promise<T> {
+  let told: (gate: Gate) => void = () => undefined;
   const memory = await openMemory({
     butler: "general",
     role: "butler",
     // An index is built in another way on a server, and that way must stand a kill too.
-    db: gated(db, name !== "reembed" && name !== "hygiene", (gate) => open && pass(gate)),
+    db: gated(db, name !== "reembed" && name !== "hygiene", (gate) => told(gate)),
     clock: fixedClock(RUN_AT),
     ids: uuidv7Source(),
     embedder: hashEmbedder("b"),
@@ -93,20 +91,25 @@ export async function runIn(
   });
   const job = jobNamed(name);
   if (!job) throw new Error(`there is no job ${name}`);
-  open = true;
-  const report = await job.run({ memory, now: RUN_AT, dryRun: false, interrupted: () => false });
-  open = false;
-  await memory.close();
-  return report;
+  try {
+    return await use((pass = () => undefined) => {
+      told = pass;
+      return job.run({ memory, now: RUN_AT, dryRun: false, interrupted: () => false });
+    });
+  } finally {
+    await memory.close();
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { place, job, gate, during } = JSON.parse(process.argv[2] ?? "") as Sentence;
   const die = () => process.kill(process.pid, "SIGKILL");
   let passed = 0;
-  await runIn(place, job, () => {
-    if (passed++ !== gate) return;
-    if (during) setImmediate(die);
-    else die();
-  });
+  await withJob(await openPlace(place), job, (run) =>
+    run(() => {
+      if (passed++ !== gate) return;
+      if (during) setImmediate(die);
+      else die();
+    }),
+  );
 }
