@@ -4,6 +4,7 @@ import { type Log, silentLog } from "../adapters/log.ts";
 import { defaultButler, parseButlerToml } from "../butler/config.ts";
 import { homeAt } from "../butler/home.ts";
 import { createOwner } from "../butler/owner.ts";
+import { notesInMemory } from "../butler/schedule-notes.ts";
 import type { ErrorCode } from "../domain/errors.ts";
 import { maintain } from "../memory/maintain.ts";
 import type { OpenMemory } from "../memory/open.ts";
@@ -12,7 +13,7 @@ import { callTool } from "../tools/call.ts";
 import { toolNamed } from "../tools/index.ts";
 import type { Failure, Outcome } from "../tools/outcome.ts";
 import { readEnvironment } from "./environment.ts";
-import { clockAt, memoryOpener, modelShelf } from "./store-parts.ts";
+import { clockAt, memoryOpener, modelShelf, storeJobs } from "./store-parts.ts";
 import { version } from "./version.ts";
 
 export type { ErrorCode, Failure, Log, Outcome };
@@ -54,17 +55,21 @@ export async function openMemory(options: LibraryOptions): Promise<OpenedMemory>
     options.toml === undefined ? defaultButler(options.butler ?? "general") : parseButlerToml(options.toml, "toml");
   const place = { folder: () => join(resolve(folder ?? "."), "store"), databaseUrl: url };
   const models = { modelDir: options.modelDir ?? environment.modelDir, cacheDir: homeAt(environment.home).models };
+  const clock = clockAt(options.now);
   const owner = createOwner<OpenMemory>({
     version,
     roster: [config],
     log,
-    open: memoryOpener({ place, clock: clockAt(options.now), log, models }),
+    open: memoryOpener({ place, clock, log, models }),
     call: callTool,
     adopt: (memory, embedder) => memory.adopt(embedder),
     maintain,
     writes: (tool) => toolNamed(tool)?.effect !== "read",
     model: modelShelf({ place: models, fetch: options.fetchModel ?? true, log }),
+    jobs: storeJobs(place, clock, notesInMemory()),
   });
+  // A memory that never sweeps would never forget, whoever hosts it.
+  owner.startJobs();
   const principal: Principal = { name: "library", tenant: config.tenant, butler: "*", admin: true };
   return {
     call: (tool, input, more = {}) => owner.invoke(principal, config.name, { tool, input, ...more }),
