@@ -297,6 +297,8 @@ const FULL: readonly Step[] = [
   named("promote"),
   named("decay_sweep"),
   ...["a", "b", "c", "d"].map((content) => telling("memory_store_episode", [], { content }, "episodes")),
+  // Over its capacity, first with nothing that may go.
+  named("episode_cleanup"),
   learned,
   named("episode_cleanup"),
   waiting(60),
