@@ -42,7 +42,7 @@ const FRAME = {
 };
 
 /** An arm brings this many of each type; what ranks below has no place in a block of a few thousand tokens. */
-const PER_TYPE = 24;
+const PER_TYPE = 20;
 const PROFILE_LIMIT = 40;
 
 export async function context(call: Call, input: ContextInput): Promise<ContextAnswer> {
