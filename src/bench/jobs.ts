@@ -86,7 +86,7 @@ export interface ReplayFigures {
   readonly events_per_second: number;
 }
 
-/** The events of the sweep and of as many episodes again, into an empty store. */
+/** The events of freshly stored episodes, into an empty store. */
 export async function measureReplay(memory: Memory, episodes: number, into: Db): Promise<ReplayFigures> {
   await storeEpisodes(memory, episodes);
   await memory.afterwards.settled();

@@ -27,15 +27,12 @@ export async function benchJobs(facts: number, databaseUrl: string | undefined):
   try {
     const memory = await memoryOpener({ place, clock: systemClock, log: silentLog })(butler, undefined);
     try {
-      const sweep = await measureSweep(memory, facts, () => residentMb(process.pid) ?? 0);
+      // First, while every event speaks of a memory that was really stored; the facts of the sweep come by SQL.
       const scratch = await openPglite({ dir: undefined });
-      try {
-        await migrate(scratch);
-        const replayed = await measureReplay(memory, REPLAYED_EPISODES, scratch);
-        return { store: memory.db.kind, decay_sweep: sweep, replay: replayed };
-      } finally {
-        await scratch.close();
-      }
+      await migrate(scratch);
+      const replayed = await measureReplay(memory, REPLAYED_EPISODES, scratch).finally(() => scratch.close());
+      const sweep = await measureSweep(memory, facts, () => residentMb(process.pid) ?? 0);
+      return { store: memory.db.kind, decay_sweep: sweep, replay: replayed };
     } finally {
       await memory.close();
     }
