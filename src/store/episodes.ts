@@ -2,16 +2,14 @@
 import type { Sql } from "../adapters/db/port.ts";
 import type { Consolidation } from "../domain/memory-types.ts";
 import type { Tier } from "../domain/tiers.ts";
+import type { SharedColumns } from "./columns.ts";
 import { byteaLiteral, insertRows } from "./rows.ts";
 
-export interface Episode {
-  readonly id: string;
-  readonly tenant_id: string;
+export interface Episode extends SharedColumns {
   readonly butler: string;
   readonly session_id: string | null;
   readonly ordinal: number | null;
   readonly speaker: string | null;
-  readonly content: string;
   readonly summary: string | null;
   readonly tier: Tier;
   readonly promoted_at: Date | null;
@@ -20,21 +18,8 @@ export interface Episode {
   readonly last_consolidation_error: string | null;
   readonly next_consolidation_retry_at: Date | null;
   readonly validity: "active" | "retracted";
-  readonly forgotten_at: Date | null;
-  readonly forget_reason: string | null;
   readonly occurred_at: Date;
   readonly expires_at: Date;
-  readonly source_butler: string;
-  readonly source: string;
-  readonly source_episode_id: string | null;
-  readonly request_id: string | null;
-  readonly created_at: Date;
-  readonly reference_count: number;
-  readonly last_referenced_at: Date | null;
-  readonly prior_referenced_at: Date | null;
-  readonly importance: number;
-  readonly tags: readonly string[];
-  readonly metadata: Record<string, unknown>;
 }
 
 export interface NewEpisode extends Episode {

@@ -2,39 +2,20 @@
 import type { Sql } from "../adapters/db/port.ts";
 import type { Permanence } from "../domain/decay.ts";
 import type { Validity } from "../domain/lifecycle.ts";
+import type { FadingColumns } from "./columns.ts";
 import { insertRows } from "./rows.ts";
 
-export interface Fact {
-  readonly id: string;
-  readonly tenant_id: string;
+export interface Fact extends FadingColumns {
   readonly subject: string;
   readonly predicate: string;
   readonly subject_text: string;
   readonly predicate_text: string;
-  readonly content: string;
-  readonly scope: string;
   readonly validity: Validity;
   readonly permanence: Permanence;
   readonly supersedes_id: string | null;
   readonly superseded_at: Date | null;
   readonly valid_from: Date | null;
   readonly valid_to: Date | null;
-  readonly forgotten_at: Date | null;
-  readonly forget_reason: string | null;
-  readonly confidence: number;
-  readonly decay_rate: number;
-  readonly last_confirmed_at: Date;
-  readonly source_butler: string;
-  readonly source: string;
-  readonly source_episode_id: string | null;
-  readonly request_id: string | null;
-  readonly created_at: Date;
-  readonly reference_count: number;
-  readonly last_referenced_at: Date | null;
-  readonly prior_referenced_at: Date | null;
-  readonly importance: number;
-  readonly tags: readonly string[];
-  readonly metadata: Record<string, unknown>;
 }
 
 const COLUMNS = `id tenant_id subject predicate subject_text predicate_text content scope validity permanence

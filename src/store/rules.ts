@@ -2,15 +2,12 @@
 import type { Sql } from "../adapters/db/port.ts";
 import type { Validity } from "../domain/lifecycle.ts";
 import type { Maturity } from "../domain/maturity.ts";
+import type { FadingColumns } from "./columns.ts";
 import { byteaLiteral, insertRows } from "./rows.ts";
 
-export interface Rule {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly content: string;
+export interface Rule extends FadingColumns {
   readonly original_content: string | null;
   readonly matcher: Record<string, unknown> | null;
-  readonly scope: string;
   readonly maturity: Maturity;
   readonly validity: Exclude<Validity, "superseded">;
   readonly effectiveness_score: number;
@@ -19,22 +16,6 @@ export interface Rule {
   readonly harmful_count: number;
   readonly last_applied_at: Date | null;
   readonly last_evaluated_at: Date | null;
-  readonly forgotten_at: Date | null;
-  readonly forget_reason: string | null;
-  readonly confidence: number;
-  readonly decay_rate: number;
-  readonly last_confirmed_at: Date;
-  readonly source_butler: string;
-  readonly source: string;
-  readonly source_episode_id: string | null;
-  readonly request_id: string | null;
-  readonly created_at: Date;
-  readonly reference_count: number;
-  readonly last_referenced_at: Date | null;
-  readonly prior_referenced_at: Date | null;
-  readonly importance: number;
-  readonly tags: readonly string[];
-  readonly metadata: Record<string, unknown>;
 }
 
 export interface NewRule extends Rule {
