@@ -14,6 +14,7 @@ import {
   nextOrdinals,
 } from "../store/episodes.ts";
 import { dropLexical } from "../store/lexical.ts";
+import { birth } from "./birth.ts";
 import { file, foldSoon, shelfOf, type Vectors, vectorsOf } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
@@ -72,8 +73,6 @@ export async function prepareEpisode(call: Call, input: EpisodeInput): Promise<P
   const tier = input.tier ?? "eden";
   const speaker = input.speaker === undefined ? null : redactor.text(input.speaker);
   const row: NewEpisode = {
-    id: memory.ids.next(now),
-    tenant_id: caller.tenant,
     butler: caller.butler,
     session_id: session,
     ordinal: null,
@@ -88,22 +87,10 @@ export async function prepareEpisode(call: Call, input: EpisodeInput): Promise<P
     last_consolidation_error: null,
     next_consolidation_retry_at: null,
     validity: "active",
-    forgotten_at: null,
-    forget_reason: null,
     occurred_at: input.occurred_at ?? now,
     // A back-filled memory lives from now on, not from when it happened: it would be gone before it was ever read.
     expires_at: expiryOf(tierPolicy(memory.settings, tier), now),
-    source_butler: caller.butler,
-    source: session === null ? "manual" : `session:${session}`,
-    source_episode_id: null,
-    request_id: call.request?.request_id ?? null,
-    created_at: now,
-    reference_count: 0,
-    last_referenced_at: null,
-    prior_referenced_at: null,
-    importance: input.importance ?? 5,
-    tags: [...new Set((input.tags ?? []).map((tag) => redactor.text(tag)))],
-    metadata: redactor.json(input.metadata ?? {}),
+    ...birth(call, redactor, { ...input, source: session === null ? "manual" : `session:${session}` }),
   };
   return { row, vector: await vectorsOf(memory, content), redactions: redactor.redactions };
 }

@@ -11,6 +11,7 @@ import { findEpisode } from "../store/episodes.ts";
 import { changeFact, type Fact, type FactChange, insertFact, lockLiveFact } from "../store/facts.ts";
 import { insertLinks, type Link } from "../store/links.ts";
 import { setVisibility } from "../store/vectors.ts";
+import { birth } from "./birth.ts";
 import { factText, file, foldSoon, shelfOf, unfile, vectorsOf, visibleUntil } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
@@ -97,7 +98,7 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
 }
 
 function factFrom(call: Call, input: FactInput, redactor: ReturnType<typeof openRedactor>): Fact {
-  const { memory, caller, now } = call;
+  const { caller, now } = call;
   const permanence = input.permanence ?? "standard";
   const subjectText = redactor.text(input.subject).trim();
   const predicateText = redactor.text(input.predicate).trim();
@@ -106,8 +107,6 @@ function factFrom(call: Call, input: FactInput, redactor: ReturnType<typeof open
   if (subject === "") throw invalid("subject", "subject has no letters or digits to know it by.");
   if (predicate === "") throw invalid("predicate", "predicate has no letters or digits to know it by.");
   return {
-    id: memory.ids.next(now),
-    tenant_id: caller.tenant,
     subject,
     predicate,
     subject_text: subjectText,
@@ -120,22 +119,10 @@ function factFrom(call: Call, input: FactInput, redactor: ReturnType<typeof open
     superseded_at: null,
     valid_from: input.valid_from ?? null,
     valid_to: input.valid_to ?? null,
-    forgotten_at: null,
-    forget_reason: null,
     confidence: input.confidence ?? 1,
     decay_rate: DECAY_PER_DAY[permanence],
     last_confirmed_at: now,
-    source_butler: caller.butler,
-    source: sourceOf(call, input.source_episode_id),
-    source_episode_id: input.source_episode_id ?? null,
-    request_id: call.request?.request_id ?? null,
-    created_at: now,
-    reference_count: 0,
-    last_referenced_at: null,
-    prior_referenced_at: null,
-    importance: input.importance ?? 5,
-    tags: [...new Set((input.tags ?? []).map((tag) => redactor.text(tag)))],
-    metadata: redactor.json(input.metadata ?? {}),
+    ...birth(call, redactor, { ...input, source: sourceOf(call, input.source_episode_id) }),
   };
 }
 

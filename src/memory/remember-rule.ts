@@ -16,6 +16,7 @@ import {
   type RuleChange,
   ruleJson,
 } from "../store/rules.ts";
+import { birth } from "./birth.ts";
 import { file, foldSoon, refile, shelfOf, vectorsOf, visibleUntil } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
@@ -78,11 +79,9 @@ export const ruleKey = (content: string): Buffer =>
   createHash("sha256").update(contentKey(content)).digest().subarray(0, 16);
 
 function ruleFrom(call: Call, input: RuleInput, redactor: ReturnType<typeof openRedactor>): NewRule {
-  const { memory, caller, now } = call;
+  const { caller, now } = call;
   const content = redactor.text(input.content);
   return {
-    id: memory.ids.next(now),
-    tenant_id: caller.tenant,
     content,
     content_key: ruleKey(content),
     original_content: null,
@@ -96,22 +95,10 @@ function ruleFrom(call: Call, input: RuleInput, redactor: ReturnType<typeof open
     harmful_count: 0,
     last_applied_at: null,
     last_evaluated_at: null,
-    forgotten_at: null,
-    forget_reason: null,
     confidence: CONFIDENCE_AT_BIRTH,
     decay_rate: RULE_DECAY_PER_DAY,
     last_confirmed_at: now,
-    source_butler: caller.butler,
-    source: sourceOf(call, input.source_episode_id),
-    source_episode_id: input.source_episode_id ?? null,
-    request_id: call.request?.request_id ?? null,
-    created_at: now,
-    reference_count: 0,
-    last_referenced_at: null,
-    prior_referenced_at: null,
-    importance: 5,
-    tags: [...new Set((input.tags ?? []).map((tag) => redactor.text(tag)))],
-    metadata: {},
+    ...birth(call, redactor, { ...input, source: sourceOf(call, input.source_episode_id) }),
   };
 }
 
