@@ -1,13 +1,3 @@
-create table embedding_tokens (
-  memory_id uuid not null,
-  version_id integer not null,
-  word_pieces integer not null,
-  kept integer not null,
-  bits bytea not null,
-  constraint embedding_tokens_pkey PRIMARY KEY (memory_id, version_id),
-  constraint embedding_tokens_version_id_fkey FOREIGN KEY (version_id) REFERENCES embedding_versions(id)
-);
-
 create table embedding_versions (
   id integer not null generated always as identity,
   model text not null,
@@ -30,10 +20,12 @@ create table embeddings (
   sk integer not null,
   visible_until timestamp with time zone not null,
   embedding vector not null storage p,
+  word_pieces integer,
+  tokens bytea storage m,
   constraint embeddings_pkey PRIMARY KEY (memory_id, version_id),
   constraint embeddings_sk_fkey FOREIGN KEY (sk) REFERENCES shelves(sk),
   constraint embeddings_version_id_fkey FOREIGN KEY (version_id) REFERENCES embedding_versions(id)
-);
+) with (toast_tuple_target=8160);
 
 create table episode_references (
   tenant_id text not null,
@@ -334,6 +326,7 @@ CREATE INDEX episodes_expiry ON public.episodes USING btree (expires_at);
 CREATE UNIQUE INDEX episodes_once ON public.episodes USING btree (tenant_id, butler, content_key) WHERE (validity = 'active'::text);
 CREATE INDEX episodes_pending ON public.episodes USING btree (tenant_id, butler, created_at, id) WHERE (consolidation_status = 'pending'::text);
 CREATE INDEX episodes_session ON public.episodes USING btree (tenant_id, session_id, ordinal);
+CREATE INDEX episodes_speaker ON public.episodes USING btree (tenant_id, lower(split_part(speaker, ' '::text, 1)), session_id) WHERE (speaker IS NOT NULL);
 CREATE INDEX episodes_tags ON public.episodes USING gin (tags);
 CREATE INDEX episodes_tier ON public.episodes USING btree (tenant_id, tier, last_referenced_at);
 CREATE INDEX facts_key ON public.facts USING btree (tenant_id, scope, subject, predicate, created_at);

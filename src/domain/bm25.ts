@@ -6,8 +6,8 @@ import { ENTRY_BYTES, eachForward, uuidText } from "./postings.ts";
  * Each term's weight is rounded to an integer: sums no longer depend on their order, so a memory has the same score
  * whether it is folded or not, on either store.
  */
-const K1 = 1.2;
-const B = 0.75;
+export const K1 = 1.2;
+export const B = 0.75;
 const UNIT = 1e6;
 
 interface Term {
@@ -93,14 +93,14 @@ function foundIn(x: Uint8Array, termOf: ReadonlyMap<number, number>): Found {
 }
 
 /** The counters know folded rows only: unfolded ones are added, removed ones taken away. */
-function statistics(postings: Postings, fresh: readonly Found[], gone: readonly Found[]) {
+function count(postings: Postings, fresh: readonly Found[], gone: readonly Found[]) {
   const df: number[] = postings.terms.map(() => 0);
-  const count = (term: number, by: number) => {
+  const add = (term: number, by: number) => {
     df[term] = (df[term] ?? 0) + by;
   };
-  for (const block of postings.blocks) count(block.term, block.x.length / ENTRY_BYTES);
-  for (const { term } of fresh.flat()) count(term, 1);
-  for (const { term } of gone.flat()) count(term, -1);
+  for (const block of postings.blocks) add(block.term, block.x.length / ENTRY_BYTES);
+  for (const { term } of fresh.flat()) add(term, 1);
+  for (const { term } of gone.flat()) add(term, -1);
   const lengths = (rows: readonly { readonly len: number }[]) => rows.reduce((sum, row) => sum + row.len, 0);
   const n = postings.shelves.reduce((sum, shelf) => sum + shelf.n, 0) + fresh.length - gone.length;
   const tl =
@@ -121,12 +121,23 @@ function addBlock(x: Uint8Array, base: number, met: number, score: (tf: number, 
   return count;
 }
 
-export function rank(postings: Postings): Ranking {
+/** How many memories there are, how long, and how rare each term is: over all shelves of the postings. */
+export type Statistics = Pick<Ranking, "n" | "avgdl" | "terms">;
+
+export const statisticsOf = (postings: Postings): Statistics => survey(postings).statistics;
+
+function survey(postings: Postings): { statistics: Statistics; fresh: readonly Found[] } {
   const termOf = new Map(postings.terms.map((term, i) => [term.hash, i]));
   const fresh = postings.fresh.map((row) => foundIn(row.x, termOf));
   const gone = postings.gone.map((row) => foundIn(row.x, termOf));
-  const { n, df, avgdl } = statistics(postings, fresh, gone);
+  const { n, df, avgdl } = count(postings, fresh, gone);
   const terms = postings.terms.map((term, i) => ({ ...term, df: df[i] as number, idf: idf(n, df[i] as number) }));
+  return { statistics: { n, avgdl, terms }, fresh };
+}
+
+export function rank(postings: Postings): Ranking {
+  const { statistics, fresh } = survey(postings);
+  const { n, avgdl, terms } = statistics;
 
   const bases = new Map<number, number>();
   const starts: number[] = [];

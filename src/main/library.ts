@@ -60,7 +60,7 @@ export async function openMemory(options: LibraryOptions): Promise<OpenedMemory>
     version,
     roster: [config],
     log,
-    open: memoryOpener({ place, clock, log, models }),
+    open: memoryOpener({ place, clock, log, models, fetch: options.fetchModel ?? true }),
     call: callTool,
     adopt: (memory, embedder) => memory.adopt(embedder),
     maintain,

@@ -14,15 +14,19 @@ import type { Embedder, ModelVersion } from "../adapters/embedder/port.ts";
 import { uuidv7Source } from "../adapters/ids.ts";
 import type { Log } from "../adapters/log.ts";
 import { pgBossQueues } from "../adapters/queue/pg-boss.ts";
+import { openReranker } from "../adapters/reranker/lazy.ts";
+import type { Reranker } from "../adapters/reranker/port.ts";
 import { openTokenizer, type TokenizerName } from "../adapters/tokenizer/gpt.ts";
 import type { Tokenizer } from "../adapters/tokenizer/port.ts";
 import type { ButlerConfig } from "../butler/config.ts";
 import type { OwnerJobs } from "../butler/owner.ts";
 import type { ScheduleNotes } from "../butler/schedule-notes.ts";
 import { type ModelOnDisk, type SharedModel, sharedModel } from "../butler/shared-model.ts";
+import type { Recipe } from "../domain/recipe.ts";
 import { jobs } from "../memory/jobs.ts";
 import { type OpenMemory, openMemory } from "../memory/open.ts";
 import { jobRunner } from "../memory/run-job.ts";
+import type { Settings } from "../memory/settings.ts";
 
 export interface StorePlace {
   /** The folder of a butler's embedded store. */
@@ -35,7 +39,15 @@ export const clockAt = (now: string | undefined): Clock =>
   now === undefined ? systemClock : fixedClock(new Date(now));
 
 /** Opens butlers' memories with what they share: ids, clock, and one tokenizer of each kind. */
-export function memoryOpener(options: { place: StorePlace; clock: Clock; log: Log; models?: ModelPlace }) {
+export function memoryOpener(options: {
+  place: StorePlace;
+  clock: Clock;
+  log: Log;
+  models?: ModelPlace;
+  /** May a reranking model be fetched? The embedding model is the shelf's own affair. */
+  fetch?: boolean;
+  recipe?: Recipe | undefined;
+}) {
   const { place, clock, log, models } = options;
   const ids = uuidv7Source();
   const tokenizers = new Map<TokenizerName, Promise<Tokenizer>>();
@@ -46,6 +58,10 @@ export function memoryOpener(options: { place: StorePlace; clock: Clock; log: Lo
     return known;
   }
 
+  function reranker({ rerank, rerank_model }: Settings["retrieval"]): Reranker | undefined {
+    if (rerank !== "cross-encoder" || models === undefined) return undefined;
+    return openReranker({ model: rerank_model, cacheDir: models.cacheDir, fetch: options.fetch ?? true, log });
+  }
   return async (config: ButlerConfig, embedder: Embedder | undefined) => {
     // Beside the opening of the store, which works in another thread: 0.2 to 0.9 s of a first answer.
     const words = tokenizer(config.memory.retrieval.tokenizer);
@@ -64,6 +80,8 @@ export function memoryOpener(options: { place: StorePlace; clock: Clock; log: Lo
         settings: config.memory,
         log,
         previous: models && olderModel(models, log),
+        reranker: reranker(config.memory.retrieval),
+        recipe: options.recipe,
       });
     } catch (error) {
       await db.close();

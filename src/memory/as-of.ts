@@ -12,7 +12,8 @@ import { type Embedded, queryVector } from "./filing.ts";
 import type { Found } from "./find.ts";
 import type { Call } from "./memory.ts";
 import { filedText, memoriesThen, type PastMemory, rowsThen, shownThen } from "./past.ts";
-import { ARM, NO_VECTOR, type Retrieval, type RetrieveQuery, score, wordsOf } from "./retrieve.ts";
+import { NO_VECTOR, wordsOf } from "./question.ts";
+import { ARM, type Retrieval, type RetrieveQuery, score } from "./retrieve.ts";
 
 /** Memories whose vector is gone are embedded anew, the best by keyword first: 64 short texts take about 0.2 s. */
 const EMBED_ANEW = 64;
@@ -92,6 +93,7 @@ async function retrieveAmong(call: Call, query: RetrieveQuery, memories: readonl
   return {
     results: score(call, candidates, vector !== undefined, hasWords),
     mode: query.mode,
+    reranked: "none",
     degraded: noModel ? (call.memory.versions.degraded ?? NO_VECTOR) : missing === 0 ? undefined : lost(missing),
     embedMs,
   };

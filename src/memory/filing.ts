@@ -1,7 +1,9 @@
-/** Filing a memory where search finds it: its words on the lexical shelf, its vector beside them. */
+/** Filing a memory where search finds it: its words on the lexical shelf, its vector and token bits beside them. */
 import type { Sql } from "../adapters/db/port.ts";
+import type { Embedding } from "../adapters/embedder/port.ts";
 import { confidentUntil, type Fading } from "../domain/decay.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
+import { firstName, namesOf, withoutNames } from "../domain/names.ts";
 import { foldShelf } from "../store/fold.ts";
 import { dropLexical, putLexical } from "../store/lexical.ts";
 import { putVectors, setVisibility } from "../store/vectors.ts";
@@ -11,13 +13,12 @@ import type { Side } from "./versions.ts";
 /** The model reads 256 word pieces; tokenizing the rest of a long text would be thrown away. */
 const EMBED_CHARS = 4000;
 
-/** A vector, and the version of the model that made it: only vectors of one version may be compared. */
-export interface Embedded {
+/** What a model gave, and the version of the model: only vectors and bits of one version may be compared. */
+export interface Embedded extends Embedding {
   readonly version: number;
-  readonly vector: Float32Array;
 }
 
-/** One vector for each version that is written; two while embeddings are rebuilt after a change of model. */
+/** One for each version that is written; two while embeddings are rebuilt after a change of model. */
 export type Vectors = readonly Embedded[];
 
 /** `undefined` when there is no model or it failed: the memory is kept all the same, and its vector is made up for later. */
@@ -40,14 +41,14 @@ async function embedded(
   priority: "query" | "write",
 ): Promise<Embedded | undefined> {
   try {
-    return { version: side.version, vector: await embedText(side, text, priority) };
+    return { version: side.version, ...(await embedText(side, text, priority)) };
   } catch (error) {
     memory.log.warn({ err: error }, "embedding failed; going on with keywords only");
     return undefined;
   }
 }
 
-export const embedText = (side: Side, text: string, priority: "query" | "write"): Promise<Float32Array> =>
+export const embedText = (side: Side, text: string, priority: "query" | "write"): Promise<Embedding> =>
   side.embedder.embed(text.slice(0, EMBED_CHARS), priority);
 
 export interface Filed {
@@ -73,7 +74,7 @@ export async function file(sql: Sql, memory: Memory, filed: readonly Filed[]): P
   for (const { version } of memory.versions.written) {
     const rows = filed.flatMap(({ id, sk, vector, visibleUntil }) => {
       const made = vector?.find((embedded) => embedded.version === version);
-      return made ? [{ memoryId: id, sk, vector: made.vector, visibleUntil }] : [];
+      return made ? [{ memoryId: id, sk, vector: made.vector, tokens: made.tokens, visibleUntil }] : [];
     });
     await putVectors(sql, version, rows);
   }
@@ -117,6 +118,13 @@ export function visibleUntil(memory: Memory, fading: Fading, validTo: Date | nul
   if (validTo === null) return confident;
   return confident === undefined || validTo < confident ? validTo : confident;
 }
+
+/**
+ * What of an episode is embedded: where people speak, all but the names of those who speak in its session. `others` may hold
+ * the episode's own speaker too.
+ */
+export const spokenText = (content: string, speaker: string | null, others: readonly (string | null)[]): string =>
+  firstName(speaker) === undefined ? content : withoutNames(content, namesOf([speaker, ...others]));
 
 /** What a fact is found by: a bare value such as "blue" says nothing without its subject and predicate. */
 export const factText = (fact: { subject_text: string; predicate_text: string; content: string }): string =>

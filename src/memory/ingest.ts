@@ -3,7 +3,7 @@ import { conflict, MemoryError } from "../domain/errors.ts";
 import { findAnswers, keepAnswers } from "../store/idempotency.ts";
 import { foldSoon, shelfOf } from "./filing.ts";
 import type { Call } from "./memory.ts";
-import { type EpisodeAnswer, type EpisodeInput, prepareEpisode, storeEpisodes } from "./remember-episode.ts";
+import { type EpisodeAnswer, type EpisodeInput, prepareEpisodes, storeEpisodes } from "./remember-episode.ts";
 import { inputHash, sameInput, write } from "./write.ts";
 
 export interface KeyedEpisode extends EpisodeInput {
@@ -17,7 +17,7 @@ const KEYED_TOOL = "memory_store_episode";
 
 export async function ingest(call: Call, asked: unknown, inputs: readonly KeyedEpisode[]): Promise<Ingested[]> {
   const { memory, caller, now } = call;
-  const prepared = await Promise.all(inputs.map((input) => prepareEpisode(call, input)));
+  const prepared = await prepareEpisodes(call, inputs);
   const sk = await shelfOf(call, caller.butler, "episode");
   const owner = { tenant: caller.tenant, butler: caller.butler, tool: KEYED_TOOL };
   const hashes = inputs.map(inputHash);

@@ -4,7 +4,9 @@ import type { Db } from "../adapters/db/port.ts";
 import type { Embedder } from "../adapters/embedder/port.ts";
 import type { Ids } from "../adapters/ids.ts";
 import type { Log } from "../adapters/log.ts";
+import type { Reranker } from "../adapters/reranker/port.ts";
 import type { Tokenizer } from "../adapters/tokenizer/port.ts";
+import type { Recipe } from "../domain/recipe.ts";
 import type { RequestContext } from "../domain/request.ts";
 import type { Viewer } from "../domain/scope.ts";
 import type { Shelves } from "../store/shelves.ts";
@@ -26,6 +28,12 @@ export interface Memory {
   readonly embeddingVersion: number | undefined;
   /** Which vectors are compared and which are written; two versions stand side by side after a change of model. */
   readonly versions: EmbeddingVersions;
+  /** Opened when the settings ask for a cross-encoder. */
+  readonly reranker: Reranker | undefined;
+  /** The weights of late interaction. */
+  readonly recipe: Recipe;
+  /** First names of speakers that questions have met, by tenant: a guess that the store confirms each time. */
+  readonly knownNames: Map<string, Set<string>>;
   readonly tokenizer: Tokenizer;
   readonly settings: Settings;
   readonly shelves: Shelves;

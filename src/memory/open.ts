@@ -4,7 +4,9 @@ import type { Db } from "../adapters/db/port.ts";
 import type { Embedder, ModelVersion } from "../adapters/embedder/port.ts";
 import type { Ids } from "../adapters/ids.ts";
 import type { Log } from "../adapters/log.ts";
+import type { Reranker } from "../adapters/reranker/port.ts";
 import type { Tokenizer } from "../adapters/tokenizer/port.ts";
+import { RECIPE, type Recipe } from "../domain/recipe.ts";
 import { migrate } from "../store/migrate.ts";
 import { openShelves } from "../store/shelves.ts";
 import { openAfterwards } from "./afterwards.ts";
@@ -24,6 +26,10 @@ export interface MemoryParts {
    * rebuild is done and is closed by us. Without it, search by meaning says `degraded` meanwhile.
    */
   readonly previous?: ((version: ModelVersion) => Promise<Embedder | undefined>) | undefined;
+  /** Closed with the memory. */
+  readonly reranker?: Reranker | undefined;
+  /** Other weights than the ordinary ones: what a benchmark compares. */
+  readonly recipe?: Recipe | undefined;
   readonly tokenizer: Tokenizer;
   readonly settings: Settings;
   readonly log: Log;
@@ -44,6 +50,9 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
   if (parts.embedder) await versions.adopt(parts.embedder);
   return {
     ...parts,
+    reranker: parts.reranker,
+    recipe: parts.recipe ?? RECIPE,
+    knownNames: new Map(),
     get embedder() {
       return versions.own?.embedder;
     },
@@ -57,6 +66,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
     adopt: versions.adopt,
     async close() {
       await afterwards.settled();
+      await parts.reranker?.close();
       await versions.close();
       await parts.db.close();
     },

@@ -15,7 +15,7 @@ import {
 } from "../store/reembed.ts";
 import { dropIndex } from "../store/vector-index.ts";
 import { addVectors } from "../store/vectors.ts";
-import { embedText, visibleUntil } from "./filing.ts";
+import { embedText, spokenText, visibleUntil } from "./filing.ts";
 import type { Job, JobContext, JobReport } from "./job.ts";
 import { tallying } from "./job-call.ts";
 import type { Memory } from "./memory.ts";
@@ -115,14 +115,20 @@ async function fill(memory: Memory, side: Side, { now, stop }: Rolling) {
     if (stop()) return { embedded, complete: false };
     const found = await findUnvectored(memory.db, { version: side.version, replacing, now, after, limit: BATCH });
     const rows = found.filter(({ type }) => type !== null);
-    const vectors = await Promise.all(rows.map((row) => embedText(side, row.text, "write")));
+    const made = await Promise.all(
+      rows.map(async (row) => ({
+        row,
+        ...(await embedText(side, spokenText(row.text, row.speaker, row.names ?? []), "write")),
+      })),
+    );
     embedded += await addVectors(
       memory.db,
       side.version,
-      rows.map((row, index) => ({
+      made.map(({ row, vector, tokens }) => ({
         memoryId: row.id,
         sk: row.sk,
-        vector: vectors[index] as Float32Array,
+        vector,
+        tokens,
         visibleUntil: seenUntil(memory, row),
       })),
     );

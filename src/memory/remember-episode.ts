@@ -1,6 +1,7 @@
 /** Stores what happened: one episode or many, each once. */
 import { createHash } from "node:crypto";
 import type { Sql } from "../adapters/db/port.ts";
+import { firstName } from "../domain/names.ts";
 import type { Found } from "../domain/redact.ts";
 import { contentKey } from "../domain/text.ts";
 import { expiryOf, type Tier } from "../domain/tiers.ts";
@@ -14,8 +15,9 @@ import {
   nextOrdinals,
 } from "../store/episodes.ts";
 import { dropLexical } from "../store/lexical.ts";
+import { sessionNames } from "../store/names.ts";
 import { birth } from "./birth.ts";
-import { file, foldSoon, shelfOf, type Vectors, vectorsOf } from "./filing.ts";
+import { file, foldSoon, shelfOf, spokenText, type Vectors, vectorsOf } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
 import { tierPolicy } from "./settings.ts";
@@ -54,10 +56,10 @@ export async function rememberEpisode(
   asked: unknown,
   input: EpisodeInput,
 ): Promise<Written<EpisodeAnswer>> {
-  const prepared = await prepareEpisode(call, input);
+  const prepared = await prepareEpisodes(call, [input]);
   const sk = await shelfOf(call, call.caller.butler, "episode");
   const written = await write(call, tool, asked, async (writing) => {
-    const [answer] = await storeEpisodes(call, writing, [prepared], sk);
+    const [answer] = await storeEpisodes(call, writing, prepared, sk);
     if (!answer) throw new Error("an episode was stored without an answer");
     return answer;
   });
@@ -65,7 +67,37 @@ export async function rememberEpisode(
   return written;
 }
 
-export async function prepareEpisode(call: Call, input: EpisodeInput): Promise<PreparedEpisode> {
+export async function prepareEpisodes(call: Call, inputs: readonly EpisodeInput[]): Promise<PreparedEpisode[]> {
+  const drafts = inputs.map((input) => draft(call, input));
+  const texts = await spokenTexts(
+    call,
+    drafts.map(({ row }) => row),
+  );
+  return Promise.all(
+    drafts.map(async (drawn, index) => ({
+      ...drawn,
+      vector: await vectorsOf(call.memory, texts[index] ?? drawn.row.content),
+    })),
+  );
+}
+
+/** What of each row is embedded: without the names of those who speak in its session, in this call or before it. */
+async function spokenTexts({ memory, caller }: Call, rows: readonly NewEpisode[]): Promise<string[]> {
+  if (memory.versions.written.length === 0) return rows.map(({ content }) => content);
+  const names = new Map<string, Set<string>>();
+  for (const { session_id, speaker } of rows) {
+    const name = firstName(speaker);
+    if (session_id !== null && name !== undefined)
+      names.set(session_id, (names.get(session_id) ?? new Set<string>()).add(name));
+  }
+  for (const [session, stored] of await sessionNames(memory.db, caller.tenant, [...names.keys()]))
+    for (const name of stored) names.get(session)?.add(name);
+  return rows.map(({ content, session_id, speaker }) =>
+    spokenText(content, speaker, session_id === null ? [] : [...(names.get(session_id) ?? [])]),
+  );
+}
+
+function draft(call: Call, input: EpisodeInput): Omit<PreparedEpisode, "vector"> {
   const { memory, caller, now } = call;
   const redactor = openRedactor(memory);
   const content = redactor.text(input.content);
@@ -92,7 +124,7 @@ export async function prepareEpisode(call: Call, input: EpisodeInput): Promise<P
     expires_at: expiryOf(tierPolicy(memory.settings, tier), now),
     ...birth(call, redactor, { ...input, source: session === null ? "manual" : `session:${session}` }),
   };
-  return { row, vector: await vectorsOf(memory, content), redactions: redactor.redactions };
+  return { row, redactions: redactor.redactions };
 }
 
 /** The same words in another session, from another mouth or at another told time are another episode. */

@@ -1,19 +1,21 @@
 /**
- * Candidates from both arms, gated and with their four signals: what search, recall and context share.
- * Trip one brings the postings while the query is embedded; trip two brings vectors and bodies.
+ * Candidates from both arms, gated and with their signals: what search, recall and context share. Trip one brings the postings
+ * while the query is embedded; trip two brings vectors, bodies, and what the reranker reads.
  */
-import { type Hit, type Postings, type Ranking, rank as rankPostings } from "../domain/bm25.ts";
+import type { Hit, Ranking } from "../domain/bm25.ts";
 import { effectiveConfidence } from "../domain/decay.ts";
 import { fuse } from "../domain/fuse.ts";
-import { lexemes } from "../domain/lexemes.ts";
+import type { Reading, Witness } from "../domain/late-interaction.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
+import { RERANK_ARM } from "../domain/recipe.ts";
+import { byRank } from "../domain/scoring.ts";
 import type { Tier } from "../domain/tiers.ts";
-import { fetchPostings } from "../store/lexical.ts";
 import { type Candidate, gatherCandidates, type VectorArm } from "../store/search.ts";
-import { type Embedded, queryVector } from "./filing.ts";
 import type { Call } from "./memory.ts";
+import { type Asked, ask, type Mode } from "./question.ts";
+import { crossRead, type Reranking, readClosely, surroundings } from "./rerank.ts";
 
-export type Mode = "hybrid" | "semantic" | "keyword";
+export type { Mode };
 
 export interface RetrieveQuery {
   readonly text: string;
@@ -35,11 +37,14 @@ export interface Retrieved {
   readonly effectiveConfidence: number;
   readonly keywordRank: number | undefined;
   readonly semanticRank: number | undefined;
+  /** What the late-interaction reranker made of it. */
+  readonly reading: Reading | undefined;
 }
 
 export interface Retrieval {
   readonly results: readonly Retrieved[];
   readonly mode: Mode;
+  readonly reranked: Reranking;
   /** Why the answer is less than it could be. */
   readonly degraded: string | undefined;
   readonly embedMs: number;
@@ -50,73 +55,97 @@ export const ARM = 100;
 /** Under this many memories on the shelves all vectors are compared: about 2 ms embedded, no more than an index takes. */
 const EXACT_BELOW = 1000;
 
+/** How far the arms looked: what explains why a memory was not among the results. */
+export interface Trace {
+  readonly asked: Asked;
+  /** Shelves that were searched together, in the order of `asked.rankings`. */
+  readonly groups: readonly (readonly number[])[];
+  readonly arm: VectorArm | undefined;
+  /** Places of each keyword ranking that were read; equals of the last one were read too. */
+  readonly keywordDepth: number;
+}
+
 export async function retrieve(call: Call, query: RetrieveQuery): Promise<Retrieval> {
-  const { version, ...found } = await retrieveOnce(call, query);
+  const { trace: _, ...found } = await retrieveTraced(call, query);
+  return found;
+}
+
+export async function retrieveTraced(call: Call, query: RetrieveQuery): Promise<Retrieval & { readonly trace: Trace }> {
+  const found = await retrieveOnce(call, query);
+  const version = found.trace.asked.embedded?.version;
   if (version === undefined || (await call.memory.versions.stillServes(version))) return found;
   // Rebuilt embeddings took over in the middle of this search; the ones that replace them are complete.
-  const { version: _, ...again } = await retrieveOnce(call, query);
-  return again;
+  return retrieveOnce(call, query);
 }
 
-async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval & { version: number | undefined }> {
+/** Plain modes are what their name says; only `hybrid` is reranked. */
+export const rerankingOf = (call: Call, mode: Mode): Reranking =>
+  mode === "hybrid" ? call.memory.settings.retrieval.rerank : "none";
+
+async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval & { readonly trace: Trace }> {
   const { memory, caller } = call;
+  const reranking = rerankingOf(call, query.mode);
   const shelves = (await memory.shelves.of(caller.tenant, query.scopes)).filter((s) => query.types.includes(s.type));
-  const sks = shelves.map((shelf) => shelf.sk);
   const groups = query.perType
     ? query.types.map((type) => shelves.filter((s) => s.type === type).map((s) => s.sk)).filter((g) => g.length > 0)
-    : [sks];
-  const keywords = () => fetchPostings(memory.db, wordsOf(query.text), sks).then((found) => rankGroups(found, groups));
-  const started = performance.now();
-  let embedMs = 0;
-  const [asked, made] = await Promise.all([
-    query.mode === "semantic" ? undefined : keywords(),
-    query.mode === "keyword"
-      ? undefined
-      : queryVector(memory, query.text).finally(() => {
-          embedMs = performance.now() - started;
-        }),
-  ]);
-  const degraded =
-    query.mode === "keyword" ? undefined : (memory.versions.degraded ?? (made === undefined ? NO_VECTOR : undefined));
-  const rankings = asked ?? (degraded === undefined ? undefined : await keywords());
-
-  const depth = query.perType ? query.wanted : Math.max(ARM, query.wanted);
-  const arm = made === undefined ? undefined : vectorArm(call, query, made, groups, depth, rankings);
-  const candidates: Candidate[] = [];
-  for (let page = 0; page < MAX_PAGES; page++) {
-    // The first page nearly always suffices; filters that discard much make the later ones worth their trip.
-    const hits = pageOf(rankings ?? [], depth, page);
-    if (page > 0 && (hits.length === 0 || candidates.filter((c) => isGood(call, query, c)).length >= query.wanted))
-      break;
-    candidates.push(...(await gatherCandidates(memory.db, hits, page === 0 ? arm : undefined, filters(call, query))));
-  }
-  const good = mergeArms(candidates).filter((c) => isGood(call, query, c));
-  const results = score(call, good, made !== undefined, rankings !== undefined);
-  return { results, mode: query.mode, degraded, embedMs, version: made?.version };
+    : [shelves.map((shelf) => shelf.sk)];
+  const asked = await ask(call, { text: query.text, mode: query.mode, scopes: query.scopes, groups });
+  const gathered = await gather(call, query, asked, groups, reranking);
+  const good = gathered.candidates.filter((c) => isGood(call, query, c));
+  const plain = score(call, good, asked.embedded !== undefined, asked.rankings !== undefined);
+  const { results, degraded } =
+    reranking === "none"
+      ? { results: plain, degraded: undefined }
+      : await rerank(call, query, asked, plain, gathered.witnesses, reranking);
+  return {
+    results,
+    mode: query.mode,
+    reranked: reranking,
+    degraded: asked.degraded ?? degraded,
+    embedMs: asked.embedMs,
+    trace: { asked, groups, arm: gathered.arm, keywordDepth: gathered.keywordDepth },
+  };
 }
-
-/** A whole prompt may be the query; its first words say what it is about, and each word costs a look into every shelf. */
-const MAX_WORDS = 64;
-const QUERY_CHARS = 4000;
-
-export function wordsOf(text: string): string[] {
-  const words = lexemes(text.slice(0, QUERY_CHARS));
-  const kept = new Set([...new Set(words)].slice(0, MAX_WORDS));
-  return words.filter((word) => kept.has(word));
-}
-
-export const NO_VECTOR = "no embedding model: results are by keyword only. Run `butler model pull`.";
 
 const filters = (call: Call, query: RetrieveQuery) => ({ now: call.now, tags: query.tags, tier: query.tier });
+
+async function gather(
+  call: Call,
+  query: RetrieveQuery,
+  asked: Asked,
+  groups: readonly (readonly number[])[],
+  reranking: Reranking,
+): Promise<Pick<Trace, "arm" | "keywordDepth"> & { candidates: Candidate[]; witnesses: Map<string, Witness> }> {
+  const deepest = reranking === "none" ? ARM : RERANK_ARM;
+  const depth = query.perType ? query.wanted : Math.max(deepest, query.wanted);
+  const arm = vectorArm(call, query, asked, groups, depth);
+  const around = reranking === "none" ? undefined : surroundings(call, asked.names);
+  const candidates: Candidate[] = [];
+  const witnesses = new Map<string, Witness>();
+  let keywordDepth = 0;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    // The first page nearly always suffices; filters that discard much make the later ones worth their trip.
+    const hits = pageOf(asked.rankings ?? [], depth, page);
+    if (page > 0 && (hits.length === 0 || candidates.filter((c) => isGood(call, query, c)).length >= query.wanted))
+      break;
+    const searched = page === 0 || arm === undefined ? arm : { ...arm, groups: [] };
+    const found = await gatherCandidates(call.memory.db, hits, searched, filters(call, query), around);
+    candidates.push(...found.candidates);
+    for (const [id, witness] of found.witnesses) witnesses.set(id, witness);
+    keywordDepth = pageStart(depth, page + 1);
+  }
+  return { candidates: mergeArms(candidates), witnesses, arm, keywordDepth };
+}
 
 function vectorArm(
   call: Call,
   query: RetrieveQuery,
-  { version, vector }: Embedded,
+  { embedded, rankings }: Asked,
   groups: readonly (readonly number[])[],
   limit: number,
-  rankings: readonly Ranking[] | undefined,
-): VectorArm {
+): VectorArm | undefined {
+  if (embedded === undefined) return undefined;
+  const { version, vector } = embedded;
   const shelves = groups.map((sks, index) => ({ sks, exact: (rankings?.[index]?.n ?? Infinity) <= EXACT_BELOW }));
   const faded = query.minConfidence < call.memory.settings.facts.retrieval_confidence_threshold;
   return { version, dimensions: vector.length, query: vector, groups: shelves, limit, faded };
@@ -124,18 +153,11 @@ function vectorArm(
 
 const MAX_PAGES = 8;
 
-function rankGroups(postings: Postings, groups: readonly (readonly number[])[]): Ranking[] {
-  if (groups.length === 1) return [rankPostings(postings)];
-  return groups.map((sks) => {
-    const mine = <T extends { readonly sk: number }>(rows: readonly T[]) => rows.filter((row) => sks.includes(row.sk));
-    const { terms, shelves, blocks, fresh, gone } = postings;
-    return rankPostings({ terms, shelves: mine(shelves), blocks: mine(blocks), fresh: mine(fresh), gone: mine(gone) });
-  });
-}
-
 /** Page 0 is as deep as an arm; each later page is four times as deep as the one before. */
+const pageStart = (depth: number, page: number): number => (depth * (4 ** page - 1)) / 3;
+
 function pageOf(rankings: readonly Ranking[], depth: number, page: number): readonly Hit[] {
-  const from = (depth * (4 ** page - 1)) / 3;
+  const from = pageStart(depth, page);
   return rankings.flatMap((ranking) => (from >= ranking.total ? [] : ranking.top(depth * 4 ** page, from)));
 }
 
@@ -158,6 +180,7 @@ function isGood(call: Call, query: RetrieveQuery, candidate: Candidate): boolean
   return effectiveConfidence(candidate, call.now) >= query.minConfidence;
 }
 
+/** By the arms alone: fused ranks, or the one arm's own score. */
 export function score(call: Call, good: readonly Candidate[], hasVectors: boolean, hasWords: boolean): Retrieved[] {
   const byKeyword = good
     .filter((c) => c.keyword !== null)
@@ -177,7 +200,42 @@ export function score(call: Call, good: readonly Candidate[], hasVectors: boolea
     effectiveConfidence: effectiveConfidence(candidate, call.now),
     keywordRank: keywordRank.get(candidate.id),
     semanticRank: semanticRank.get(candidate.id),
+    reading: undefined,
   }));
+}
+
+async function rerank(
+  call: Call,
+  query: RetrieveQuery,
+  asked: Asked,
+  plain: readonly Retrieved[],
+  witnesses: ReadonlyMap<string, Witness>,
+  reranking: Reranking,
+): Promise<{ results: Retrieved[]; degraded: string | undefined }> {
+  const { memory } = call;
+  const readings = readClosely(
+    memory,
+    asked,
+    plain.map(({ candidate }) => candidate),
+    witnesses,
+  );
+  const read = plain.map((found): Retrieved => {
+    const reading = readings.get(found.candidate.id);
+    return { ...found, relevance: reading?.relevance ?? 0, reading };
+  });
+  if (reranking !== "cross-encoder") return { results: read, degraded: undefined };
+  const ranked = read
+    .map(({ candidate: { id, content, created_at }, relevance }) => ({
+      id,
+      content,
+      created_at,
+      relevance,
+      score: relevance,
+    }))
+    .toSorted(byRank);
+  const crossed = await crossRead(memory, query.text, ranked);
+  const results = read.map((r) => ({ ...r, relevance: crossed.relevance.get(r.candidate.id) ?? 0 }));
+  return { results, degraded: crossed.degraded };
 }
 
 const clamp = (x: number): number => Math.min(1, Math.max(0, x));

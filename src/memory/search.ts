@@ -1,13 +1,17 @@
 /** Finds memories by words and meaning, best first, and says how each signal came about. */
+
+import type { IntentReading } from "../domain/intent.ts";
+import type { Signal } from "../domain/late-interaction.ts";
 import { MEMORY_TYPES, type MemoryType } from "../domain/memory-types.ts";
 import { readableScopes } from "../domain/scope.ts";
-import { byRank, compositeScore, recency } from "../domain/scoring.ts";
 import type { Tier } from "../domain/tiers.ts";
+import type { Candidate } from "../store/search.ts";
 import { retrieveThen } from "./as-of.ts";
 import type { Call } from "./memory.ts";
 import { atThatTime } from "./past.ts";
+import { intentOf, type Placed, place } from "./place.ts";
 import { reference } from "./reference.ts";
-import { type Mode, type Retrieved, type RetrieveQuery, retrieve } from "./retrieve.ts";
+import { type Mode, type Retrieval, type Retrieved, type RetrieveQuery, retrieve } from "./retrieve.ts";
 
 export interface SearchInput {
   readonly query: string;
@@ -34,24 +38,13 @@ export interface SearchAnswer {
 export type SearchResult = ReturnType<typeof present>;
 
 export async function search(call: Call, input: SearchInput): Promise<SearchAnswer> {
-  const { settings } = call.memory;
-  const limit = input.limit ?? settings.retrieval.default_limit;
-  const query: RetrieveQuery = {
-    text: input.query,
-    mode: input.mode ?? settings.retrieval.default_mode,
-    types: input.types ?? MEMORY_TYPES,
-    scopes: readableScopes(call.caller, input.scope),
-    minConfidence: input.min_confidence ?? settings.facts.retrieval_confidence_threshold,
-    tags: input.tags,
-    tier: input.tier,
-    wanted: limit,
-  };
+  const query = searchQuery(call, input);
   const asked = input.as_of === undefined ? call : atThatTime(call, input.as_of);
   const retrieval = await (input.as_of === undefined ? retrieve(asked, query) : retrieveThen(asked, query));
-  const results = retrieval.results
-    .map((found) => present(asked, found, input.rank ?? "relevance", input.explain ?? false))
-    .toSorted((a, b) => byRank(rankOf(a), rankOf(b)))
-    .slice(0, limit);
+  const intent = intentOf(call, input.query);
+  const results = placeFound(asked, input.rank, retrieval.results, intent)
+    .slice(0, query.wanted)
+    .map((found) => present(found, input.explain ? explain(found, retrieval, intent) : undefined));
   // A look into the past is no reason to keep a memory.
   if (input.as_of === undefined) reference(call, results);
   return {
@@ -60,6 +53,30 @@ export async function search(call: Call, input: SearchInput): Promise<SearchAnsw
     ...(input.as_of === undefined ? {} : { as_of: input.as_of.toISOString() }),
     ...(retrieval.degraded ? { degraded: retrieval.degraded } : {}),
   };
+}
+
+export function searchQuery({ memory: { settings }, caller }: Call, input: SearchInput): RetrieveQuery {
+  return {
+    text: input.query,
+    mode: input.mode ?? settings.retrieval.default_mode,
+    types: input.types ?? MEMORY_TYPES,
+    scopes: readableScopes(caller, input.scope),
+    minConfidence: input.min_confidence ?? settings.facts.retrieval_confidence_threshold,
+    tags: input.tags,
+    tier: input.tier,
+    wanted: input.limit ?? settings.retrieval.default_limit,
+  };
+}
+
+/** All that was found, in the order of a search; the limit cuts it. */
+export function placeFound(
+  call: Call,
+  rank: SearchInput["rank"],
+  results: readonly Retrieved[],
+  { intent }: IntentReading,
+): Placed[] {
+  const since = (c: Candidate) => c.last_referenced_at ?? c.created_at;
+  return place(call, results, { rank: rank ?? "relevance", intent, since });
 }
 
 export interface RecallInput {
@@ -79,29 +96,16 @@ export function recall(call: Call, input: RecallInput): Promise<SearchAnswer> {
   });
 }
 
-const rankOf = (r: SearchResult) => ({ score: r.score, created_at: new Date(r.created_at), id: r.id });
-
-function present(call: Call, found: Retrieved, rank: "relevance" | "composite", explain: boolean) {
-  const { candidate: c, relevance } = found;
-  const recent = recency(c.last_referenced_at ?? c.created_at, call.now);
-  const composite = compositeScore(
-    {
-      relevance,
-      importance: c.importance,
-      recency: recent,
-      confidence: found.effectiveConfidence,
-      ...(c.maturity === null ? {} : { maturity: c.maturity }),
-    },
-    call.memory.settings.retrieval.score_weights,
-  );
+function present(found: Placed, why: Explanation | undefined) {
+  const { candidate: c } = found;
   return {
     type: c.type,
     id: c.id,
     content: c.content,
-    score: rank === "composite" ? composite : relevance,
-    relevance,
+    score: found.score,
+    relevance: found.relevance,
     importance: c.importance,
-    recency: recent,
+    recency: found.recency,
     effective_confidence: found.effectiveConfidence,
     scope: c.scope,
     state: c.state,
@@ -120,20 +124,42 @@ function present(call: Call, found: Retrieved, rank: "relevance" | "composite", 
           expires_at: c.expires_at?.toISOString(),
         }
       : {}),
-    ...(explain
-      ? {
-          explain: {
-            keyword_rank: found.keywordRank ?? null,
-            keyword_score: c.keyword === null ? null : c.keyword / 1e6,
-            semantic_rank: found.semanticRank ?? null,
-            cosine: c.distance === null ? null : 1 - c.distance,
-            composite,
-            confidence: c.confidence,
-            decay_per_day: c.decay_rate,
-            last_confirmed_at: c.last_confirmed_at.toISOString(),
-            reference_count: c.reference_count,
-          },
-        }
-      : {}),
+    ...(why === undefined ? {} : { explain: why }),
   };
 }
+
+export type Explanation = ReturnType<typeof explain>;
+
+/** Every number behind a place: ranks in the arms, signals raw and scaled, what shifted or demoted it. */
+export function explain(found: Placed, { reranked }: Retrieval, intent: IntentReading) {
+  const { candidate: c, reading } = found;
+  return {
+    keyword_rank: found.keywordRank ?? null,
+    keyword_score: c.keyword === null ? null : c.keyword / 1e6,
+    semantic_rank: found.semanticRank ?? null,
+    cosine: c.distance === null ? null : 1 - c.distance,
+    reranked,
+    ...(reading === undefined
+      ? {}
+      : {
+          signals: {
+            tokens: signal(reading.tokens),
+            keywords: signal(reading.keywords),
+            meaning: signal(reading.meaning),
+            speaker: signal(reading.speaker),
+            person: signal(reading.person),
+            answer: signal(reading.answer),
+            question: signal(reading.question),
+          },
+        }),
+    composite: found.composite,
+    intent: { intent: intent.intent, because: [...intent.because] },
+    ...(found.demoted === undefined ? {} : { demoted: { key: found.demoted.key, by: found.demoted.by } }),
+    confidence: c.confidence,
+    decay_per_day: c.decay_rate,
+    last_confirmed_at: c.last_confirmed_at.toISOString(),
+    reference_count: c.reference_count,
+  };
+}
+
+const signal = ({ raw, scaled, weight }: Signal) => ({ raw, scaled, weight });

@@ -74,6 +74,11 @@ export const Settings = z
         tokenizer: z.enum(["o200k_base", "cl100k_base"]).default("o200k_base"),
         score_weights: Weights.prefault({}),
         quotas: Quotas.prefault({}),
+        rerank: z.enum(["late-interaction", "cross-encoder", "none"]).default("late-interaction"),
+        // A folder, an .onnx file or a name on the model hub; read only when rerank is "cross-encoder".
+        rerank_model: z.string().min(1).default("cross-encoder/ms-marco-MiniLM-L6-v2"),
+        diversify: z.boolean().default(true),
+        intent_routing: z.boolean().default(true),
         vector_index: z.enum(["auto", "none", "ivfflat", "hnsw"]).default("auto"),
       })
       .prefault({}),

@@ -5,8 +5,9 @@ import { MemoryError, unavailable } from "../domain/errors.ts";
 import { kyselyOver } from "./kysely.ts";
 import { mem_0001_foundation } from "./migrations/mem_0001_foundation.ts";
 import { mem_0002_lifecycle } from "./migrations/mem_0002_lifecycle.ts";
+import { mem_0003_retrieval } from "./migrations/mem_0003_retrieval.ts";
 
-const MIGRATIONS = { mem_0001_foundation, mem_0002_lifecycle };
+const MIGRATIONS = { mem_0001_foundation, mem_0002_lifecycle, mem_0003_retrieval };
 const NAMES = Object.keys(MIGRATIONS);
 const TABLES = { migrationTableName: "mem_migrations", migrationLockTableName: "mem_migrations_lock" };
 

@@ -62,6 +62,9 @@ export interface Unvectored {
   /** Null when the memory is gone or its time is over: nothing to embed. */
   readonly type: MemoryType | null;
   readonly text: string;
+  /** Of an episode: who says it, and everyone who speaks in its session, by the first word of their name. */
+  readonly speaker: string | null;
+  readonly names: readonly string[] | null;
   readonly sk: number;
   readonly confidence: number;
   readonly decay_rate: number;
@@ -94,12 +97,18 @@ export function findUnvectored(
 ): Promise<Unvectored[]> {
   return sql.query<Unvectored>(
     `with picked as materialized (
-       select id from (${missing("$4::uuid", "order by 1 limit $5")}) as missing order by id limit $5)
+       select id from (${missing("$4::uuid", "order by 1 limit $5")}) as missing order by id limit $5),
+     spoken as materialized (
+       select s.tenant_id, s.session_id, array(
+         select distinct lower(split_part(e.speaker, ' ', 1)) from episodes e
+         where e.tenant_id = s.tenant_id and e.session_id = s.session_id and e.speaker is not null) as names
+       from (select distinct e.tenant_id, e.session_id from picked p join episodes e on e.id = p.id
+         where e.speaker is not null and e.session_id is not null) as s)
      select p.id, coalesce(d.sk, o.sk) as sk,
        case when e.id is not null then 'episode' when f.id is not null then 'fact' when r.id is not null then 'rule' end
          as type,
        coalesce(e.content, f.subject_text || ' ' || replace(f.predicate_text, '_', ' ') || ': ' || f.content, r.content, '')
-         as text,
+         as text, e.speaker, s.names,
        coalesce(f.confidence, r.confidence, 1) as confidence, coalesce(f.decay_rate, r.decay_rate, 0) as decay_rate,
        coalesce(f.last_confirmed_at, r.last_confirmed_at, e.created_at, $3) as last_confirmed_at,
        coalesce(e.expires_at, f.valid_to) as until,
@@ -108,6 +117,7 @@ export function findUnvectored(
      left join lex_doc d on d.memory_id = p.id and d.state <> 2
      left join embeddings o on o.memory_id = p.id and o.version_id = $2::int4
      ${BODIES}
+     left join spoken s on s.tenant_id = e.tenant_id and s.session_id = e.session_id
      order by p.id`,
     [query.version, query.replacing ?? null, query.now, query.after, query.limit],
   );

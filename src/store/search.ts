@@ -5,10 +5,12 @@
 import type { Sql } from "../adapters/db/port.ts";
 import type { Hit } from "../domain/bm25.ts";
 import type { Permanence } from "../domain/decay.ts";
+import type { Witness } from "../domain/late-interaction.ts";
 import type { Validity } from "../domain/lifecycle.ts";
 import type { Maturity } from "../domain/maturity.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
 import type { Tier } from "../domain/tiers.ts";
+import { aroundSql, type Surroundings, type WitnessRow, witnessesOf, witnessSql } from "./evidence.ts";
 import { hitParams, hitsSql } from "./lexical.ts";
 import { vectorLiteral } from "./rows.ts";
 
@@ -108,6 +110,12 @@ const GLUED = COLUMNS.map((name) => (TIMES.has(name) ? `extract(epoch from m.${n
   ", ",
 );
 
+export interface Gathered {
+  readonly candidates: Candidate[];
+  /** Evidence for a reranker, when it was asked for. */
+  readonly witnesses: Map<string, Witness>;
+}
+
 /**
  * The rows come as one JSON text: hundreds of rows of 28 columns cost the embedded store about as much to read field by
  * field and to hand from thread to thread as to find. For a context over 10,000 memories this statement took 33 to 59 ms
@@ -118,20 +126,32 @@ export async function gatherCandidates(
   hits: readonly Hit[],
   arm: VectorArm | undefined,
   filters: Filters,
-): Promise<Candidate[]> {
+  around?: Surroundings,
+): Promise<Gathered> {
   const params: unknown[] = [filters.now, filters.tags ?? null, filters.tier ?? null, ...hitParams(hits)];
-  const vectors = arm === undefined ? NO_VECTORS : vectorSql(arm, filters, params);
-  const [all] = await sql.query<{ rows: string | null }>(
+  const place = (value: unknown) => `$${params.push(value)}`;
+  const query = arm && `${place(vectorLiteral(arm.query))}::vector(${arm.dimensions})`;
+  const vectors = arm === undefined || query === undefined ? NO_VECTORS : vectorSql(arm, query, filters, place);
+  const found = around === undefined ? "found as materialized (select * from met)" : aroundSql(around, place);
+  const rows = `select json_agg(json_build_array(${GLUED}))::text
+    from (${EPISODES} union all ${FACTS} union all ${RULES}) as m`;
+  const [all] = await sql.query<WitnessRow & { rows: string | null }>(
     `with keyword as (${hitsSql(4)}),
      vectors as materialized (${vectors}),
-     found as materialized (
-       select coalesce(k.memory_id, v.memory_id) as id, k.score as keyword, v.distance
-       from keyword k full join vectors v on v.memory_id = k.memory_id)
-     select json_agg(json_build_array(${GLUED}))::text as rows
-     from (${EPISODES} union all ${FACTS} union all ${RULES}) as m`,
+     met as materialized (
+       select coalesce(k.memory_id, v.memory_id) as id, k.score as keyword, v.distance,
+         least(k.place, v.place) as place
+       from (select memory_id, score, row_number() over (order by score desc, memory_id) as place from keyword) k
+       full join (select memory_id, distance, row_number() over (order by distance, memory_id) as place from vectors) v
+         on v.memory_id = k.memory_id),
+     ${found}
+     select (${rows}) as rows${around === undefined ? "" : `, w.* from (${witnessSql(arm?.version, arm?.dimensions ?? 0, query)}) w`}`,
     params,
   );
-  return (JSON.parse(all?.rows ?? "[]") as unknown[][]).map(candidateOf);
+  return {
+    candidates: (JSON.parse(all?.rows ?? "[]") as unknown[][]).map(candidateOf),
+    witnesses: all === undefined || around === undefined ? new Map() : witnessesOf(all),
+  };
 }
 
 const IS_TIME = COLUMNS.map((name) => TIMES.has(name));
@@ -156,9 +176,8 @@ const NO_VECTORS = `select null::uuid as memory_id, null::float8 as distance whe
  * The version and the dimensions are numbers of ours and stand in the text: only then can the planner match the partial
  * expression index. Tags and tier are asked inside, so that a filter never empties an answer that exists.
  */
-function vectorSql(arm: VectorArm, filters: Filters, params: unknown[]): string {
-  const place = (value: unknown) => `$${params.push(value)}`;
-  const query = `${place(vectorLiteral(arm.query))}::vector(${arm.dimensions})`;
+function vectorSql(arm: VectorArm, query: string, filters: Filters, place: (value: unknown) => string): string {
+  if (arm.groups.length === 0) return NO_VECTORS;
   const distance = `(e.embedding::vector(${arm.dimensions})) <=> ${query}`;
   const narrowed =
     filters.tags === undefined && filters.tier === undefined

@@ -43,7 +43,7 @@ export async function buildIndex(
   const name = nameOf(version);
   await dropIndex(db, version);
   if (kind === "none") return;
-  const lists = Math.max(16, Math.min(1000, Math.round(Math.sqrt(rows))));
+  const lists = Math.max(16, Math.min(2000, Math.round(2 * Math.sqrt(rows))));
   const options = kind === "ivfflat" ? `lists = ${lists}` : "m = 16, ef_construction = 64";
   await db.exec(
     `create index ${concurrently(db)}${name} on embeddings

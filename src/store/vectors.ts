@@ -1,16 +1,18 @@
-/** Vectors, filed by shelf and by the version of the model that made them. */
+/** Vectors and the bits of their tokens, filed by shelf and by the version of the model that made them. */
 import type { Sql } from "../adapters/db/port.ts";
-import { insertRows, vectorLiteral } from "./rows.ts";
+import { byteaLiteral, insertRows, vectorLiteral } from "./rows.ts";
 
 export interface VectorRow {
   readonly memoryId: string;
   readonly sk: number;
   readonly vector: Float32Array;
+  /** Undefined when unknown: then the memory is ranked without them. */
+  readonly tokens: { readonly pieces: number; readonly bits: Uint8Array } | undefined;
   /** After this moment a search need not look at it; `undefined` is for ever. */
   readonly visibleUntil: Date | undefined;
 }
 
-const COLUMNS = ["memory_id", "version_id", "sk", "visible_until", "embedding"];
+const COLUMNS = ["memory_id", "version_id", "sk", "visible_until", "embedding", "word_pieces", "tokens"];
 
 export async function putVectors(sql: Sql, version: number, rows: readonly VectorRow[]): Promise<void> {
   await insertRows(
@@ -19,7 +21,8 @@ export async function putVectors(sql: Sql, version: number, rows: readonly Vecto
     COLUMNS,
     rowsOf(version, rows),
     `on conflict (memory_id, version_id) do update
-       set sk = excluded.sk, visible_until = excluded.visible_until, embedding = excluded.embedding`,
+       set sk = excluded.sk, visible_until = excluded.visible_until, embedding = excluded.embedding,
+         word_pieces = excluded.word_pieces, tokens = excluded.tokens`,
   );
 }
 
@@ -42,6 +45,8 @@ const rowsOf = (version: number, rows: readonly VectorRow[]) =>
     sk: row.sk,
     visible_until: row.visibleUntil ?? "infinity",
     embedding: vectorLiteral(row.vector),
+    word_pieces: row.tokens?.pieces ?? null,
+    tokens: row.tokens ? byteaLiteral(row.tokens.bits) : null,
   }));
 
 /** Moves the end of visibility: forward when a memory is confirmed or restored, to the past when it goes. */

@@ -1,17 +1,34 @@
 /** Search results as data and as text: shared by search and recall. */
 import { z } from "zod";
 import { PERMANENCE } from "../domain/decay.ts";
+import { INTENTS } from "../domain/intent.ts";
 import { VALIDITY } from "../domain/lifecycle.ts";
 import { MATURITY } from "../domain/maturity.ts";
 import { clip } from "../domain/text.ts";
 import * as f from "./fields.ts";
+
+const Signal = z.object({ raw: z.number(), scaled: z.number(), weight: z.number() });
 
 const Explain = z.object({
   keyword_rank: z.number().nullable(),
   keyword_score: z.number().nullable(),
   semantic_rank: z.number().nullable(),
   cosine: z.number().nullable(),
+  reranked: z.enum(["late-interaction", "cross-encoder", "none"]),
+  signals: z
+    .object({
+      tokens: Signal,
+      keywords: Signal,
+      meaning: Signal,
+      speaker: Signal,
+      person: Signal,
+      answer: Signal,
+      question: Signal,
+    })
+    .optional(),
   composite: z.number(),
+  intent: z.object({ intent: z.enum(INTENTS), because: z.array(z.string()) }),
+  demoted: z.object({ key: z.string(), by: z.number() }).optional(),
   confidence: z.number(),
   decay_per_day: z.number(),
   last_confirmed_at: z.string(),

@@ -8,7 +8,7 @@ import type { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ModelFiles } from "../../src/adapters/embedder/model-files.ts";
 import { type OnnxEmbedder, openOnnxEmbedder } from "../../src/adapters/embedder/onnx.ts";
-import type { Embedder } from "../../src/adapters/embedder/port.ts";
+import type { Embedder, Embedding } from "../../src/adapters/embedder/port.ts";
 import { testModel } from "../support/model.ts";
 
 // Loading and hashing compete with whatever else runs on the machine.
@@ -19,8 +19,13 @@ const BREAD = "A man is eating a piece of bread.";
 const LONG = "The river runs past the old mill, where the miller's daughter keeps bees and sells honey. ".repeat(7);
 
 const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
-const bytes = (vector: Float32Array) =>
-  Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("hex");
+const hex = ({ buffer, byteOffset, byteLength }: Float32Array | Uint8Array) =>
+  Buffer.from(buffer, byteOffset, byteLength).toString("hex");
+/** All that was computed, as text: two embeddings are the same when this is. */
+const bytes = ({ vector, tokens }: Embedding) =>
+  [hex(vector), hex(tokens.bits), tokens.words.join(" "), tokens.ranks.join(" ")].join("\n");
+const vectors = async (texts: readonly string[], by: Embedder = embedder) =>
+  (await Promise.all(texts.map((text) => by.embed(text, "write")))).map(({ vector }) => vector);
 
 /** Turns of the event loop while `work` runs. */
 async function turnsDuring<T>(work: () => Promise<T>): Promise<{ result: T; turns: number }> {
@@ -50,7 +55,7 @@ afterAll(() => embedder?.close());
 
 describe("vectors", () => {
   it("are 384 numbers of length 1 and carry the weights' version", async () => {
-    const vector = await embedder.embed(FOOD, "write");
+    const { vector } = await embedder.embed(FOOD, "write");
     expect(vector).toBeInstanceOf(Float32Array);
     expect(vector).toHaveLength(384);
     expect(dot(vector, vector)).toBeCloseTo(1, 5);
@@ -59,13 +64,9 @@ describe("vectors", () => {
   });
 
   it("place similar sentences where the reference places them", async () => {
-    const [food, bread, other] = await Promise.all([
-      embedder.embed(FOOD, "write"),
-      embedder.embed(BREAD, "write"),
-      embedder.embed("The stock market fell sharply on Tuesday.", "write"),
-    ]);
-    expect(Math.abs(dot(food, bread) - 0.757)).toBeLessThan(0.003);
-    expect(dot(food, other)).toBeLessThan(0.2);
+    const [food, bread, other] = await vectors([FOOD, BREAD, "The stock market fell sharply on Tuesday."]);
+    expect(Math.abs(dot(food as Float32Array, bread as Float32Array) - 0.757)).toBeLessThan(0.003);
+    expect(dot(food as Float32Array, other as Float32Array)).toBeLessThan(0.2);
   });
 
   it("are the same bytes again, in any order, concurrency, priority and number of threads", async () => {
@@ -73,8 +74,8 @@ describe("vectors", () => {
     const oneByOne = new Map<string, string>();
     for (const text of texts) oneByOne.set(text, bytes(await embedder.embed(text, "write")));
     const check = async (by: Embedder, order: string[], priority: "query" | "write") => {
-      const vectors = await Promise.all(order.map((text) => by.embed(text, priority)));
-      for (const [at, text] of order.entries()) expect(bytes(vectors[at] as Float32Array)).toBe(oneByOne.get(text));
+      const made = await Promise.all(order.map((text) => by.embed(text, priority)));
+      for (const [at, text] of order.entries()) expect(bytes(made[at] as Embedding)).toBe(oneByOne.get(text));
     };
     await check(embedder, [...texts].reverse(), "write");
     await check(embedder, texts, "query");
@@ -98,7 +99,7 @@ describe("vectors", () => {
       "[SEP] [MASK]",
     ];
     for (const text of texts) {
-      const vector = await embedder.embed(text, "write");
+      const { vector } = await embedder.embed(text, "write");
       expect(dot(vector, vector)).toBeCloseTo(1, 5);
     }
     const tea = await embedder.embed("我喜欢喝茶", "write");
@@ -112,7 +113,8 @@ describe("vectors", () => {
     const first = (count: number) => words.split(" ").slice(0, count).join(" ");
     expect(bytes(await embedder.embed(first(254), "write"))).toBe(bytes(long));
     expect(bytes(await embedder.embed(first(253), "write"))).not.toBe(bytes(long));
-    expect(dot(long, await embedder.embed("x".repeat(1_000_000), "write"))).toBeLessThan(1);
+    const one = await embedder.embed("x".repeat(1_000_000), "write");
+    expect(dot(long.vector, one.vector)).toBeLessThan(1);
   });
 
   it.each(["", " ", "\n\t  \u00a0"])("are refused for %j", async (text) => {
@@ -122,10 +124,73 @@ describe("vectors", () => {
   it("of a cached query belong to the caller", async () => {
     const first = await embedder.embed("who eats bread?", "query");
     const kept = bytes(first);
-    first.fill(0);
+    first.vector.fill(0);
+    first.tokens.bits.fill(0);
     const second = await embedder.embed("who eats bread?", "query");
-    second.fill(1);
+    second.vector.fill(1);
+    second.tokens.bits.fill(1);
     expect(bytes(await embedder.embed("who eats bread?", "query"))).toBe(kept);
+  });
+});
+
+describe("token bits", () => {
+  const apart = (a: Uint8Array, b: Uint8Array) =>
+    a.reduce((sum, byte, at) => sum + (byte ^ (b[at] ?? 0)).toString(2).replaceAll("0", "").length, 0);
+  /** man, eating, food: as the recipe was measured with. */
+  const FOOD_BITS = Buffer.from(
+    `4168377c813859d3fb00229212bb545868ed459321db05e9a1ada6e79efd7ef2e117cac2064f6df72523b5eb36ec5ad7
+     4d427f65938f515329a58673a1cbd118e465de4122ed16d504c527bb83ec02ef2dcd96eeb5e724d7090109db46e60977
+     6b45376493a8d11308a5845785ebd07ac4614a432af7d66170842d9318bca2cecd4fc4f6b7fba5f309093bfb6fe68b67`.replace(
+      /\s+/g,
+      "",
+    ),
+    "hex",
+  );
+  const bitsOf = ({ bits, words }: Embedding["tokens"], word: string) => {
+    const at = words.indexOf(word);
+    return bits.subarray(at * 48, (at + 1) * 48);
+  };
+
+  it("are 48 bytes for each telling token, with its whole word and its place in the vocabulary", async () => {
+    const { tokens } = await embedder.embed("Ada's Zanzibarians were unhappily reconfiguring it, twice!", "write");
+    const { words, ranks, bits, pieces } = tokens;
+    // The words of several pieces stand once for each of them; a lone s is a stop word, "twice" is not.
+    expect([...new Set(words)]).toEqual(["ada", "zanzibarians", "unhappily", "reconfiguring", "twice"]);
+    expect(words.length).toBeGreaterThan(5);
+    expect(ranks).toHaveLength(words.length);
+    expect(bits).toHaveLength(words.length * 48);
+    // ' s were it , and ! are of the text and not kept.
+    expect(pieces).toBe(words.length + 6);
+    expect(ranks[words.indexOf("twice")]).toBe(3807);
+  });
+
+  it("of a known text are what they were when the recipe was measured", async () => {
+    const { tokens } = await embedder.embed(FOOD, "write");
+    expect(tokens.words).toEqual(["man", "eating", "food"]);
+    expect(tokens.bits).toHaveLength(FOOD_BITS.length);
+    // Another family of processors rounds int8 differently: of 1,152 bits those near the mean may turn.
+    expect(apart(tokens.bits, FOOD_BITS)).toBeLessThan(60);
+  });
+
+  it("are of the first 256 word pieces; all pieces are counted", async () => {
+    const { tokens } = await embedder.embed("tea house river stone ".repeat(200), "write");
+    expect(tokens.pieces).toBe(800);
+    expect(tokens.words).toHaveLength(254);
+    expect(tokens.bits).toHaveLength(254 * 48);
+  });
+
+  it("are of all tokens when none is telling, and none where the text has none", async () => {
+    const { tokens } = await embedder.embed("Who is it?", "query");
+    expect(tokens.words).toEqual(["who", "is", "it", "?"]);
+    const nothing = await embedder.embed("\u0000\u200b", "write");
+    expect(nothing.tokens).toEqual({ pieces: 0, bits: new Uint8Array(0), words: [], ranks: [] });
+  });
+
+  it("lie closer for the same word in another sentence than for other words", async () => {
+    const [a, b] = [await embedder.embed(FOOD, "write"), await embedder.embed(BREAD, "query")];
+    const eating = bitsOf(a.tokens, "eating");
+    expect(apart(eating, bitsOf(b.tokens, "eating"))).toBeLessThan(apart(eating, bitsOf(b.tokens, "bread")));
+    expect(apart(eating, bitsOf(b.tokens, "eating"))).toBeLessThan(apart(eating, bitsOf(a.tokens, "man")));
   });
 });
 
@@ -135,8 +200,8 @@ describe("fp32", () => {
     const fp32 = await testModel("fp32");
     const precise = await openOnnxEmbedder(fp32);
     try {
-      const [food, bread] = await Promise.all([precise.embed(FOOD, "write"), precise.embed(BREAD, "write")]);
-      expect(Math.abs(dot(food, bread) - 0.755)).toBeLessThan(0.003);
+      const [food, bread] = await vectors([FOOD, BREAD], precise);
+      expect(Math.abs(dot(food as Float32Array, bread as Float32Array) - 0.755)).toBeLessThan(0.003);
       expect(precise.version.sha256).not.toBe(embedder.version.sha256);
     } finally {
       await precise.close();
@@ -209,7 +274,7 @@ describe("a worker that dies", () => {
   it("is restarted after each death as long as it serves in between", async () => {
     for (const round of [1, 2, 3]) {
       await workers.at(-1)?.terminate();
-      expect(await own.embed(`round ${round}`, "write")).toHaveLength(384);
+      expect((await own.embed(`round ${round}`, "write")).vector).toHaveLength(384);
     }
     expect(workers).toHaveLength(4);
   });

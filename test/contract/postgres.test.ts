@@ -123,7 +123,7 @@ describe.skipIf(url === undefined)("the server store (skipped without a PostgreS
           statement_timeout: "60000",
           "hnsw.ef_search": "200",
           "hnsw.iterative_scan": "relaxed_order",
-          "ivfflat.probes": "10",
+          "ivfflat.probes": "30",
           "ivfflat.iterative_scan": "relaxed_order",
         });
       } finally {

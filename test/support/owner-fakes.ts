@@ -20,7 +20,10 @@ export interface FakeMemory {
 
 export const fakeEmbedder = (closed: () => void = () => undefined): Embedder => ({
   version: { model: "fake", variant: "int8", dimensions: 1, sha256: "0" },
-  embed: async () => new Float32Array([1]),
+  embed: async () => ({
+    vector: new Float32Array([1]),
+    tokens: { pieces: 0, bits: new Uint8Array(0), words: [], ranks: [] },
+  }),
   close: async () => closed(),
 });
 

@@ -53,7 +53,7 @@ export type OpenHouse = (options?: HouseOptions) => Promise<House>;
 
 const START = "2026-03-01T12:00:00.000Z";
 const CACHE = fileURLToPath(new URL("../../.cache/test", import.meta.url));
-const MIGRATIONS = ["mem_0001_foundation", "mem_0002_lifecycle"].map((name) =>
+const MIGRATIONS = ["mem_0001_foundation", "mem_0002_lifecycle", "mem_0003_retrieval"].map((name) =>
   readFileSync(new URL(`../../src/store/migrations/${name}.ts`, import.meta.url)),
 );
 const digest = createHash("sha256").update(Buffer.concat(MIGRATIONS)).digest("hex").slice(0, 16);

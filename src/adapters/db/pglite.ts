@@ -33,7 +33,7 @@ const SETTINGS: Record<string, string> = {
   maintenance_work_mem: "64MB",
   "hnsw.ef_search": "200",
   "hnsw.iterative_scan": "relaxed_order",
-  "ivfflat.probes": "10",
+  "ivfflat.probes": "30",
   "ivfflat.iterative_scan": "relaxed_order",
 };
 

@@ -26,7 +26,7 @@ const SESSION = {
   idle_in_transaction_session_timeout: "5min",
   "hnsw.ef_search": "200",
   "hnsw.iterative_scan": "relaxed_order",
-  "ivfflat.probes": "10",
+  "ivfflat.probes": "30",
   "ivfflat.iterative_scan": "relaxed_order",
 };
 

@@ -43,29 +43,34 @@ interface Job {
 
 const tempPath = (job: Job, file: ModelFile) => join(job.folder, file.path.replaceAll("/", "_"));
 
-async function fetchFile(job: Job, file: ModelFile): Promise<void> {
-  const url = `${(job.options.hubUrl ?? HUB_URL).replace(/\/+$/, "")}/${file.path}`;
+interface DownloadOptions extends Pick<PullOptions, "answerWithinMs" | "signal"> {
+  readonly maxBytes: number;
+  readonly onChunk?: (bytes: number) => void;
+}
+
+/** Into a new file. A hub that is slow to answer, falls silent or sends more than `maxBytes` is given up. */
+export async function download(url: string, path: string, options: DownloadOptions): Promise<void> {
   const gaveUp = new AbortController();
   const wait = (ms: number, why: string) => setTimeout(() => gaveUp.abort(new Error(why)), ms);
-  const answerWithin = job.options.answerWithinMs ?? ANSWER_MS;
+  const answerWithin = options.answerWithinMs ?? ANSWER_MS;
   let timer = wait(answerWithin, `no answer within ${answerWithin} ms`);
-  const signals = [gaveUp.signal, ...(job.options.signal ? [job.options.signal] : [])];
+  const signals = [gaveUp.signal, ...(options.signal ? [options.signal] : [])];
   try {
     const response = await fetch(url, { signal: AbortSignal.any(signals) });
     if (!response.ok || response.body === null) {
       await response.body?.cancel();
       throw new Error(`${url} answered ${response.status}`);
     }
-    const target = await open(tempPath(job, file), "wx");
+    const target = await open(path, "wx");
     try {
       let received = 0;
       for await (const chunk of response.body) {
         clearTimeout(timer);
         timer = wait(STALL_MS, `nothing came for ${STALL_MS} ms`);
         received += chunk.byteLength;
-        if (received > file.bytes) throw new Error(`${url} is longer than ${file.bytes} bytes`);
+        if (received > options.maxBytes) throw new Error(`${url} is longer than ${options.maxBytes} bytes`);
         await target.writeFile(chunk);
-        job.progress(chunk.byteLength, `hub: ${file.path}`);
+        options.onChunk?.(chunk.byteLength);
       }
     } finally {
       await target.close();
@@ -73,6 +78,12 @@ async function fetchFile(job: Job, file: ModelFile): Promise<void> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+function fetchFile(job: Job, file: ModelFile): Promise<void> {
+  const url = `${(job.options.hubUrl ?? HUB_URL).replace(/\/+$/, "")}/${file.path}`;
+  const onChunk = (bytes: number) => job.progress(bytes, `hub: ${file.path}`);
+  return download(url, tempPath(job, file), { ...job.options, maxBytes: file.bytes, onChunk });
 }
 
 /** Runs the client in `folder`, where `npm pack` leaves its tarball. */
@@ -144,7 +155,7 @@ async function keep(job: Job, file: ModelFile): Promise<void> {
   }
 }
 
-const reason = (error: unknown): string => {
+export const reason = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
 };

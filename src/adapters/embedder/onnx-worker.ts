@@ -2,7 +2,10 @@ import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { InferenceSession, Tensor } from "onnxruntime-node";
+import { keptPieces, signBits, wholeWords } from "../../domain/token-bits.ts";
 import { inside, leave, type NativeGate } from "./native-gate.ts";
+import type { Embedding, TokenBits } from "./port.ts";
+import { TOKEN_MEAN } from "./token-mean.ts";
 
 export interface OnnxWorkerData {
   readonly weights: string;
@@ -16,7 +19,7 @@ export type ToOnnxWorker = { readonly kind: "embed"; readonly id: number; readon
 
 export type FromOnnxWorker =
   | { readonly kind: "ready" }
-  | { readonly kind: "vector"; readonly id: number; readonly vector: Float32Array }
+  | ({ readonly kind: "embedding"; readonly id: number } & Embedding)
   | { readonly kind: "failed"; readonly id: number; readonly message: string };
 
 /** What the model was trained with. The tokenizer file itself says 128 and pads; the library heeds neither. */
@@ -27,6 +30,8 @@ const MAX_CHARACTERS = 32_768;
 const port = parentPort;
 if (port === null) throw new Error("this file runs as a worker thread");
 const data = workerData as OnnxWorkerData;
+if (TOKEN_MEAN.length !== data.dimensions)
+  throw new Error("the mean of token states is of another width than the model");
 
 const tokenizer = new Tokenizer(JSON.parse(readFileSync(data.tokenizer, "utf8")), {});
 // With the arena on, 256-piece texts leave the process 15 MB smaller than without it (153 against 168 MB).
@@ -39,11 +44,23 @@ const session = await InferenceSession.create(data.weights, {
 });
 leave(data.gate);
 
-function pieceIds(text: string): number[] {
-  const { ids } = tokenizer.encode(text.slice(0, MAX_CHARACTERS));
-  if (ids.length <= MAX_PIECES) return ids;
-  const separator = ids[ids.length - 1] ?? 0;
-  return [...ids.slice(0, MAX_PIECES - 1), separator];
+interface Read {
+  /** Word pieces of the whole text, without the two marks around it. */
+  readonly total: number;
+  /** What the model sees of it, the marks included. */
+  readonly ids: readonly number[];
+  /** The pieces between the marks. */
+  readonly pieces: readonly string[];
+}
+
+function read(text: string): Read {
+  const { ids, tokens } = tokenizer.encode(text.slice(0, MAX_CHARACTERS));
+  const seen = Math.min(ids.length, MAX_PIECES) - 1;
+  return {
+    total: ids.length - 2,
+    ids: [...ids.slice(0, seen), ids[ids.length - 1] ?? 0],
+    pieces: tokens.slice(1, seen),
+  };
 }
 
 /** One forward pass of one text: a row of `dimensions` numbers for every word piece. */
@@ -78,6 +95,18 @@ function pool(states: Float32Array): Float32Array {
   return Float32Array.from(sums, (sum) => sum / norm);
 }
 
+function tokenBits({ total, ids, pieces }: Read, states: Float32Array): TokenBits {
+  const words = wholeWords(pieces);
+  const kept = keptPieces(pieces);
+  return {
+    pieces: total,
+    // The states begin with that of the first mark.
+    bits: signBits(states.subarray(data.dimensions), TOKEN_MEAN, kept),
+    words: kept.map((at) => words[at] ?? ""),
+    ranks: kept.map((at) => ids[at + 1] ?? 0),
+  };
+}
+
 const answer = (message: FromOnnxWorker, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
 
 async function handle(message: ToOnnxWorker): Promise<void> {
@@ -87,8 +116,12 @@ async function handle(message: ToOnnxWorker): Promise<void> {
     return;
   }
   try {
-    const vector = pool(await tokenStates(pieceIds(message.text)));
-    answer({ kind: "vector", id: message.id, vector }, [vector.buffer as ArrayBuffer]);
+    const text = read(message.text);
+    const states = await tokenStates(text.ids);
+    const vector = pool(states);
+    const tokens = tokenBits(text, states);
+    const transfer = [vector.buffer, tokens.bits.buffer] as ArrayBuffer[];
+    answer({ kind: "embedding", id: message.id, vector, tokens }, transfer);
   } catch (error) {
     answer({ kind: "failed", id: message.id, message: error instanceof Error ? error.message : String(error) });
   }

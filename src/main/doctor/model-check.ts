@@ -18,8 +18,8 @@ export async function checkModel(place: ModelPlace, variant: ModelVariant): Prom
     if (!files) return warn(check, "not on this disk: search goes by keywords only", "butler model pull");
     const embedder = await openOnnxEmbedder(files);
     try {
-      const a = await embedder.embed(PAIR[0], "query");
-      const b = await embedder.embed(PAIR[1], "query");
+      const { vector: a } = await embedder.embed(PAIR[0], "query");
+      const { vector: b } = await embedder.embed(PAIR[1], "query");
       const cosine = a.reduce((sum, x, index) => sum + x * (b[index] ?? 0), 0);
       const found = `${files.weights}; the test pair comes out at ${cosine.toFixed(3)}`;
       if (Math.abs(cosine - COSINE) <= TOLERANCE) return ok(check, found);

@@ -1,0 +1,209 @@
+/** Relevance from what is stored with each memory and with the turns around it. Pure: rows in, signals out. */
+import { B, K1 } from "./bm25.ts";
+import { bestMatches, type QueryToken } from "./max-sim.ts";
+import { eachForward } from "./postings.ts";
+import { type Recipe, withoutTokens } from "./recipe.ts";
+
+/** What is known of a memory: a candidate, or one that only stands beside a candidate in its session. */
+export interface Witness {
+  readonly id: string;
+  /** The session and its place there; undefined for facts, rules and episodes that stand alone. */
+  readonly session: string | undefined;
+  readonly ordinal: number;
+  readonly speaker: string | undefined;
+  /** The first name of who said it, if it is a name. */
+  readonly name: string | undefined;
+  /** It ends with a question mark. */
+  readonly asks: boolean;
+  /** Somebody whom the question names takes part in its session. */
+  readonly withNamed: boolean;
+  /** Its words: number of lexemes and forward row. */
+  readonly len: number;
+  readonly words: Uint8Array;
+  readonly cosine: number | undefined;
+  readonly pieces: number;
+  readonly tokens: Uint32Array | undefined;
+}
+
+export interface Question {
+  readonly terms: readonly { readonly hash: number; readonly count: number; readonly idf: number }[];
+  readonly avgdl: number;
+  /** Empty when there is no model, or none that gives tokens. */
+  readonly tokens: readonly QueryToken[];
+  readonly hasVector: boolean;
+  /** First names in it that belong to somebody who speaks in the store. */
+  readonly names: readonly string[];
+}
+
+export interface Signal {
+  readonly raw: number;
+  /** Scaled to 0..1 over the candidates. */
+  readonly scaled: number;
+  readonly weight: number;
+}
+
+export interface Reading {
+  /** 0..1: the weighted sum over what it could at most be. */
+  readonly relevance: number;
+  readonly tokens: Signal;
+  readonly keywords: Signal;
+  readonly meaning: Signal;
+  readonly speaker: Signal;
+  readonly person: Signal;
+  readonly answer: Signal;
+  readonly question: Signal;
+}
+
+interface Raw {
+  readonly id: string;
+  readonly tokens: number;
+  readonly keywords: number;
+  readonly meaning: number;
+  readonly speaker: number;
+  readonly person: number;
+  readonly answer: number;
+  readonly question: number;
+}
+
+export function read(
+  question: Question,
+  candidates: readonly string[],
+  witnesses: ReadonlyMap<string, Witness>,
+  recipe: Recipe,
+): Map<string, Reading> {
+  const used = question.tokens.length === 0 ? withoutTokens(recipe) : recipe;
+  const places = new Map<string, Witness>();
+  for (const w of witnesses.values()) if (w.session !== undefined) places.set(placeOf(w.session, w.ordinal), w);
+  const interpreter = interpret(question, used, places);
+  const raws = candidates.flatMap((id) => {
+    const witness = witnesses.get(id);
+    return witness === undefined ? [] : [interpreter(witness)];
+  });
+  const weights = weigh(raws, witnesses, used, question);
+  const scale = {
+    tokens: scaler(raws, "tokens"),
+    keywords: scaler(raws, "keywords"),
+    meaning: scaler(raws, "meaning"),
+  };
+  const flag = (raw: number, weight: number): Signal => ({ raw, scaled: raw, weight });
+  return new Map(
+    raws.map((raw) => {
+      const signals = {
+        tokens: { raw: raw.tokens, scaled: scale.tokens(raw.tokens), weight: weights.tokens },
+        keywords: { raw: raw.keywords, scaled: scale.keywords(raw.keywords), weight: weights.keywords },
+        meaning: { raw: raw.meaning, scaled: scale.meaning(raw.meaning), weight: weights.meaning },
+        speaker: flag(raw.speaker, used.speaker),
+        person: flag(raw.person, used.person),
+        answer: flag(raw.answer, used.answer),
+        question: flag(raw.question, -used.question),
+      };
+      const sum = Object.values(signals).reduce((total, { scaled, weight }) => total + scaled * weight, 0);
+      return [raw.id, { ...signals, relevance: Math.min(1, Math.max(0, sum / weights.most)) }];
+    }),
+  );
+}
+
+const placeOf = (session: string, ordinal: number): string => `${ordinal} ${session}`;
+
+/** The raw signals of one candidate. What is computed for a witness is kept: neighbours are asked again and again. */
+function interpret(question: Question, recipe: Recipe, places: ReadonlyMap<string, Witness>) {
+  const { around } = recipe;
+  const weightSum = question.tokens.reduce((sum, { weight }) => sum + weight, 0) || 1;
+  const termOf = new Map(question.terms.map((term, index) => [term.hash, index]));
+  const matches = new Map<string, Float64Array>();
+  const densities = new Map<string, Float64Array>();
+  const none = new Float64Array(Math.max(question.terms.length, question.tokens.length));
+
+  const matchesOf = (w: Witness): Float64Array => {
+    if (w.tokens === undefined || question.tokens.length === 0) return none;
+    const known = matches.get(w.id) ?? bestMatches(question.tokens, w.tokens);
+    matches.set(w.id, known);
+    return known;
+  };
+  /** Each term's count, eased by the length of the text it stands in. */
+  const densityOf = (w: Witness): Float64Array => {
+    const known = densities.get(w.id);
+    if (known !== undefined) return known;
+    const made = new Float64Array(question.terms.length);
+    eachForward(w.words, (hash, tf) => {
+      const term = termOf.get(hash);
+      if (term !== undefined) made[term] = tf / (1 - B + (B * w.len) / question.avgdl);
+    });
+    densities.set(w.id, made);
+    return made;
+  };
+  const neighbours = (w: Witness, gains: Readonly<Record<number, number>>): { at: Witness; gain: number }[] => {
+    if (w.session === undefined || w.pieces > recipe.longPieces) return [];
+    return Object.entries(gains).flatMap(([offset, gain]) => {
+      const at = places.get(placeOf(w.session as string, w.ordinal + Number(offset)));
+      return at === undefined ? [] : [{ at, gain }];
+    });
+  };
+
+  function keywords(w: Witness): number {
+    const near = neighbours(w, around.keywords).map(({ at, gain }) => ({ density: densityOf(at), gain }));
+    const own = densityOf(w);
+    let sum = 0;
+    question.terms.forEach(({ idf, count }, t) => {
+      let tf = own[t] as number;
+      for (const { density, gain } of near) tf += gain * (density[t] as number);
+      if (tf > 0) sum += (count * idf * tf * (K1 + 1)) / (tf + K1);
+    });
+    return sum;
+  }
+
+  function tokens(w: Witness): number {
+    const near = neighbours(w, around.tokens).map(({ at, gain }) => ({ match: matchesOf(at), gain }));
+    const own = matchesOf(w);
+    let sum = 0;
+    question.tokens.forEach(({ weight }, q) => {
+      let best = own[q] as number;
+      for (const { match, gain } of near) best = Math.max(best, gain * (match[q] as number));
+      sum += weight * best;
+    });
+    return sum / weightSum;
+  }
+
+  const meaning = (w: Witness): number =>
+    neighbours(w, around.meaning).reduce((sum, { at, gain }) => sum + gain * (at.cosine ?? 0), w.cosine ?? 0);
+
+  const [only, ...others] = question.names;
+  return (w: Witness): Raw => ({
+    id: w.id,
+    tokens: question.tokens.length === 0 ? 0 : tokens(w),
+    keywords: keywords(w),
+    meaning: question.hasVector ? meaning(w) : 0,
+    speaker: only !== undefined && others.length === 0 && w.name === only ? 1 : 0,
+    person: w.withNamed ? 1 : 0,
+    answer: neighbours(w, { [-1]: 1 }).some(({ at }) => at.asks) ? 1 : 0,
+    question: w.asks && w.name !== undefined ? 1 : 0,
+  });
+}
+
+function weigh(
+  raws: readonly Raw[],
+  witnesses: ReadonlyMap<string, Witness>,
+  recipe: Recipe,
+  { hasVector, tokens }: Question,
+) {
+  const size = tokens[0]?.bits.length ?? 1;
+  const kept = raws.map(({ id }) => (witnesses.get(id)?.tokens?.length ?? 0) / size);
+  const mean = kept.reduce((sum, count) => sum + count, 0) / Math.max(1, kept.length);
+  const long = Math.min(1, Math.max(0, (mean - recipe.shortAt) / (recipe.longAt - recipe.shortAt)));
+  const keywords = recipe.keywords.always + recipe.keywords.short * (1 - long);
+  const meaning = hasVector ? recipe.meaning.always + recipe.meaning.long * long : 0;
+  const most = recipe.tokens + keywords + meaning + recipe.speaker + recipe.person + recipe.answer;
+  return { tokens: recipe.tokens, keywords, meaning, most: most || 1 };
+}
+
+/** Candidates that do not differ in a signal are all as good as it gets, unless there is nothing of it. */
+function scaler(raws: readonly Raw[], signal: "tokens" | "keywords" | "meaning"): (raw: number) => number {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const raw of raws) {
+    low = Math.min(low, raw[signal]);
+    high = Math.max(high, raw[signal]);
+  }
+  const width = high - low;
+  return (raw) => (width > 0 ? (raw - low) / width : raw > 0 ? 1 : 0);
+}

@@ -1,0 +1,170 @@
+/** Every vector has the bits of its tokens beside it, from the same look at the text; names of speakers are not looked at. */
+import { expect, test } from "vitest";
+import { openPglite } from "../../src/adapters/db/pglite.ts";
+import type { Embedder } from "../../src/adapters/embedder/port.ts";
+import { episodeCleanup } from "../../src/memory/episode-cleanup.ts";
+import { reembed } from "../../src/memory/reembed.ts";
+import { verifyReplay } from "../../src/memory/replay.ts";
+import { hashEmbedder } from "../support/hash-embedder.ts";
+import { type House, migratedSnapshot, onEachStore } from "../support/stores.ts";
+
+interface Stored {
+  readonly memory_id: string;
+  readonly embedding: string;
+  readonly word_pieces: number | null;
+  readonly tokens: Uint8Array | null;
+}
+
+const stored = (house: House) =>
+  house.db.query<Stored>("select memory_id, embedding::text, word_pieces, tokens from embeddings order by memory_id");
+
+async function kept(house: House, id: string) {
+  const row = (await stored(house)).find(({ memory_id }) => memory_id === id);
+  return (
+    row && {
+      vector: Float32Array.from(JSON.parse(row.embedding) as number[]),
+      pieces: row.word_pieces,
+      bits: Buffer.from(row.tokens ?? []).toString("hex"),
+    }
+  );
+}
+
+async function expected(embedder: Embedder, text: string) {
+  const { vector, tokens } = await embedder.embed(text, "write");
+  expect(tokens.bits).toHaveLength(tokens.words.length * 48);
+  expect(tokens.words.length).toBeGreaterThan(0);
+  return { vector, pieces: tokens.pieces, bits: Buffer.from(tokens.bits).toString("hex") };
+}
+
+const job = (house: House) => ({ memory: house.memory, now: house.now, dryRun: false, interrupted: () => false });
+async function ingest(house: House): Promise<string[]> {
+  const { results } = await house.call("memory_ingest_batch", { episodes: TALK });
+  return results.map(({ id }: { id: string }) => id);
+}
+
+/** A conversation: two people and a machine in one session, one of them in another, and somebody in none. */
+const TALK = [
+  { content: "Ada's harp is at Grace's house", session_id: "s1", speaker: "Ada Lovelace" },
+  { content: "Then Ada should fetch it, says grace", session_id: "s1", speaker: "Grace" },
+  { content: "Shall I tell Ada and Grace the way?", session_id: "s1", speaker: "assistant" },
+  { content: "Ada and Grace own a boat", session_id: "s2", speaker: "Grace" },
+  { content: "Alan met Ada in the garden", speaker: "Alan" },
+  { content: "Nobody says that Ada is away", session_id: "s1" },
+] as const;
+const LOOKED_AT = [
+  "harp is at house",
+  "Then should fetch it, says",
+  "Shall I tell Ada and Grace the way?",
+  "Ada and own a boat",
+  "met Ada in the garden",
+  "Nobody says that Ada is away",
+];
+
+onEachStore("token bits", (open) => {
+  async function hashed() {
+    const house = await open({ model: false });
+    const embedder = hashEmbedder("a");
+    await house.memory.adopt(embedder);
+    return { house, embedder };
+  }
+
+  test("an episode, a fact and a rule have what embedding them again gives", async () => {
+    const house = await open();
+    const embedder = house.memory.embedder as Embedder;
+    const episode = await house.call("memory_store_episode", { content: "The reconfigured harp is in the attic." });
+    const fact = await house.call("memory_store_fact", { subject: "Ada", predicate: "lives_in", content: "London" });
+    const rule = await house.call("memory_store_rule", { content: "Never deploy on a Friday" });
+    expect(await kept(house, episode.id)).toEqual(await expected(embedder, "The reconfigured harp is in the attic."));
+    expect(await kept(house, fact.id)).toEqual(await expected(embedder, "Ada lives in: London"));
+    expect(await kept(house, rule.id)).toEqual(await expected(embedder, "Never deploy on a Friday"));
+  });
+
+  test("a rule that becomes a warning has the bits of the warning", async () => {
+    const { house, embedder } = await hashed();
+    const { id } = await house.call("memory_store_rule", { content: "Deploy on Friday" });
+    for (const reason of ["outage", "outage again", "nobody was there"])
+      await house.call("memory_mark_harmful", { rule_id: id, reason });
+    const [row] = await house.db.query<{ content: string }>("select content from rules where id = $1", [id]);
+    const content = row?.content ?? "";
+    expect(content).not.toBe("Deploy on Friday");
+    expect(await kept(house, id)).toEqual(await expected(embedder, content));
+  });
+
+  test("a forgotten episode keeps its bits for a restore; once its time is over none are left", async () => {
+    const { house, embedder } = await hashed();
+    const { id } = await house.call("memory_store_episode", { content: "The harp was lent out" });
+    await house.call("memory_store_episode", { content: "The boat was painted" });
+    await house.call("memory_forget", { id });
+    await house.call("memory_restore", { id });
+    expect(await kept(house, id)).toEqual(await expected(embedder, "The harp was lent out"));
+    await house.call("memory_forget", { id });
+    house.later(4_000);
+    await episodeCleanup.run(job(house));
+    expect(await stored(house)).toEqual([]);
+  });
+
+  test("what people say is embedded without the names of those who speak with them; the memory keeps them", async () => {
+    const { house, embedder } = await hashed();
+    const made = await ingest(house);
+    expect([...embedder.asked].sort()).toEqual([...LOOKED_AT].sort());
+    for (const [at, id] of made.entries()) {
+      expect(await kept(house, id)).toEqual(await expected(embedder, LOOKED_AT[at] as string));
+      const [row] = await house.db.query("select content from episodes where id = $1", [id]);
+      expect(row).toEqual({ content: TALK[at]?.content });
+    }
+    const { results } = await house.call("memory_search", { query: "Grace's harp", mode: "keyword", limit: 1 });
+    expect(results[0]?.content).toBe(TALK[0].content);
+    const [event] = await house.db.query(
+      "select payload -> 'row' ->> 'content' as content from memory_events where entity_id = $1 and event_type = $2",
+      [made[0], "episode.stored"],
+    );
+    expect(event).toEqual({ content: TALK[0].content });
+  });
+
+  test("those who spoke before in the session count too, of this tenant only", async () => {
+    const { house, embedder } = await hashed();
+    const say = (content: string, speaker: string, tenant = "default") =>
+      house.call("memory_store_episode", { content, speaker, session_id: "s1" }, { as: { tenant } });
+    await say("Good morning", "Élodie Lamarr");
+    await say("Good evening", "Alan", "elsewhere");
+    embedder.asked.length = 0;
+    await say("ÉLODIE and Alan met Grace", "Grace Hopper");
+    await say("Élodie and user wrote an interface", "user");
+    expect(embedder.asked).toEqual(["and Alan met", "Élodie and user wrote an interface"]);
+  });
+
+  test("names are taken out before a long text is cut", async () => {
+    const { house, embedder } = await hashed();
+    const content = `${"Ada ".repeat(1_500)}plays the harp`;
+    await house.call("memory_store_episode", { content, speaker: "Ada", session_id: "s1" });
+    expect(embedder.asked).toEqual(["plays the harp"]);
+  });
+
+  test("what was stored without a model gets both later, the same as if the model had been there", async () => {
+    const { house: early, embedder } = await hashed();
+    const late = await open({ model: false });
+    const life = async (house: House) => {
+      const episodes = await ingest(house);
+      const fact = await house.call("memory_store_fact", { subject: "Ada", predicate: "lives in", content: "London" });
+      return [...episodes, fact.id as string];
+    };
+    const [before, after] = [await life(early), await life(late)];
+    expect(await stored(late)).toEqual([]);
+    await late.memory.adopt(hashEmbedder("a"));
+    expect(await reembed.run(job(late))).toMatchObject({ complete: true, counts: { embedded: TALK.length + 1 } });
+    for (const [at, id] of after.entries())
+      expect(await kept(late, id)).toEqual(await kept(early, before[at] as string));
+    expect(await kept(late, after[0] as string)).toEqual(await expected(embedder, LOOKED_AT[0] as string));
+  });
+
+  test("the stream still tells everything", async () => {
+    const { house } = await hashed();
+    await ingest(house);
+    const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
+    try {
+      expect(await verifyReplay(house.db, scratch)).toMatchObject({ equal: true, differences: [], orphans: [] });
+    } finally {
+      await scratch.close();
+    }
+  });
+});
