@@ -72,9 +72,7 @@ export function read(
   recipe: Recipe,
 ): Map<string, Reading> {
   const used = question.tokens.length === 0 ? withoutTokens(recipe) : recipe;
-  const places = new Map<string, Witness>();
-  for (const w of witnesses.values()) if (w.session !== undefined) places.set(placeOf(w.session, w.ordinal), w);
-  const interpreter = interpret(question, used, places);
+  const interpreter = interpret(question, used, sessionsOf(witnesses));
   const raws = candidates.flatMap((id) => {
     const witness = witnesses.get(id);
     return witness === undefined ? [] : [interpreter(witness)];
@@ -103,82 +101,110 @@ export function read(
   );
 }
 
-const placeOf = (session: string, ordinal: number): string => `${ordinal} ${session}`;
+type Sessions = ReadonlyMap<string, ReadonlyMap<number, Witness>>;
+
+function sessionsOf(witnesses: ReadonlyMap<string, Witness>): Sessions {
+  const sessions = new Map<string, Map<number, Witness>>();
+  for (const witness of witnesses.values()) {
+    if (witness.session === undefined) continue;
+    const turns = sessions.get(witness.session) ?? new Map<number, Witness>();
+    sessions.set(witness.session, turns.set(witness.ordinal, witness));
+  }
+  return sessions;
+}
+
+const NONE = new Float64Array(0);
 
 /** The raw signals of one candidate. What is computed for a witness is kept: neighbours are asked again and again. */
-function interpret(question: Question, recipe: Recipe, places: ReadonlyMap<string, Witness>) {
-  const { around } = recipe;
+function interpret(question: Question, recipe: Recipe, sessions: Sessions) {
   const weightSum = question.tokens.reduce((sum, { weight }) => sum + weight, 0) || 1;
   const termOf = new Map(question.terms.map((term, index) => [term.hash, index]));
-  const matches = new Map<string, Float64Array>();
-  const densities = new Map<string, Float64Array>();
-  const none = new Float64Array(Math.max(question.terms.length, question.tokens.length));
+  const matches = new Map<Witness, Float64Array>();
+  const densities = new Map<Witness, Float64Array>();
+  const gains = {
+    keywords: gainsOf(recipe.around.keywords),
+    tokens: gainsOf(recipe.around.tokens),
+    meaning: gainsOf(recipe.around.meaning),
+  };
 
   const matchesOf = (w: Witness): Float64Array => {
-    if (w.tokens === undefined || question.tokens.length === 0) return none;
-    const known = matches.get(w.id) ?? bestMatches(question.tokens, w.tokens);
-    matches.set(w.id, known);
+    if (w.tokens === undefined) return NONE;
+    const known = matches.get(w) ?? bestMatches(question.tokens, w.tokens);
+    matches.set(w, known);
     return known;
   };
   /** Each term's count, eased by the length of the text it stands in. */
   const densityOf = (w: Witness): Float64Array => {
-    const known = densities.get(w.id);
+    const known = densities.get(w);
     if (known !== undefined) return known;
     const made = new Float64Array(question.terms.length);
     eachForward(w.words, (hash, tf) => {
       const term = termOf.get(hash);
       if (term !== undefined) made[term] = tf / (1 - B + (B * w.len) / question.avgdl);
     });
-    densities.set(w.id, made);
+    densities.set(w, made);
     return made;
   };
-  const neighbours = (w: Witness, gains: Readonly<Record<number, number>>): { at: Witness; gain: number }[] => {
-    if (w.session === undefined || w.pieces > recipe.longPieces) return [];
-    return Object.entries(gains).flatMap(([offset, gain]) => {
-      const at = places.get(placeOf(w.session as string, w.ordinal + Number(offset)));
-      return at === undefined ? [] : [{ at, gain }];
-    });
-  };
+  const turnsAround = (w: Witness) =>
+    w.session === undefined || w.pieces > recipe.longPieces ? undefined : sessions.get(w.session);
 
-  function keywords(w: Witness): number {
-    const near = neighbours(w, around.keywords).map(({ at, gain }) => ({ density: densityOf(at), gain }));
+  function keywords(w: Witness, turns: Turns): number {
     const own = densityOf(w);
-    let sum = 0;
+    const sums = turns === undefined ? own : own.slice();
+    if (turns !== undefined)
+      for (const [offset, gain] of gains.keywords) {
+        const turn = turns.get(w.ordinal + offset);
+        if (turn === undefined) continue;
+        const density = densityOf(turn);
+        for (let t = 0; t < sums.length; t++) sums[t] = (sums[t] as number) + gain * (density[t] as number);
+      }
+    let score = 0;
     question.terms.forEach(({ idf, count }, t) => {
-      let tf = own[t] as number;
-      for (const { density, gain } of near) tf += gain * (density[t] as number);
-      if (tf > 0) sum += (count * idf * tf * (K1 + 1)) / (tf + K1);
+      const tf = sums[t] as number;
+      score += (count * idf * tf * (K1 + 1)) / (tf + K1);
     });
+    return score;
+  }
+
+  function tokens(w: Witness, turns: Turns): number {
+    const best = new Float64Array(question.tokens.length);
+    best.set(matchesOf(w));
+    if (turns !== undefined)
+      for (const [offset, gain] of gains.tokens) {
+        const turn = turns.get(w.ordinal + offset);
+        if (turn === undefined) continue;
+        const match = matchesOf(turn);
+        for (let q = 0; q < match.length; q++) best[q] = Math.max(best[q] as number, gain * (match[q] as number));
+      }
+    return question.tokens.reduce((sum, { weight }, q) => sum + weight * (best[q] as number), 0) / weightSum;
+  }
+
+  function meaning(w: Witness, turns: Turns): number {
+    let sum = w.cosine ?? 0;
+    for (const [offset, gain] of gains.meaning) sum += gain * (turns?.get(w.ordinal + offset)?.cosine ?? 0);
     return sum;
   }
 
-  function tokens(w: Witness): number {
-    const near = neighbours(w, around.tokens).map(({ at, gain }) => ({ match: matchesOf(at), gain }));
-    const own = matchesOf(w);
-    let sum = 0;
-    question.tokens.forEach(({ weight }, q) => {
-      let best = own[q] as number;
-      for (const { match, gain } of near) best = Math.max(best, gain * (match[q] as number));
-      sum += weight * best;
-    });
-    return sum / weightSum;
-  }
-
-  const meaning = (w: Witness): number =>
-    neighbours(w, around.meaning).reduce((sum, { at, gain }) => sum + gain * (at.cosine ?? 0), w.cosine ?? 0);
-
   const [only, ...others] = question.names;
-  return (w: Witness): Raw => ({
-    id: w.id,
-    tokens: question.tokens.length === 0 ? 0 : tokens(w),
-    keywords: keywords(w),
-    meaning: question.hasVector ? meaning(w) : 0,
-    speaker: only !== undefined && others.length === 0 && w.name === only ? 1 : 0,
-    person: w.withNamed ? 1 : 0,
-    answer: neighbours(w, { [-1]: 1 }).some(({ at }) => at.asks) ? 1 : 0,
-    question: w.asks && w.name !== undefined ? 1 : 0,
-  });
+  return (w: Witness): Raw => {
+    const turns = turnsAround(w);
+    return {
+      id: w.id,
+      tokens: question.tokens.length === 0 ? 0 : tokens(w, turns),
+      keywords: keywords(w, turns),
+      meaning: question.hasVector ? meaning(w, turns) : 0,
+      speaker: only !== undefined && others.length === 0 && w.name === only ? 1 : 0,
+      person: w.withNamed ? 1 : 0,
+      answer: turns?.get(w.ordinal - 1)?.asks ? 1 : 0,
+      question: w.asks && w.name !== undefined ? 1 : 0,
+    };
+  };
 }
+
+type Turns = ReadonlyMap<number, Witness> | undefined;
+
+const gainsOf = (gains: Readonly<Record<number, number>>): [offset: number, gain: number][] =>
+  Object.entries(gains).map(([offset, gain]) => [Number(offset), gain]);
 
 function weigh(
   raws: readonly Raw[],

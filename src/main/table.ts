@@ -19,6 +19,8 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: () => import("./commands/mcp.ts"),
   },
   call: { about: "Call a tool by its name.", load: () => import("./commands/call.ts") },
+  why: { about: "Why a memory is shown for a question.", load: () => import("./commands/why.ts") },
+  "why-not": { about: "What keeps a memory out of an answer.", load: () => import("./commands/why-not.ts") },
   job: { about: "Jobs of the memory: list, run or look back.", load: () => import("./commands/job.ts") },
   token: { about: "Create, list or revoke tokens for the HTTP door.", load: () => import("./commands/token.ts") },
   model: { about: "Fetch the embedding model, or say where it is.", load: () => import("./commands/model.ts") },

@@ -1,7 +1,7 @@
 /** From signals to places: the composite score, shifted a little by what kind of question it is, and a list nothing fills alone. */
 import { clusterKeys, type Demoted, diversify } from "../domain/diversify.ts";
 import { type Intent, type IntentReading, readIntent, routed, typeLean } from "../domain/intent.ts";
-import { byRank, compositeScore, recency } from "../domain/scoring.ts";
+import { byRank, compositeScore, recency, type ScoreWeights } from "../domain/scoring.ts";
 import type { Candidate } from "../store/search.ts";
 import type { Call } from "./memory.ts";
 import type { Retrieved } from "./retrieve.ts";
@@ -32,17 +32,18 @@ export const intentOf = ({ memory }: Call, text: string): IntentReading =>
 const CAP = 3;
 
 export function place(call: Call, results: readonly Retrieved[], placing: Placing): Placed[] {
-  const ranked = results.map((found) => placed(call, found, placing)).toSorted(byRank);
+  const { score_weights, quotas } = call.memory.settings.retrieval;
+  const { weights } = routed(score_weights, quotas, placing.intent);
+  const ranked = results.map((found) => placed(call.now, found, placing, weights)).toSorted(byRank);
   if (!call.memory.settings.retrieval.diversify) return ranked;
   const { items, demoted } = diversify(ranked, { keysOf: ({ candidate }) => clusterKeys(candidate), cap: CAP });
   const why = new Map(demoted.map((entry) => [entry.id, entry]));
   return items.map((item) => ({ ...item, demoted: why.get(item.id) }));
 }
 
-function placed(call: Call, found: Retrieved, { rank, intent, since }: Placing): Placed {
+function placed(now: Date, found: Retrieved, { rank, intent, since }: Placing, weights: ScoreWeights): Placed {
   const { candidate: c, relevance } = found;
-  const { score_weights, quotas } = call.memory.settings.retrieval;
-  const recent = recency(since(c), call.now);
+  const recent = recency(since(c), now);
   const signals = {
     relevance,
     importance: c.importance,
@@ -50,7 +51,7 @@ function placed(call: Call, found: Retrieved, { rank, intent, since }: Placing):
     confidence: found.effectiveConfidence,
     ...(c.maturity === null ? {} : { maturity: c.maturity }),
   };
-  const composite = compositeScore(signals, routed(score_weights, quotas, intent).weights) + typeLean(intent)[c.type];
+  const composite = compositeScore(signals, weights) + typeLean(intent)[c.type];
   const score = rank === "composite" ? composite : relevance;
   return { ...found, id: c.id, created_at: c.created_at, score, recency: recent, composite, demoted: undefined };
 }

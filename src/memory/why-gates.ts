@@ -84,7 +84,7 @@ function filters(found: Found, { types, tier, tags }: RetrieveQuery): Step[] {
   return made;
 }
 
-const a = (type: string): string => (type === "episode" ? "an episode" : `a ${type}`);
+export const a = (type: string): string => (type === "episode" ? "an episode" : `a ${type}`);
 const list = (types: readonly string[]): string => listed(types.map((type) => `${type}s`));
 
 function confidence(call: Call, found: Found, threshold: number): Step {

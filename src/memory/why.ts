@@ -2,14 +2,9 @@
  * Why a memory was recalled for a question, or what kept it out: the search itself is run, and the way of one memory through
  * it is told step by step. Nothing is written, and no reference is counted: asking why is no reason to keep a memory.
  */
-import { invalid, notFound } from "../domain/errors.ts";
+import { invalid } from "../domain/errors.ts";
 import type { IntentReading } from "../domain/intent.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
-import { canSee } from "../domain/scope.ts";
-import { findEpisode } from "../store/episodes.ts";
-import { findFact } from "../store/facts.ts";
-import { linksOf } from "../store/links.ts";
-import { findRule } from "../store/rules.ts";
 import { arrange, contextQuery, profileLines, rankForContext, readLasting } from "./context.ts";
 import type { Found } from "./find.ts";
 import type { Call } from "./memory.ts";
@@ -18,9 +13,10 @@ import { type Retrieval, retrieveTraced, type Trace } from "./retrieve.ts";
 import { type Explanation, explain, placeFound, type SearchInput, searchQuery } from "./search.ts";
 import { inBlock, titleOf } from "./why-context.ts";
 import { foundStep } from "./why-found.ts";
-import { gates } from "./why-gates.ts";
+import { a, gates } from "./why-gates.ts";
 import { carriedBy, placeSteps, type Ranked } from "./why-place.ts";
 import { at, type Step, step } from "./why-step.ts";
+import { findAnyState, successorOf } from "./why-subject.ts";
 
 export interface WhyInput extends Omit<SearchInput, "explain" | "as_of"> {
   readonly id: string;
@@ -48,9 +44,9 @@ export async function why(call: Call, input: WhyInput): Promise<WhyAnswer> {
   const kind = input.for ?? "search";
   refuseMisplaced(kind, input);
   const query = kind === "context" ? contextQuery(call, input.query) : searchQuery(call, input);
-  const found = await find(call, input.id);
+  const found = await findAnyState(call, input.id);
   const successor = await successorOf(call, found);
-  const exists = step("exists", true, `It is ${nameOf(found)}, remembered since ${at(found.row.created_at)}.`);
+  const exists = step("exists", true, `It is ${a(found.type)}, remembered since ${at(found.row.created_at)}.`);
   const before = [exists, ...gates(call, found, query, successor)];
   const open = before.every(({ ok }) => ok);
   const retrieval = await retrieveTraced(call, query);
@@ -166,28 +162,3 @@ function refuseMisplaced(kind: "search" | "context", input: WhyInput): void {
   const misplaced = SEARCH_ONLY.find((name) => input[name] !== undefined);
   if (misplaced !== undefined) throw invalid(misplaced, `${misplaced} is for a search; a context does not know it.`);
 }
-
-/** Unlike every other read it also finds an episode whose time is over: that it is over is the answer. */
-async function find({ memory: { db }, caller }: Call, id: string): Promise<Found> {
-  const { tenant } = caller;
-  const [episode, fact, rule] = await Promise.all([
-    findEpisode(db, tenant, id),
-    findFact(db, tenant, id),
-    findRule(db, tenant, id),
-  ]);
-  const found: Found | undefined =
-    (episode && { type: "episode", scope: episode.butler, row: episode }) ??
-    (fact && { type: "fact", scope: fact.scope, row: fact }) ??
-    (rule && { type: "rule", scope: rule.scope, row: rule });
-  if (found === undefined || !canSee(caller, found.scope))
-    throw notFound(`no memory with the id ${id}; search for it first.`);
-  return found;
-}
-
-async function successorOf({ memory, caller }: Call, { type, row }: Found): Promise<string | undefined> {
-  if (type !== "fact" || row.validity !== "superseded") return undefined;
-  const links = await linksOf(memory.db, caller.tenant, row.id);
-  return links.find((link) => link.relation === "supersedes" && link.target_id === row.id)?.source_id;
-}
-
-const nameOf = ({ type }: Found): string => (type === "episode" ? "an episode" : `a ${type}`);

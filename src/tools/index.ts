@@ -17,6 +17,7 @@ import { memoryStore } from "./memory-store.ts";
 import { memoryStoreEpisode } from "./memory-store-episode.ts";
 import { memoryStoreFact } from "./memory-store-fact.ts";
 import { memoryStoreRule } from "./memory-store-rule.ts";
+import { memoryWhy } from "./memory-why.ts";
 
 export const tools: readonly Tool[] = [
   memoryContext,
@@ -30,6 +31,7 @@ export const tools: readonly Tool[] = [
   memoryMarkHarmful,
   memoryStore,
   memoryGet,
+  memoryWhy,
   memoryForget,
   memoryRestore,
   memoryStats,

@@ -1,4 +1,4 @@
-/** All seventeen tools as an agent meets them: the official client, the real menu, one small story from start to end. */
+/** All eighteen tools as an agent meets them: the official client, the real menu, one small story from start to end. */
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -22,6 +22,7 @@ const CORE = [
 const REST = [
   "memory_store",
   "memory_get",
+  "memory_why",
   "memory_forget",
   "memory_restore",
   "memory_stats",
@@ -101,7 +102,7 @@ describe.each([
     return { ...(result.structuredContent as object), said: text?.text };
   }
 
-  it("lists the nine core tools, and all seventeen when asked", async () => {
+  it("lists the nine core tools, and all eighteen when asked", async () => {
     const core = await door.connect("core");
     const { tools } = await core.listTools();
     expect(tools.map((tool) => tool.name)).toEqual(CORE);
@@ -134,6 +135,7 @@ describe.each([
       "memory_recall",
       "memory_search",
       "memory_stats",
+      "memory_why",
     ]);
   });
 
@@ -211,6 +213,12 @@ describe.each([
     expect(old.links.outbound).toContainEqual(expect.objectContaining({ relation: "derived_from", id: episode.id }));
     expect(old.links.inbound).toContainEqual(expect.objectContaining({ relation: "supersedes", id: superseded.id }));
     expect(old.history[0]).toMatchObject({ request_id: `req-${name}` });
+
+    const kept = await call("memory_why", { id: fact.id, query: "coffee after lunch" });
+    expect(kept).toMatchObject({ shown: false, place: null, verdict: expect.stringContaining(superseded.id) });
+    const placed = await call("memory_why", { id: superseded.id, query: "Make Ada a coffee", for: "context" });
+    expect(placed).toMatchObject({ shown: true, explain: { confidence: 1 } });
+    expect(placed.said).toContain(placed.verdict);
 
     const forgotten = await call("memory_forget", { id: note.id, reason: "Repaired." });
     expect(forgotten).toMatchObject({ type: "episode", state: "retracted", recoverable: true });

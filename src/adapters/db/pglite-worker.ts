@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { PGlite, type PGliteOptions } from "@electric-sql/pglite";
 import { vector } from "@electric-sql/pglite-pgvector";
 import { DurableFs, explainFailure, finishFolder, prepareFolder } from "./durable-fs.ts";
+import { preparedQueries, type Query } from "./pglite-statements.ts";
 
 export type Start = {
   dir: string | undefined;
@@ -109,10 +110,10 @@ function describe(error: unknown): Failure {
   return { message: error instanceof Error ? error.message : String(error), unavailable, fields };
 }
 
-async function run(pg: PGlite, call: Call): Promise<unknown> {
+async function run(pg: PGlite, query: Query, call: Call): Promise<unknown> {
   switch (call.op) {
     case "query":
-      return (await pg.query(call.text, call.params)).rows;
+      return query(call.text, call.params);
     case "exec":
       await pg.exec(call.text);
       return undefined;
@@ -141,13 +142,14 @@ async function run(pg: PGlite, call: Call): Promise<unknown> {
 
 async function serve(): Promise<void> {
   const { pg, files } = await open();
+  const query = preparedQueries(pg);
   let inTransaction = false;
   const handle = async (call: Call) => {
     if (call.op === "begin") inTransaction = true;
     if (call.op === "commit" || call.op === "rollback") inTransaction = false;
     transfers = [];
     try {
-      const value = await run(pg, call);
+      const value = await run(pg, query, call);
       post({ id: call.id, value }, transfers);
     } catch (error) {
       post({ id: call.id, failure: describe(error) });

@@ -1,0 +1,76 @@
+/**
+ * Statements that come again are prepared once. Parsing and planning anew took 0.6 ms of the smallest statement and 5 of the
+ * 22 ms in which a search gathers its candidates; PGlite itself never keeps a plan.
+ */
+import { messages, type PGlite, parse, protocol } from "@electric-sql/pglite";
+
+interface Statement {
+  readonly name: string;
+  readonly paramTypes: readonly number[];
+  readonly rows: messages.RowDescriptionMessage | undefined;
+}
+
+export type Query = (text: string, params: readonly unknown[]) => Promise<unknown[]>;
+
+/** Statements of one text each: a house has some dozens of them. Their plans take memory, so the number is bounded. */
+const MOST = 200;
+const RESULT_TYPE_CHANGED = "0A000";
+
+export function preparedQueries(pg: PGlite): Query {
+  const { serialize } = protocol;
+  /** Undefined: seen once. A Map keeps the order in which keys were set, so the first is the one unused for longest. */
+  const seen = new Map<string, Statement | undefined>();
+  let made = 0;
+  const send = (...parts: Uint8Array[]) => pg.execProtocol(Buffer.concat(parts), { syncToFs: false });
+
+  async function prepare(text: string): Promise<Statement> {
+    const name = `s${++made}`;
+    const { messages: told } = await send(
+      serialize.parse({ name, text }),
+      serialize.describe({ type: "S", name }),
+      serialize.sync(),
+    );
+    const params = told.find((m): m is messages.ParameterDescriptionMessage => m.name === "parameterDescription");
+    const rows = told.find((m): m is messages.RowDescriptionMessage => m.name === "rowDescription");
+    return { name, paramTypes: params?.dataTypeIDs ?? [], rows };
+  }
+
+  async function forget(text: string): Promise<void> {
+    const statement = seen.get(text);
+    seen.delete(text);
+    if (statement) await send(serialize.close({ type: "S", name: statement.name }), serialize.sync());
+  }
+
+  async function run({ name, paramTypes, rows }: Statement, params: readonly unknown[]): Promise<unknown[]> {
+    const values = params.map((value, index) => {
+      if (value === null || value === undefined) return null;
+      const write = pg.serializers[paramTypes[index] ?? 0];
+      return write ? write(value) : String(value);
+    });
+    const { messages: told } = await send(
+      serialize.bind({ statement: name, values }),
+      serialize.execute({}),
+      serialize.sync(),
+    );
+    return parse.parseResults(rows ? [rows, ...told] : told, pg.parsers)[0]?.rows ?? [];
+  }
+
+  return async (text, params) => {
+    if (!seen.has(text)) {
+      seen.set(text, undefined);
+      const [oldest] = seen.keys();
+      if (seen.size > MOST && oldest !== undefined) await forget(oldest);
+      return (await pg.query(text, [...params])).rows;
+    }
+    const statement = seen.get(text) ?? (await prepare(text));
+    seen.delete(text);
+    seen.set(text, statement);
+    try {
+      return await run(statement, params);
+    } catch (error) {
+      // A migration changed what it returns; the next call prepares it anew.
+      if (error instanceof messages.DatabaseError && error.code === RESULT_TYPE_CHANGED) await forget(text);
+      throw error;
+    }
+  };
+}

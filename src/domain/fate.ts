@@ -1,0 +1,71 @@
+/** What became of one line when sections were filled under a budget: the same walk as `fillBudget`, with its reasons kept. */
+import { fillBudget, type Line, type Section } from "./budget.ts";
+
+interface Room {
+  readonly section: string;
+  /** Place among the lines offered to the section, from 1, and how many those were. */
+  readonly place: number;
+  readonly of: number;
+  /** Tokens that the line takes, and that the section has for all its lines. */
+  readonly needs: number;
+  readonly room: number;
+}
+
+export type Fate<T> =
+  | (Room & { readonly kind: "shown" })
+  | (Room & { readonly kind: "too long" | "cut" })
+  | (Room & { readonly kind: "no room"; readonly left: number })
+  /** It would have fitted, but the list ends with the first line that does not. */
+  | (Room & { readonly kind: "behind"; readonly left: number; readonly behind: T })
+  | { readonly kind: "said"; readonly section: string; readonly by: T; readonly in: string };
+
+/** One for each section that the line was meant for, in their order. */
+export function fatesOf<T>(
+  frame: { readonly head: string; readonly tail: string },
+  sections: readonly Section<T>[],
+  budget: number,
+  count: (text: string) => number,
+  isWanted: (item: T) => boolean,
+): Fate<T>[] {
+  const block = fillBudget(frame, sections, budget, count);
+  const shares = Math.max(0, budget - count(frame.head) - count(frame.tail));
+  const told = new Map<string, { by: T; in: string }>();
+  const fates: Fate<T>[] = [];
+  let carried = 0;
+  sections.forEach((section, index) => {
+    const allowance = carried + Math.floor(section.quota * shares);
+    const room = allowance - count(section.heading);
+    const wanted = section.items.find(({ item }) => isWanted(item));
+    const offered = section.items.filter(({ key }) => !told.has(key));
+    const { kept, used, ended } = fill(offered, room, count);
+    carried = allowance - (kept.length === 0 ? 0 : used + allowance - room);
+    const said = wanted && told.get(wanted.key);
+    if (wanted !== undefined && said !== undefined) fates.push({ kind: "said", section: section.name, ...said });
+    else if (wanted !== undefined) {
+      const needs = count(wanted.line);
+      const place = offered.indexOf(wanted) + 1;
+      const at = { section: section.name, place, of: offered.length, needs, room };
+      const left = room - used;
+      if (block.sections[index]?.items.includes(wanted.item)) fates.push({ ...at, kind: "shown" });
+      else if (kept.includes(wanted)) fates.push({ ...at, kind: "cut" });
+      else if (needs > room) fates.push({ ...at, kind: "too long" });
+      else if (ended === undefined || ended === wanted || needs > left) fates.push({ ...at, kind: "no room", left });
+      else fates.push({ ...at, kind: "behind", left, behind: ended.item });
+    }
+    for (const { key, item } of kept) told.set(key, { by: item, in: section.name });
+  });
+  return fates;
+}
+
+function fill<T>(offered: readonly Line<T>[], room: number, count: (text: string) => number) {
+  const kept: Line<T>[] = [];
+  let used = 0;
+  for (const line of offered) {
+    const cost = count(line.line);
+    if (cost > room) continue;
+    if (used + cost > room) return { kept, used, ended: line };
+    kept.push(line);
+    used += cost;
+  }
+  return { kept, used, ended: undefined };
+}

@@ -1,0 +1,70 @@
+import { invalid, MemoryError } from "../../domain/errors.ts";
+import { type ExitCode, exitCode } from "../../serve/failures.ts";
+import { type FlagSet, flagsOf, readFlags } from "../../serve/flags.ts";
+import { renderAnswer, renderError } from "../../serve/render.ts";
+import { memoryWhy } from "../../tools/memory-why.ts";
+import { type WhyShown, type WhyStyle, whyWords } from "../../tools/why-words.ts";
+import { chooseButler } from "../choose-butler.ts";
+import type { Context } from "../command.ts";
+import { ownerClient } from "../launch.ts";
+
+export const usage = `butler why <id> --query "<question>" [--context] [filters] [--butler <name>] [--json]
+
+Says how a memory got its place in the answer to a question: which arms of the search found it and at which place, and
+which signals carried it. --context asks about the context block of a prompt instead, with --token-budget. The filters are those of a
+search: --types, --scope, --mode, --limit, --min-confidence, --tier, --tags, --rank. butler why-not begins with what kept it out.`;
+
+export const run = (args: readonly string[], context: Context): Promise<ExitCode> => tell("why", args, context);
+
+/** Both commands are one call; they differ in what is said first. */
+export async function tell(
+  lead: WhyStyle["lead"],
+  args: readonly string[],
+  { environment, say, note }: Context,
+): Promise<ExitCode> {
+  const { input, butler: asked, json } = understood(lead, args);
+  const client = ownerClient(environment);
+  try {
+    const butler = await chooseButler(client, asked);
+    const outcome = await client.invoke(butler, { tool: memoryWhy.name, input });
+    const terminal = process.stdout.isTTY === true;
+    const options = { json, colour: environment.colour && terminal };
+    if (outcome.ok) {
+      const text = (answer: Record<string, unknown>) =>
+        whyWords(answer as Record<string, unknown> & WhyShown, { lead, bars: terminal });
+      say(renderAnswer({ ...memoryWhy, text }, outcome.answer, options));
+      return 0;
+    }
+    if (json) say(renderError(outcome.error, options));
+    else note(renderError(outcome.error, options));
+    return exitCode(outcome.error.code);
+  } finally {
+    client.close();
+  }
+}
+
+/** The id comes first; other plain words are the question, unless --query asks it. */
+export function understood(
+  lead: WhyStyle["lead"],
+  args: readonly string[],
+): Pick<FlagSet, "input" | "butler" | "json"> {
+  const end = args.indexOf("--");
+  const isContext = (word: string, at: number) => word === "--context" && (end === -1 || at < end);
+  const read = readFlags(
+    flagsOf(memoryWhy),
+    args.filter((word, at) => !isContext(word, at)),
+    true,
+  );
+  if (!read.ok) {
+    const { code, message, field } = read.error;
+    throw new MemoryError(code, message, field === undefined ? {} : { field });
+  }
+  const { input, positionals, ...rest } = read.value;
+  const [id, ...question] = input.id === undefined ? positionals : [input.id, ...positionals];
+  const query = input.query ?? (question.length > 0 ? question.join(" ") : undefined);
+  if (id === undefined) throw invalid("id", `Which memory? butler ${lead} <id> --query "<question>".`);
+  if (query === undefined) throw invalid("query", `For which question? butler ${lead} ${id} --query "<question>".`);
+  if (input.query !== undefined && question.length > 0)
+    throw invalid("query", `"${question.join(" ")}" is too much: --query already asks the question.`);
+  return { ...rest, input: { ...input, ...(args.some(isContext) ? { for: "context" } : {}), id, query } };
+}
