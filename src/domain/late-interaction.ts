@@ -1,6 +1,6 @@
 /** Relevance from what is stored with each memory and with the turns around it. Pure: rows in, signals out. */
 import { B, K1 } from "./bm25.ts";
-import { bestMatches, type QueryToken } from "./max-sim.ts";
+import { matcher, type QueryToken } from "./max-sim.ts";
 import { eachForward } from "./postings.ts";
 import { type Recipe, withoutTokens } from "./recipe.ts";
 
@@ -22,7 +22,7 @@ export interface Witness {
   readonly words: Uint8Array;
   readonly cosine: number | undefined;
   readonly pieces: number;
-  readonly tokens: Uint32Array | undefined;
+  readonly tokens: Uint8Array | undefined;
 }
 
 export interface Question {
@@ -119,6 +119,7 @@ const NONE = new Float64Array(0);
 function interpret(question: Question, recipe: Recipe, sessions: Sessions) {
   const weightSum = question.tokens.reduce((sum, { weight }) => sum + weight, 0) || 1;
   const termOf = new Map(question.terms.map((term, index) => [term.hash, index]));
+  const match = matcher(question.tokens);
   const matches = new Map<Witness, Float64Array>();
   const densities = new Map<Witness, Float64Array>();
   const gains = {
@@ -129,7 +130,7 @@ function interpret(question: Question, recipe: Recipe, sessions: Sessions) {
 
   const matchesOf = (w: Witness): Float64Array => {
     if (w.tokens === undefined) return NONE;
-    const known = matches.get(w) ?? bestMatches(question.tokens, w.tokens);
+    const known = matches.get(w) ?? match(w.tokens);
     matches.set(w, known);
     return known;
   };

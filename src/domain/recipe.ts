@@ -67,6 +67,14 @@ export function reach({ around }: Recipe): { before: number; after: number } {
   return { before: Math.max(0, ...offsets.map((o) => -o)), after: Math.max(0, ...offsets) };
 }
 
-/** Arms as deep as this, and the turns around the best of each arm are candidates too: deeper gained nothing. */
-export const RERANK_ARM = 64;
-export const RERANK_AROUND = { best: 20, offsets: [-1, 1, 2] } as const;
+/**
+ * How deep each arm goes. On LoCoMo and BEAM 40 candidates an arm gave what 100 gave, alone and among 8,000 memories (85.6
+ * and 85.8 recall@10); a larger store has more that looks alike.
+ */
+export const rerankArm = (memories: number): number => (memories <= 20_000 ? 40 : memories <= 200_000 ? 60 : 80);
+
+/**
+ * The turns around the best few of each arm are candidates too, and are seen with all their neighbours; the others with their
+ * nearest. Without these candidates recall@10 fell by four points; with those of the best 20 it did not rise.
+ */
+export const RERANK_AROUND = { best: 8, offsets: [-1, 1, 2], others: { before: 1, after: 1 } } as const;

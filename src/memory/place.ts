@@ -37,6 +37,7 @@ export function place(call: Call, results: readonly Retrieved[], placing: Placin
   const ranked = results.map((found) => placed(call.now, found, placing, weights)).toSorted(byRank);
   if (!call.memory.settings.retrieval.diversify) return ranked;
   const { items, demoted } = diversify(ranked, { keysOf: ({ candidate }) => clusterKeys(candidate), cap: CAP });
+  if (demoted.length === 0) return [...items];
   const why = new Map(demoted.map((entry) => [entry.id, entry]));
   return items.map((item) => ({ ...item, demoted: why.get(item.id) }));
 }
@@ -53,5 +54,18 @@ function placed(now: Date, found: Retrieved, { rank, intent, since }: Placing, w
   };
   const composite = compositeScore(signals, weights) + typeLean(intent)[c.type];
   const score = rank === "composite" ? composite : relevance;
-  return { ...found, id: c.id, created_at: c.created_at, score, recency: recent, composite, demoted: undefined };
+  return {
+    candidate: c,
+    relevance,
+    effectiveConfidence: found.effectiveConfidence,
+    keywordRank: found.keywordRank,
+    semanticRank: found.semanticRank,
+    reading: found.reading,
+    id: c.id,
+    created_at: c.created_at,
+    score,
+    recency: recent,
+    composite,
+    demoted: undefined,
+  };
 }

@@ -3,7 +3,7 @@ import type { Statistics } from "../domain/bm25.ts";
 import { idf } from "../domain/bm25.ts";
 import { type Question, type Reading, read, type Witness } from "../domain/late-interaction.ts";
 import { lexemes } from "../domain/lexemes.ts";
-import { asWords, type QueryToken } from "../domain/max-sim.ts";
+import type { QueryToken } from "../domain/max-sim.ts";
 import { h40 } from "../domain/postings.ts";
 import { RERANK_AROUND, reach } from "../domain/recipe.ts";
 import type { Surroundings } from "../store/evidence.ts";
@@ -14,8 +14,10 @@ import type { Asked } from "./question.ts";
 
 export type Reranking = "late-interaction" | "cross-encoder" | "none";
 
-export function surroundings(call: Call, names: readonly string[]): Surroundings {
-  return { tenant: call.caller.tenant, names, ...reach(call.memory.recipe), ...RERANK_AROUND };
+/** A block of a few lines has no room for the turns around a find; a list of results has. */
+export function surroundings(call: Call, names: readonly string[], forBlock: boolean): Surroundings {
+  const around = { ...RERANK_AROUND, ...(forBlock ? { best: 0 } : {}) };
+  return { tenant: call.caller.tenant, names, ...reach(call.memory.recipe), ...around };
 }
 
 export function readClosely(
@@ -51,12 +53,11 @@ function queryTokens({ tokens }: Embedded, statistics: Statistics | undefined): 
   const frequency = new Map(statistics?.terms.map(({ hash, df }) => [hash, df]));
   const n = statistics?.n ?? 0;
   const size = tokens.words.length === 0 ? 0 : tokens.bits.length / tokens.words.length;
-  const bits = asWords(tokens.bits);
   const all = tokens.words.map((word, index): QueryToken => {
     const known = lexemes(word).map((lexeme) => frequency.get(h40(lexeme)) ?? 0);
     const rank = Math.max(1, (tokens.ranks[index] ?? 0) - FIRST_WORD);
     return {
-      bits: bits.subarray((index * size) / 4, ((index + 1) * size) / 4),
+      bits: tokens.bits.subarray(index * size, (index + 1) * size),
       weight: idf(n, Math.max(0, ...known)) + Math.log(1 + rank / 100),
     };
   });

@@ -7,7 +7,7 @@ import { effectiveConfidence } from "../domain/decay.ts";
 import { fuse } from "../domain/fuse.ts";
 import type { Reading, Witness } from "../domain/late-interaction.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
-import { RERANK_ARM } from "../domain/recipe.ts";
+import { rerankArm } from "../domain/recipe.ts";
 import { byRank } from "../domain/scoring.ts";
 import type { Tier } from "../domain/tiers.ts";
 import { type Candidate, gatherCandidates, type VectorArm } from "../store/search.ts";
@@ -87,7 +87,7 @@ async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval
   const reranking = rerankingOf(call, query.mode);
   const shelves = (await memory.shelves.of(caller.tenant, query.scopes)).filter((s) => query.types.includes(s.type));
   const groups = query.perType
-    ? query.types.map((type) => shelves.filter((s) => s.type === type).map((s) => s.sk)).filter((g) => g.length > 0)
+    ? query.types.map((type) => shelves.filter((s) => s.type === type).map((s) => s.sk))
     : [shelves.map((shelf) => shelf.sk)];
   const asked = await ask(call, { text: query.text, mode: query.mode, scopes: query.scopes, groups });
   const gathered = await gather(call, query, asked, groups, reranking);
@@ -116,10 +116,10 @@ async function gather(
   groups: readonly (readonly number[])[],
   reranking: Reranking,
 ): Promise<Pick<Trace, "arm" | "keywordDepth"> & { candidates: Candidate[]; witnesses: Map<string, Witness> }> {
-  const deepest = reranking === "none" ? ARM : RERANK_ARM;
+  const deepest = reranking === "none" ? ARM : rerankArm(asked.statistics?.n ?? 0);
   const depth = query.perType ? query.wanted : Math.max(deepest, query.wanted);
   const arm = vectorArm(call, query, asked, groups, depth);
-  const around = reranking === "none" ? undefined : surroundings(call, asked.names);
+  const around = reranking === "none" ? undefined : surroundings(call, asked.names, query.perType ?? false);
   const candidates: Candidate[] = [];
   const witnesses = new Map<string, Witness>();
   let keywordDepth = 0;
@@ -146,9 +146,23 @@ function vectorArm(
 ): VectorArm | undefined {
   if (embedded === undefined) return undefined;
   const { version, vector } = embedded;
-  const shelves = groups.map((sks, index) => ({ sks, exact: (rankings?.[index]?.n ?? Infinity) <= EXACT_BELOW }));
+  const shelves = vectorGroups(query, groups).map((members) => ({
+    sks: members.flatMap((index) => groups[index] ?? []),
+    exact: members.reduce((sum, index) => sum + (rankings?.[index]?.n ?? Infinity), 0) <= EXACT_BELOW,
+    limit: limit * members.length,
+  }));
   const faded = query.minConfidence < call.memory.settings.facts.retrieval_confidence_threshold;
-  return { version, dimensions: vector.length, query: vector, groups: shelves, limit, faded };
+  return { version, dimensions: vector.length, query: vector, groups: shelves, faded };
+}
+
+/** Facts and rules are few beside episodes, so that one look into the index finds enough of both: it costs 2 ms each time. */
+function vectorGroups({ perType, types }: RetrieveQuery, groups: readonly unknown[]): number[][] {
+  const all = [...groups.keys()];
+  if (!perType) return [all];
+  const episodes = types.indexOf("episode");
+  return [all.filter((index) => index === episodes), all.filter((index) => index !== episodes)].filter(
+    (members) => members.length > 0,
+  );
 }
 
 const MAX_PAGES = 8;

@@ -93,15 +93,16 @@ async function byMeaning(
 ): Promise<Arm> {
   if (mode === "keyword") return { by: undefined, words: "Meaning is not compared in mode keyword." };
   if (arm === undefined) return { by: undefined, words: "By meaning: there is no embedding model to compare with." };
-  const group = groups.findIndex((sks) => lexical !== undefined && sks.includes(lexical.sk));
+  const group = arm.groups.find(({ sks }) => lexical !== undefined && sks.includes(lexical.sk));
   const filters = { now: call.now, tags, tier };
-  const own = await vectorPlaceOf(call.memory.db, id, arm, groups[group] ?? groups.flat(), filters);
+  const own = await vectorPlaceOf(call.memory.db, id, arm, group?.sks ?? groups.flat(), filters);
   if (own === undefined) return { by: undefined, words: "By meaning: it has no vector yet." };
   const where = `By meaning: its cosine is ${round(1 - own.distance)}, place ${own.nearer + 1} of ${own.of}`;
   const rank = retrieved?.semanticRank;
   if (rank !== undefined) return { by: `by its meaning (place ${rank})`, words: `${where}.` };
   if (!own.seen) return { by: undefined, words: `${where}, but its vector is filed as faded.` };
-  const reached = own.nearer < arm.limit;
-  const missed = arm.groups[group]?.exact ? "others as near were taken first" : "the approximate index passed it over";
-  return { by: undefined, words: `${where}; the nearest ${arm.limit} are taken${reached ? `, and ${missed}` : ""}.` };
+  const taken = group?.limit ?? 0;
+  const reached = own.nearer < taken;
+  const missed = group?.exact ? "others as near were taken first" : "the approximate index passed it over";
+  return { by: undefined, words: `${where}; the nearest ${taken} are taken${reached ? `, and ${missed}` : ""}.` };
 }

@@ -52,6 +52,7 @@ export interface VectorGroup {
   readonly sks: readonly number[];
   /** Few enough vectors on these shelves: compare them all instead of trusting an approximate index. */
   readonly exact: boolean;
+  readonly limit: number;
 }
 
 export interface VectorArm {
@@ -60,7 +61,6 @@ export interface VectorArm {
   readonly query: Float32Array;
   /** Each group of shelves is searched by itself, so that many episodes cannot crowd out the few facts. */
   readonly groups: readonly VectorGroup[];
-  readonly limit: number;
   /** Also what has faded below the usual threshold: `visible_until` was set for that one, so the rows are asked instead. */
   readonly faded: boolean;
 }
@@ -189,9 +189,9 @@ function vectorSql(arm: VectorArm, query: string, filters: Filters, place: (valu
   const seen = arm.faded ? LIVE : "e.visible_until > $1";
   return arm.groups
     .map(
-      ({ sks, exact }) => `(select e.memory_id, ${distance} as distance from embeddings e
+      ({ sks, exact, limit }) => `(select e.memory_id, ${distance} as distance from embeddings e
         where e.version_id = ${arm.version} and e.sk = any(${place(sks)}::int4[]) and ${seen}${narrowed}
-        order by ${exact ? `(${distance}) + 0` : distance} limit ${arm.limit})`,
+        order by ${exact ? `(${distance}) + 0` : distance} limit ${limit})`,
     )
     .join(" union all ");
 }
