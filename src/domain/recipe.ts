@@ -18,7 +18,7 @@ export interface Recipe {
   readonly speaker: number;
   /** A person whom the question names takes part in the session: never a filter, wrong flags would cost too much. */
   readonly person: number;
-  /** It follows a question: answers are what is asked for. */
+  /** Somebody with a name says it after a question: answers are what is asked for. An assistant always answers. */
   readonly answer: number;
   /** Taken off when it is itself a question of someone who has a name. Users of an assistant tell by asking. */
   readonly question: number;
@@ -37,7 +37,7 @@ export interface Recipe {
 
 export const RECIPE: Recipe = {
   tokens: 1,
-  keywords: { always: 0.3, short: 0.2 },
+  keywords: { always: 0.25, short: 0.25 },
   meaning: { always: 0.3, long: 0.7 },
   speaker: 0.2,
   person: 0.3,

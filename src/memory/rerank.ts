@@ -58,7 +58,7 @@ function queryTokens({ tokens }: Embedded, statistics: Statistics | undefined): 
     const rank = Math.max(1, (tokens.ranks[index] ?? 0) - FIRST_WORD);
     return {
       bits: tokens.bits.subarray(index * size, (index + 1) * size),
-      weight: idf(n, Math.max(0, ...known)) + Math.log(1 + rank / 100),
+      weight: idf(n, Math.max(0, ...known)) + 1.5 * Math.log(1 + rank / 100),
     };
   });
   return all.length <= MOST_TOKENS ? all : all.toSorted((a, b) => b.weight - a.weight).slice(0, MOST_TOKENS);
