@@ -19,7 +19,7 @@ create table embeddings (
   version_id integer not null,
   sk integer not null,
   visible_until timestamp with time zone not null,
-  embedding vector not null storage p,
+  embedding halfvec not null storage p,
   word_pieces integer,
   tokens bytea storage m,
   constraint embeddings_pkey PRIMARY KEY (memory_id, version_id),

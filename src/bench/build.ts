@@ -5,6 +5,7 @@ import type { Memory } from "../memory/memory.ts";
 import { callTool } from "../tools/call.ts";
 import { type Build, round } from "./figures.ts";
 import { distinct, episodeText, factOf, type Pick, picker, ruleText } from "./sentences.ts";
+import { turnOf } from "./sessions.ts";
 
 export type Progress = (done: number, total: number, what: string) => void;
 
@@ -69,7 +70,7 @@ export async function buildStore(memory: Memory, n: number, progress: Progress):
 
 export const perSecond = (count: number, ms: number) => round(count / (ms / 1_000), 0);
 
-/** Milliseconds for all of them. Sessions of about twenty episodes, as agents have. */
+/** Milliseconds for all of them. Sessions of twenty episodes, half of them talks of two people. */
 export async function ingestAll(
   memory: Memory,
   texts: readonly string[],
@@ -78,11 +79,10 @@ export async function ingestAll(
 ): Promise<number> {
   const started = performance.now();
   for (let at = 0; at < texts.length; at += BATCH) {
-    const episodes = texts.slice(at, at + BATCH).map((content, index) => ({
-      content,
-      session_id: `bench-${Math.floor((at + index) / 20)}`,
-      importance: p.number(10),
-    }));
+    const episodes = texts.slice(at, at + BATCH).map((content, index) => {
+      const { session_id, speaker } = turnOf(at + index);
+      return { content, session_id, importance: p.number(10), ...(speaker === undefined ? {} : { speaker }) };
+    });
     const { results } = (await answerOf(memory, "memory_ingest_batch", { episodes })) as {
       results: readonly { ok: boolean }[];
     };

@@ -74,8 +74,14 @@ export function factOf(p: Pick): { subject: string; predicate: string; content: 
 export const ruleText = (p: Pick): string =>
   `${capital(p.of(v.SITUATIONS))} of ${p.of(v.PROJECTS)}, ${p.of(v.ADVICE)} and ${p.of(v.ADVICE)}; see ${ticket(p)}.`;
 
+/** Some name a person, as people do when they ask what somebody said. */
 export const queryText = (p: Pick): string =>
-  `${p.of(v.QUESTIONS)} the ${p.of(v.THINGS)} of ${p.of(v.PROJECTS)}${p.chance(0.4) ? ` and ${p.of(v.CAUSES)}` : ""}${p.chance(0.2) ? ` ${ticket(p)}` : ""}`;
+  [
+    `${p.of(v.QUESTIONS)} the ${p.of(v.THINGS)} of ${p.of(v.PROJECTS)}`,
+    p.chance(0.4) ? ` and ${p.of(v.CAUSES)}` : "",
+    p.chance(0.3) ? `, as ${p.of(v.PEOPLE)} said` : "",
+    p.chance(0.2) ? ` ${ticket(p)}` : "",
+  ].join("");
 
 export const promptText = (p: Pick): string =>
   `${p.of(v.PEOPLE)} asks: please look into the ${p.of(v.THINGS)} of ${p.of(v.PROJECTS)}, it fails with ${p.of(v.CAUSES)}. Start with ${file(p)}, keep ${p.of(v.PEOPLE)} informed, and ${p.of(v.ADVICE)}.`;

@@ -5,8 +5,11 @@ import type { EmbeddingVersions, Side } from "../memory/versions.ts";
 
 export interface Stopwatch {
   readonly memory: Memory;
-  /** Milliseconds by step since the last call of this, and the single embedding times. */
-  take(): { steps: Map<string, number>; embeds: number[] };
+  /**
+   * Since the last call of this: milliseconds by step, the single embedding times, and the milliseconds in which an embedding
+   * or a statement was under way before an answer. The rest of a call is spent in JavaScript.
+   */
+  take(): { steps: Map<string, number>; embeds: number[]; covered: number };
   /** Steps from now on belong to what follows an answer. */
   afterwards(on: boolean): void;
 }
@@ -15,7 +18,8 @@ export interface Stopwatch {
 const NAMES: readonly [RegExp, string][] = [
   [/lex_block b on b\.key/, "postings"],
   [/^with keyword as/, "candidates"],
-  [/reference_count = m\.reference_count/, "count references"],
+  [/split_part\((e\.)?speaker/, "names"],
+  [/reference_count = m\.reference_count|into episode_references/, "count references"],
   [/insert into memory_events/, "event"],
   [/insert into (episodes|facts|rules) /, "row"],
   [/insert into lex_doc/, "words"],
@@ -28,53 +32,75 @@ const NAMES: readonly [RegExp, string][] = [
   [/synchronous_commit/, "set local"],
 ];
 
+const EMBEDDING = "embedding";
+
 const nameOf = (text: string) => NAMES.find(([pattern]) => pattern.test(text.trimStart()))?.[1] ?? "other statements";
 
 export function stopwatch(memory: Memory): Stopwatch {
   let steps = new Map<string, number>();
   let embeds: number[] = [];
   let after = false;
+  let running = 0;
+  let covered = 0;
+  let marked = 0;
 
-  const add = (name: string, since: number) => {
-    const step = after ? `after: ${name}` : name;
-    steps.set(step, (steps.get(step) ?? 0) + performance.now() - since);
+  const mark = () => {
+    const now = performance.now();
+    if (running > 0 && !after) covered += now - marked;
+    marked = now;
   };
+  /** Steps may run side by side; `covered` counts the time in which at least one did. Ending a step twice ends it once. */
+  function start(name: string): () => void {
+    mark();
+    running += 1;
+    const since = marked;
+    let over = false;
+    return () => {
+      if (over) return;
+      over = true;
+      mark();
+      running -= 1;
+      const step = after ? `after: ${name}` : name;
+      steps.set(step, (steps.get(step) ?? 0) + marked - since);
+      if (name === EMBEDDING) embeds.push(marked - since);
+    };
+  }
+  async function timed<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const end = start(name);
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  }
   const timedSql = (sql: Sql): Sql => ({
-    async query<R>(text: string, params?: readonly unknown[]) {
-      const since = performance.now();
-      const rows = await sql.query<R>(text, params);
-      add(nameOf(text), since);
-      return rows;
-    },
+    query: <R>(text: string, params?: readonly unknown[]) => timed(nameOf(text), () => sql.query<R>(text, params)),
   });
   const { db, versions } = memory;
   const timedDb: Db = {
     ...db,
     ...timedSql(db),
     async tx<T>(work: (sql: Sql) => Promise<T>) {
-      const asked = performance.now();
-      let worked = asked;
-      const result = await db.tx(async (sql) => {
-        add("begin", asked);
-        const value = await work(timedSql(sql));
-        worked = performance.now();
-        return value;
-      });
-      add("commit", worked);
-      return result;
+      const begun = start("begin");
+      let committed: (() => void) | undefined;
+      try {
+        return await db.tx(async (sql) => {
+          begun();
+          const value = await work(timedSql(sql));
+          committed = start("commit");
+          return value;
+        });
+      } finally {
+        begun();
+        committed?.();
+      }
     },
   };
   const timedSide = (side: Side): Side => ({
     ...side,
     embedder: {
       ...side.embedder,
-      async embed(text, priority) {
-        const since = performance.now();
-        const vector = await side.embedder.embed(text, priority);
-        embeds.push(performance.now() - since);
-        add("embedding", since);
-        return vector;
-      },
+      embed: (text, priority) => timed(EMBEDDING, () => side.embedder.embed(text, priority)),
     },
   });
   // What serves may change while it is watched, so it is asked each time.
@@ -85,12 +111,15 @@ export function stopwatch(memory: Memory): Stopwatch {
   return {
     memory: { ...memory, db: timedDb, versions: timedVersions },
     take() {
-      const taken = { steps, embeds };
+      mark();
+      const taken = { steps, embeds, covered };
       steps = new Map();
       embeds = [];
+      covered = 0;
       return taken;
     },
     afterwards(on) {
+      mark();
       after = on;
     },
   };

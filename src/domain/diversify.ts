@@ -1,5 +1,5 @@
 /**
- * No subject, predicate or session fills a list. Acts among near-equal scores only: as a ranker of its own,
+ * No subject or predicate fills a list. Acts among near-equal scores only: as a ranker of its own,
  * diversity costs recall; as a tie-breaker it costs at most the band.
  */
 import type { MemoryType } from "./memory-types.ts";
@@ -78,16 +78,14 @@ export function diversify<T extends { readonly id: string; readonly score: numbe
 
 /**
  * What a memory has in common with others, in words for people. `likes:green tea` and `likes:jazz` are one predicate.
- * Rules stand for themselves.
+ * Episodes and rules stand for themselves: making the turns of a session give way cost 0.4 points of recall@10 on LoCoMo.
  */
 export function clusterKeys(memory: {
   readonly type: MemoryType;
   readonly subject?: string | null | undefined;
   readonly predicate?: string | null | undefined;
-  readonly session_id?: string | null | undefined;
 }): readonly string[] {
-  if (memory.type === "episode") return memory.session_id ? [`session ${memory.session_id}`] : [];
-  if (memory.type === "rule") return [];
+  if (memory.type !== "fact") return [];
   const subject = normaliseKey(memory.subject ?? "");
   const predicate = normaliseKey(memory.predicate ?? "").replace(/:.*$/s, "");
   return [...(subject === "" ? [] : [`subject ${subject}`]), ...(predicate === "" ? [] : [`predicate ${predicate}`])];

@@ -2,12 +2,12 @@
 export type IndexKind = "none" | "ivfflat" | "hnsw";
 
 /**
- * Embedded, comparing 5,000 vectors takes about 6 ms; an ivfflat index over 10,000 builds in 1.2 s and hnsw in 6.5 s, with
+ * Embedded, comparing 2,500 vectors takes about 6 ms; an ivfflat index over 10,000 builds in 1.2 s and hnsw in 6.5 s, with
  * the one connection blocked meanwhile. So the embedded store stays with ivfflat far longer than a server, which builds
  * either kind while it goes on answering.
  */
 const BARS = {
-  pglite: { ivfflat: 5_000, hnsw: 200_000 },
+  pglite: { ivfflat: 2_500, hnsw: 200_000 },
   postgres: { ivfflat: 5_000, hnsw: 50_000 },
 } as const;
 

@@ -42,27 +42,16 @@ export interface Signal {
   readonly weight: number;
 }
 
-export interface Reading {
+export const SIGNALS = ["tokens", "keywords", "meaning", "speaker", "person", "answer", "question"] as const;
+export type SignalName = (typeof SIGNALS)[number];
+
+export interface Reading extends Readonly<Record<SignalName, Signal>> {
   /** 0..1: the weighted sum over what it could at most be. */
   readonly relevance: number;
-  readonly tokens: Signal;
-  readonly keywords: Signal;
-  readonly meaning: Signal;
-  readonly speaker: Signal;
-  readonly person: Signal;
-  readonly answer: Signal;
-  readonly question: Signal;
 }
 
-interface Raw {
+interface Raw extends Readonly<Record<SignalName, number>> {
   readonly id: string;
-  readonly tokens: number;
-  readonly keywords: number;
-  readonly meaning: number;
-  readonly speaker: number;
-  readonly person: number;
-  readonly answer: number;
-  readonly question: number;
 }
 
 export function read(
@@ -196,7 +185,7 @@ function interpret(question: Question, recipe: Recipe, sessions: Sessions) {
       meaning: question.hasVector ? meaning(w, turns) : 0,
       speaker: only !== undefined && others.length === 0 && w.name === only ? 1 : 0,
       person: w.withNamed ? 1 : 0,
-      answer: turns?.get(w.ordinal - 1)?.asks ? 1 : 0,
+      answer: w.name !== undefined && turns?.get(w.ordinal - 1)?.asks ? 1 : 0,
       question: w.asks && w.name !== undefined ? 1 : 0,
     };
   };

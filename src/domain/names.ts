@@ -39,7 +39,9 @@ export function possibleNames(text: string): string[] {
 /** The text without those names; the whole text if nothing else would be left. */
 export function withoutNames(text: string, names: readonly string[]): string {
   if (names.length === 0) return text;
-  const any = names.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
+  // The longest first: Ann would leave half of Ann-Marie behind.
+  const longest = names.toSorted((a, b) => b.length - a.length);
+  const any = longest.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
   const named = new RegExp(`(?<![\\p{L}\\p{N}])(?:${any})(?:['\u2019]s)?(?![\\p{L}\\p{N}])`, "giu");
   const rest = text.replace(named, " ").replace(/\s+/g, " ").trim();
   return /[\p{L}\p{N}]/u.test(rest) ? rest : text;

@@ -27,6 +27,7 @@ import { memoryOpener } from "./store-parts.ts";
 import { version } from "./version.ts";
 
 const COLD_STARTS = 3;
+const STEPS = 13;
 
 interface Bench {
   readonly n: number;
@@ -82,8 +83,15 @@ export async function benchLatency(wishes: LatencyWishes, { environment, say }: 
   }
 }
 
+export const thisMachine = (): Report["machine"] => ({
+  cpu: cpus()[0]?.model ?? "unknown",
+  cores: availableParallelism(),
+  node: process.versions.node,
+  load: round(loadavg()[0] ?? 0),
+});
+
 /** Episodes that expired would make a kept store smaller every week. */
-function benchButler(name: string): { name: string; toml: string; config: ButlerConfig } {
+export function benchButler(name: string): { name: string; toml: string; config: ButlerConfig } {
   const toml = `[butler]\nname = "${name}"\n\n[modules.memory.eden]\nttl_hours = 87600\nmax_entries = 10000000\n`;
   return { name, toml, config: parseButlerToml(toml, "butler.toml") };
 }
@@ -110,7 +118,7 @@ function programOn(
   return { command: process.execPath, args: [...process.execArgv, entry], env, butler };
 }
 
-async function dropDatabase(url: string, butler: string): Promise<void> {
+export async function dropDatabase(url: string, butler: string): Promise<void> {
   const db = await openPostgres({ url, max: 1 });
   try {
     await db.exec(`drop database if exists "butler_${butler}" with (force)`);
@@ -120,12 +128,7 @@ async function dropDatabase(url: string, butler: string): Promise<void> {
 }
 
 async function measure(bench: Bench): Promise<Report> {
-  const machine = {
-    cpu: cpus()[0]?.model ?? "unknown",
-    cores: availableParallelism(),
-    node: process.versions.node,
-    load: round(loadavg()[0] ?? 0),
-  };
+  const machine = thisMachine();
   await stopOwner(bench.home);
   const { build, measured, seed } = await inThisProcess(bench);
   const open_store = await openAndSearch(bench, seed);
@@ -174,7 +177,9 @@ async function inThisProcess(bench: Bench): Promise<{ build: Build | null; measu
     // The store grows with every run: another seed, so that what is stored now is new.
     const seed = 1_000_003 * (have + 1);
     let step = 0;
-    const measured = await measureCalls(memory, bench.queries, seed, (name) => bench.progress.show(++step, 12, name));
+    const measured = await measureCalls(memory, bench.queries, seed, (name) =>
+      bench.progress.show(++step, STEPS, name),
+    );
     return { build, measured, seed };
   } finally {
     await close();
@@ -182,7 +187,7 @@ async function inThisProcess(bench: Bench): Promise<{ build: Build | null; measu
 }
 
 async function openAndSearch(bench: Bench, seed: number): Promise<number> {
-  bench.progress.show(9, 12, "opening the store");
+  bench.progress.show(STEPS - 3, STEPS, "opening the store");
   const started = performance.now();
   const { memory, close } = await opened(bench);
   try {
@@ -210,13 +215,13 @@ async function inOtherProcesses(
   const warm: number[] = [];
   try {
     for (let round = 0; round < COLD_STARTS; round++) {
-      progress.show(10, 12, "new processes");
+      progress.show(STEPS - 2, STEPS, "new processes");
       await stopOwner(home);
       cold.push(await timeCommand(program, asked[round] ?? "release"));
     }
     for (let round = 0; round < COLD_STARTS; round++)
       warm.push(await timeCommand(program, asked[COLD_STARTS + round] ?? "release"));
-    progress.show(11, 12, "the local socket");
+    progress.show(STEPS - 1, STEPS, "the local socket");
     const owner = await findOwner(home, 5_000);
     if (!owner) throw unavailable("The owner has gone while it was being measured.");
     const launch = { ...program, args: [...program.args, "own", "--report"] };

@@ -28,6 +28,7 @@ import {
 import { dropBrokenRows, dropStrayBlocks, strayBlocks, unfoldShelf, verifyShelf } from "../store/lexical-check.ts";
 import { countLeftovers, countUnvectored, FIRST_ID } from "../store/reembed.ts";
 import { countStaleKeys, dropStaleKeys } from "../store/upkeep.ts";
+import { comparedAs } from "../store/vectors.ts";
 import type { Job, JobContext } from "./job.ts";
 import { type Tallying, tallying } from "./job-call.ts";
 import { CALL_KEY_PREFIX, KEPT_KEYS_MS } from "./maintain.ts";
@@ -189,7 +190,7 @@ async function doubles({ context, tally, found }: Round): Promise<boolean> {
   const { memory, now } = context;
   const { serving } = memory.versions;
   if (!serving) return true;
-  const { dimensions } = serving.embedder.version;
+  const as = comparedAs(memory.db.kind, serving.embedder.version.dimensions);
   let left = LOOKED_AT;
   for (const { sk, type } of await allShelves(memory.db)) {
     const told = new Set<string>();
@@ -198,7 +199,7 @@ async function doubles({ context, tally, found }: Round): Promise<boolean> {
     for (let from = 0; from < ids.length; from += COMPARED) {
       if (context.interrupted()) return false;
       const some = ids.slice(from, from + COMPARED);
-      const query = { version: serving.version, dimensions, sk, ids: some, now, cosine: NEAR_COSINE };
+      const query = { version: serving.version, as, sk, ids: some, now, cosine: NEAR_COSINE };
       const near = await nearNeighbours(memory.db, query);
       const texts = await textsOf(memory.db, type, [...new Set(near.flatMap(({ a, b }) => [a, b]))], now);
       for (const { a, b, cosine } of near) {

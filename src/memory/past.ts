@@ -45,6 +45,12 @@ export interface PastMemory {
   readonly permanence: string | undefined;
   readonly maturity: string | undefined;
   readonly tier: string | undefined;
+  /** Where and by whom it was said: of episodes only. */
+  readonly session: string | undefined;
+  readonly ordinal: number | undefined;
+  readonly speaker: string | undefined;
+  /** It ends with a question mark. */
+  readonly asks: boolean;
   /** All its words, and those of them that the query asks for as a forward row. */
   readonly words: { readonly len: number; readonly x: Uint8Array };
 }
@@ -68,7 +74,7 @@ export async function memoriesThen(call: Call, where: PastScope, asked: readonly
 }
 
 interface Light {
-  readonly step: Pick<PastStep, "type" | "id" | "scope">;
+  readonly step: Pick<PastStep, "type" | "id" | "scope" | "asks">;
   readonly row: RowJson;
   words: PastMemory["words"];
 }
@@ -137,10 +143,15 @@ function memoryOf({ step, row, words }: Light): PastMemory {
     permanence: row.permanence as string | undefined,
     maturity: row.maturity as string | undefined,
     tier: row.tier as string | undefined,
+    session: textOf(row.session_id),
+    ordinal: typeof row.ordinal === "number" ? row.ordinal : undefined,
+    speaker: textOf(row.speaker),
+    asks: step.asks,
     words,
   };
 }
 
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 export const dateOf = (value: unknown): Date | null => (typeof value === "string" ? new Date(value) : null);
 
 /** Shown then: not expired, valid, and sure enough. */
@@ -150,16 +161,16 @@ export function shownThen(call: Call, memory: PastMemory, minConfidence: number)
   return effectiveConfidence(memory, call.now) >= minConfidence;
 }
 
+/** Rows of then but for their readings, by id: what they say. */
+export async function unreadRowsThen(call: Call, ids: readonly string[]): Promise<Map<string, Found>> {
+  return new Map([...(await foldedThen(call, ids))].map(([id, whole]) => [id, foundOf(whole)]));
+}
+
 /** Whole rows of then, by id. Readings are counted as they were then. */
 export async function rowsThen(call: Call, ids: readonly string[]): Promise<Map<string, Found>> {
   const { db } = call.memory;
   const { tenant } = call.caller;
-  const folded = new Map<string, Whole>();
-  let page: EntityEvent[] = [];
-  do {
-    page = ids.length === 0 ? [] : await eventsOf(db, tenant, ids, call.now, page.at(-1)?.seq ?? "0", PAGE);
-    for (const event of page) takeEvent(folded, event);
-  } while (page.length === PAGE);
+  const folded = await foldedThen(call, ids);
   const asked = [...folded.values()].map(({ id, since }) => ({ id, since }));
   const readings = asked.length === 0 ? [] : await readingsOf(db, tenant, asked, call.now);
   for (const { id, n, last, prior } of readings) {
@@ -172,6 +183,16 @@ export async function rowsThen(call: Call, ids: readonly string[]): Promise<Map<
     if (!before || before < last) row.last_referenced_at = last.toISOString();
   }
   return new Map([...folded].map(([id, whole]) => [id, foundOf(whole)]));
+}
+
+async function foldedThen({ memory, caller, now }: Call, ids: readonly string[]): Promise<Map<string, Whole>> {
+  const folded = new Map<string, Whole>();
+  let page: EntityEvent[] = [];
+  do {
+    page = ids.length === 0 ? [] : await eventsOf(memory.db, caller.tenant, ids, now, page.at(-1)?.seq ?? "0", PAGE);
+    for (const event of page) takeEvent(folded, event);
+  } while (page.length === PAGE);
+  return folded;
 }
 
 interface Whole {

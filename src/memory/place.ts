@@ -28,7 +28,7 @@ const UNREAD: IntentReading = { intent: "other", confidence: 0, because: [] };
 export const intentOf = ({ memory }: Call, text: string): IntentReading =>
   memory.settings.retrieval.intent_routing ? readIntent(text) : UNREAD;
 
-/** Three of one subject or predicate, or of one session, before others of nearly the same score come first. */
+/** Three of one subject or predicate before others of nearly the same score come first. */
 const CAP = 3;
 
 export function place(call: Call, results: readonly Retrieved[], placing: Placing): Placed[] {

@@ -10,7 +10,9 @@ import type { MemoryType } from "../domain/memory-types.ts";
 import { rerankArm } from "../domain/recipe.ts";
 import { byRank } from "../domain/scoring.ts";
 import type { Tier } from "../domain/tiers.ts";
-import { type Candidate, gatherCandidates, type VectorArm } from "../store/search.ts";
+import type { Surroundings } from "../store/evidence.ts";
+import { type Candidate, type Filters, type Gathered, gatherCandidates, type VectorArm } from "../store/search.ts";
+import { comparedAs } from "../store/vectors.ts";
 import type { Call } from "./memory.ts";
 import { type Asked, ask, type Mode } from "./question.ts";
 import { crossRead, type Reranking, readClosely, surroundings } from "./rerank.ts";
@@ -51,7 +53,7 @@ export interface Retrieval {
 }
 
 /** 100 an arm is enough: 500 raised candidate recall from 90 to 98 % but the result by half a point. */
-export const ARM = 100;
+const ARM = 100;
 /** Under this many memories on the shelves all vectors are compared: about 2 ms embedded, no more than an index takes. */
 const EXACT_BELOW = 1000;
 
@@ -79,18 +81,48 @@ export async function retrieveTraced(call: Call, query: RetrieveQuery): Promise<
 }
 
 /** Plain modes are what their name says; only `hybrid` is reranked. */
-export const rerankingOf = (call: Call, mode: Mode): Reranking =>
+const rerankingOf = (call: Call, mode: Mode): Reranking =>
   mode === "hybrid" ? call.memory.settings.retrieval.rerank : "none";
 
 async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval & { readonly trace: Trace }> {
   const { memory, caller } = call;
-  const reranking = rerankingOf(call, query.mode);
   const shelves = (await memory.shelves.of(caller.tenant, query.scopes)).filter((s) => query.types.includes(s.type));
-  const groups = query.perType
-    ? query.types.map((type) => shelves.filter((s) => s.type === type).map((s) => s.sk))
-    : [shelves.map((shelf) => shelf.sk)];
+  const groups = groupsOf(query, shelves);
   const asked = await ask(call, { text: query.text, mode: query.mode, scopes: query.scopes, groups });
-  const gathered = await gather(call, query, asked, groups, reranking);
+  return answer(call, query, { asked, groups, bring: (...wanted) => gatherCandidates(memory.db, ...wanted) });
+}
+
+/** Shelves that are searched together. */
+export function groupsOf(
+  { perType, types }: RetrieveQuery,
+  shelves: readonly { readonly type: MemoryType; readonly sk: number }[],
+): number[][] {
+  return perType
+    ? types.map((type) => shelves.filter((s) => s.type === type).map((s) => s.sk))
+    : [shelves.map((shelf) => shelf.sk)];
+}
+
+/** What is ranked: memories of now come from the store, those of the past from the stream (as-of.ts). */
+export interface Ground {
+  readonly asked: Asked;
+  readonly groups: readonly (readonly number[])[];
+  /** The candidates for these hits and vectors, and what stands around them. */
+  readonly bring: (
+    hits: readonly Hit[],
+    arm: VectorArm | undefined,
+    filters: Filters,
+    around: Surroundings | undefined,
+  ) => Promise<Gathered>;
+}
+
+export async function answer(
+  call: Call,
+  query: RetrieveQuery,
+  ground: Ground,
+): Promise<Retrieval & { readonly trace: Trace }> {
+  const { asked, groups } = ground;
+  const reranking = rerankingOf(call, query.mode);
+  const gathered = await gather(call, query, ground, reranking);
   const good = gathered.candidates.filter((c) => isGood(call, query, c));
   const plain = score(call, good, asked.embedded !== undefined, asked.rankings !== undefined);
   const { results, degraded } =
@@ -107,13 +139,12 @@ async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval
   };
 }
 
-const filters = (call: Call, query: RetrieveQuery) => ({ now: call.now, tags: query.tags, tier: query.tier });
+const filters = (call: Call, query: RetrieveQuery): Filters => ({ now: call.now, tags: query.tags, tier: query.tier });
 
 async function gather(
   call: Call,
   query: RetrieveQuery,
-  asked: Asked,
-  groups: readonly (readonly number[])[],
+  { asked, groups, bring }: Ground,
   reranking: Reranking,
 ): Promise<Pick<Trace, "arm" | "keywordDepth"> & { candidates: Candidate[]; witnesses: Map<string, Witness> }> {
   const deepest = reranking === "none" ? ARM : rerankArm(asked.statistics?.n ?? 0);
@@ -129,7 +160,7 @@ async function gather(
     if (page > 0 && (hits.length === 0 || candidates.filter((c) => isGood(call, query, c)).length >= query.wanted))
       break;
     const searched = page === 0 || arm === undefined ? arm : { ...arm, groups: [] };
-    const found = await gatherCandidates(call.memory.db, hits, searched, filters(call, query), around);
+    const found = await bring(hits, searched, filters(call, query), around);
     candidates.push(...found.candidates);
     for (const [id, witness] of found.witnesses) witnesses.set(id, witness);
     keywordDepth = pageStart(depth, page + 1);
@@ -152,7 +183,7 @@ function vectorArm(
     limit: limit * members.length,
   }));
   const faded = query.minConfidence < call.memory.settings.facts.retrieval_confidence_threshold;
-  return { version, dimensions: vector.length, query: vector, groups: shelves, faded };
+  return { version, as: comparedAs(call.memory.db.kind, vector.length), query: vector, groups: shelves, faded };
 }
 
 /** Facts and rules are few beside episodes, so that one look into the index finds enough of both: it costs 2 ms each time. */
@@ -195,7 +226,7 @@ function isGood(call: Call, query: RetrieveQuery, candidate: Candidate): boolean
 }
 
 /** By the arms alone: fused ranks, or the one arm's own score. */
-export function score(call: Call, good: readonly Candidate[], hasVectors: boolean, hasWords: boolean): Retrieved[] {
+function score(call: Call, good: readonly Candidate[], hasVectors: boolean, hasWords: boolean): Retrieved[] {
   const byKeyword = good
     .filter((c) => c.keyword !== null)
     .toSorted((a, b) => (b.keyword ?? 0) - (a.keyword ?? 0) || order(a, b));

@@ -1,7 +1,7 @@
 /** Finds memories by words and meaning, best first, and says how each signal came about. */
 
 import type { IntentReading } from "../domain/intent.ts";
-import type { Signal } from "../domain/late-interaction.ts";
+import { type Reading, SIGNALS, type Signal, type SignalName } from "../domain/late-interaction.ts";
 import { MEMORY_TYPES, type MemoryType } from "../domain/memory-types.ts";
 import { readableScopes } from "../domain/scope.ts";
 import type { Tier } from "../domain/tiers.ts";
@@ -139,19 +139,7 @@ export function explain(found: Placed, { reranked }: Retrieval, intent: IntentRe
     semantic_rank: found.semanticRank ?? null,
     cosine: c.distance === null ? null : 1 - c.distance,
     reranked,
-    ...(reading === undefined
-      ? {}
-      : {
-          signals: {
-            tokens: signal(reading.tokens),
-            keywords: signal(reading.keywords),
-            meaning: signal(reading.meaning),
-            speaker: signal(reading.speaker),
-            person: signal(reading.person),
-            answer: signal(reading.answer),
-            question: signal(reading.question),
-          },
-        }),
+    ...(reading === undefined ? {} : { signals: signalsOf(reading) }),
     composite: found.composite,
     intent: { intent: intent.intent, because: [...intent.because] },
     ...(found.demoted === undefined ? {} : { demoted: { key: found.demoted.key, by: found.demoted.by } }),
@@ -162,4 +150,5 @@ export function explain(found: Placed, { reranked }: Retrieval, intent: IntentRe
   };
 }
 
-const signal = ({ raw, scaled, weight }: Signal) => ({ raw, scaled, weight });
+const signalsOf = (reading: Reading): Record<SignalName, Signal> =>
+  Object.fromEntries(SIGNALS.map((name) => [name, reading[name]])) as Record<SignalName, Signal>;

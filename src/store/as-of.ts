@@ -23,6 +23,8 @@ export interface PastStep {
   readonly deleted: boolean;
   readonly row: RowJson | null;
   readonly set: RowJson | null;
+  /** It was born ending with a question mark: the words themselves are mostly left out. */
+  readonly asks: boolean;
   /** Its words as the index has them; null when it is not on a shelf now, and then `row` holds its text. */
   readonly len: number | null;
   readonly x: Uint8Array | null;
@@ -51,7 +53,8 @@ export async function pastSteps(sql: Sql, query: PastQuery, after: string, limit
      select p.seq, p.entity_type as type, p.entity_id as id, p.scope, p.event_type = 'episode.deleted' as deleted,
        case when p.born then (p.payload -> 'row') - ${LEFT_OUT}
          - (case when d.x is null then '{}'::text[] else ${TEXTS} end) end as row,
-       (p.payload -> 'set') - ${LEFT_OUT} as set, d.len, d.x
+       (p.payload -> 'set') - ${LEFT_OUT} as set,
+       p.born and right(p.payload #>> '{row,content}', 2) like '%?%' as asks, d.len, d.x
      from page p
      left join lex_doc d on d.memory_id = p.entity_id and d.state <> 2 and p.born and p.entity_type <> 'rule'
      order by p.seq`,
@@ -125,7 +128,8 @@ export function readingsOf(
 
 export interface PastVectors {
   readonly version: number;
-  readonly dimensions: number;
+  /** `comparedAs`. */
+  readonly as: string;
   readonly until: Date;
 }
 
@@ -141,9 +145,8 @@ export function nearestThen(
   query: Float32Array,
   limit: number,
 ): Promise<{ id: string; distance: number }[]> {
-  const vector = `vector(${past.dimensions})`;
   return sql.query(
-    `select e.memory_id as id, (e.embedding::${vector}) <=> $1::${vector} as distance from embeddings e
+    `select e.memory_id as id, (e.embedding::${past.as}) <=> $1::${past.as} as distance from embeddings e
      where e.version_id = $2 and e.memory_id = any($3::uuid[]) and ${SAME_WORDS("$4")}
      order by distance, e.memory_id limit $5`,
     [vectorLiteral(query), past.version, ids, past.until, limit],
@@ -165,6 +168,57 @@ export async function withoutVector(
     [ids, past.version, past.until, limit],
   );
   return { ids: rows.map((row) => row.id), total: rows[0]?.total ?? 0 };
+}
+
+export interface VectorThen {
+  readonly id: string;
+  readonly cosine: number;
+  readonly pieces: number | null;
+  readonly tokens: Uint8Array | null;
+}
+
+/** What the vectors that are still there say of these memories: evidence for a reranker. */
+export function vectorsThen(
+  sql: Sql,
+  past: PastVectors,
+  ids: readonly string[],
+  query: Float32Array,
+): Promise<VectorThen[]> {
+  return sql.query<VectorThen>(
+    `select e.memory_id as id, 1 - ((e.embedding::${past.as}) <=> $1::${past.as}) as cosine, e.word_pieces as pieces, e.tokens
+     from embeddings e where e.version_id = $2 and e.memory_id = any($3::uuid[]) and ${SAME_WORDS("$4")}`,
+    [vectorLiteral(query), past.version, ids, past.until],
+  );
+}
+
+/** Who had spoken where. */
+export interface SpokenThen {
+  readonly scope: string;
+  readonly session: string | null;
+  /** First word of the speaker's name, in lower case: see store/names.ts. */
+  readonly name: string;
+  readonly since: Date;
+}
+
+const SPEAKER = `lower(split_part(e.payload #>> '{row,speaker}', ' ', 1))`;
+const SESSION = `e.payload #>> '{row,session_id}'`;
+
+/** The people of these names and everyone in these sessions, as far as an episode of theirs was there then. */
+export function speakersThen(
+  sql: Sql,
+  tenant: string,
+  wanted: { readonly names: readonly string[]; readonly sessions: readonly string[] },
+  until: Date,
+): Promise<SpokenThen[]> {
+  return sql.query<SpokenThen>(
+    `select e.scope, ${SESSION} as session, ${SPEAKER} as name, min(e.occurred_at) as since from memory_events e
+     where e.tenant_id = $1 and e.event_type = 'episode.stored' and e.occurred_at <= $2
+       and (${SPEAKER} = any($3::text[]) or (${SPEAKER} is not null and ${SESSION} = any($4::text[])))
+       and not exists (select 1 from memory_events d
+         where d.entity_id = e.entity_id and d.event_type = 'episode.deleted' and d.occurred_at <= $2)
+     group by 1, 2, 3 order by 1, 2, 3`,
+    [tenant, until, wanted.names, wanted.sessions],
+  );
 }
 
 export function linksThen(sql: Sql, tenant: string, id: string, until: Date): Promise<Link[]> {

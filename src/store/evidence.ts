@@ -45,24 +45,25 @@ export function aroundSql(s: Surroundings, place: (value: unknown) => string): s
       union all select m.id, null, null, null, null, null from met m where not exists (select 1 from turns t where t.id = m.id))`;
 }
 
-/** Sessions of `turns` in which somebody speaks whom the question names. */
+/** Sessions of `turns` in which somebody speaks whom the question names. Another butler may have a session of the same name. */
 const namedSql = ({ names, tenant }: Surroundings, place: (value: unknown) => string): string =>
   names.length === 0
-    ? "select null::text as session_id where false"
-    : `select t.session_id from (select distinct session_id from turns) t
+    ? "select null::text as session_id, null::text as butler where false"
+    : `select t.session_id, t.butler from (select distinct session_id, butler from turns) t
        where exists (select 1 from episodes p where p.tenant_id = ${place(tenant)}
-         and lower(split_part(p.speaker, ' ', 1)) = any(${place(names)}::text[]) and p.session_id = t.session_id)`;
+         and lower(split_part(p.speaker, ' ', 1)) = any(${place(names)}::text[])
+         and p.session_id = t.session_id and p.butler = t.butler)`;
 
 /** One row: facts about each witness as JSON, their words and their bits glued in the same order. */
-export const witnessSql = (version: number | undefined, dimensions: number, query: string | undefined): string =>
+export const witnessSql = (arm: { version: number; as: string; query: string } | undefined): string =>
   `select json_agg(json_build_array(b.id, b.session_id, b.butler, b.ordinal, b.speaker, b.asks,
-       b.session_id in (select session_id from named),
-       d.len, octet_length(d.x), ${query === undefined ? "null" : `1 - ((v.embedding::vector(${dimensions})) <=> ${query})`},
+       (b.session_id, b.butler) in (select session_id, butler from named),
+       d.len, octet_length(d.x), ${arm === undefined ? "null" : `1 - ((v.embedding::${arm.as}) <=> ${arm.query})`},
        v.word_pieces, octet_length(v.tokens)))::text as facts,
      string_agg(d.x, ''::bytea) as words, string_agg(v.tokens, ''::bytea) as bits
    from beside b
    left join lex_doc d on d.memory_id = b.id and d.state <> 2
-   left join embeddings v on v.memory_id = b.id and v.version_id = ${version ?? -1}`;
+   left join embeddings v on v.memory_id = b.id and v.version_id = ${arm?.version ?? -1}`;
 
 export interface WitnessRow {
   readonly facts: string | null;

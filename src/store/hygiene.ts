@@ -193,10 +193,10 @@ export interface Neighbours {
 /** Version and dimensions stand in the text, so that the planner can use the version's index. */
 export function nearNeighbours(
   sql: Sql,
-  query: { version: number; dimensions: number; sk: number; ids: readonly string[]; now: Date; cosine: number },
+  query: { version: number; as: string; sk: number; ids: readonly string[]; now: Date; cosine: number },
 ): Promise<Neighbours[]> {
-  const { version, dimensions } = query;
-  const distance = `(o.embedding::vector(${dimensions})) <=> (p.embedding::vector(${dimensions}))`;
+  const { version, as } = query;
+  const distance = `(o.embedding::${as}) <=> (p.embedding::${as})`;
   return sql.query<Neighbours>(
     `select p.memory_id as a, n.memory_id as b, 1 - n.distance as cosine
      from embeddings p

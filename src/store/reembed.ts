@@ -75,8 +75,10 @@ export interface Unvectored {
   readonly seen_until: Date | null;
 }
 
+/** A vector from before token bits were kept is as good as none: it is made again, with them. */
 const without = (id: string) =>
-  `not exists (select from embeddings have where have.memory_id = ${id} and have.version_id = $1)`;
+  `not exists (select from embeddings have where have.memory_id = ${id} and have.version_id = $1
+     and have.tokens is not null)`;
 
 /** What is filed, and what has a vector of version $2: what is out of sight today may be restored tomorrow. */
 const missing = (after: string, tail: string) => `

@@ -57,7 +57,8 @@ export interface VectorGroup {
 
 export interface VectorArm {
   readonly version: number;
-  readonly dimensions: number;
+  /** The type that both sides are cast to: `comparedAs`. */
+  readonly as: string;
   readonly query: Float32Array;
   /** Each group of shelves is searched by itself, so that many episodes cannot crowd out the few facts. */
   readonly groups: readonly VectorGroup[];
@@ -130,7 +131,7 @@ export async function gatherCandidates(
 ): Promise<Gathered> {
   const params: unknown[] = [filters.now, filters.tags ?? null, filters.tier ?? null, ...hitParams(hits)];
   const place = (value: unknown) => `$${params.push(value)}`;
-  const query = arm && `${place(vectorLiteral(arm.query))}::vector(${arm.dimensions})`;
+  const query = arm && `${place(vectorLiteral(arm.query))}::${arm.as}`;
   const vectors = arm === undefined || query === undefined ? NO_VECTORS : vectorSql(arm, query, filters, place);
   const found = around === undefined ? "found as materialized (select * from met)" : aroundSql(around, place);
   const rows = `select json_agg(json_build_array(${GLUED}))::text
@@ -145,7 +146,7 @@ export async function gatherCandidates(
        full join (select memory_id, distance, row_number() over (order by distance, memory_id) as place from vectors) v
          on v.memory_id = k.memory_id),
      ${found}
-     select (${rows}) as rows${around === undefined ? "" : `, w.* from (${witnessSql(arm?.version, arm?.dimensions ?? 0, query)}) w`}`,
+     select (${rows}) as rows${around === undefined ? "" : `, w.* from (${witnessSql(arm && { version: arm.version, as: arm.as, query: query ?? "" })}) w`}`,
     params,
   );
   return {
@@ -178,7 +179,7 @@ const NO_VECTORS = `select null::uuid as memory_id, null::float8 as distance whe
  */
 function vectorSql(arm: VectorArm, query: string, filters: Filters, place: (value: unknown) => string): string {
   if (arm.groups.length === 0) return NO_VECTORS;
-  const distance = `(e.embedding::vector(${arm.dimensions})) <=> ${query}`;
+  const distance = `(e.embedding::${arm.as}) <=> ${query}`;
   const narrowed =
     filters.tags === undefined && filters.tier === undefined
       ? ""

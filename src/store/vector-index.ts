@@ -2,6 +2,7 @@
 import type { Db } from "../adapters/db/port.ts";
 
 import type { IndexKind } from "../domain/index-kind.ts";
+import { comparedAs } from "./vectors.ts";
 
 export interface IndexState {
   readonly kind: IndexKind;
@@ -45,9 +46,11 @@ export async function buildIndex(
   if (kind === "none") return;
   const lists = Math.max(16, Math.min(2000, Math.round(2 * Math.sqrt(rows))));
   const options = kind === "ivfflat" ? `lists = ${lists}` : "m = 16, ef_construction = 64";
+  const as = comparedAs(db.kind, dimensions);
+  const operators = as.startsWith("halfvec") ? "halfvec_cosine_ops" : "vector_cosine_ops";
   await db.exec(
     `create index ${concurrently(db)}${name} on embeddings
-       using ${kind} ((embedding::vector(${dimensions})) vector_cosine_ops) with (${options})
+       using ${kind} ((embedding::${as}) ${operators}) with (${options})
        where version_id = ${version}`,
   );
   await db.exec(`comment on index ${name} is '${rows}'`);

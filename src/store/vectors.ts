@@ -1,6 +1,13 @@
 /** Vectors and the bits of their tokens, filed by shelf and by the version of the model that made them. */
-import type { Sql } from "../adapters/db/port.ts";
+import type { Db, Sql } from "../adapters/db/port.ts";
 import { byteaLiteral, insertRows, vectorLiteral } from "./rows.ts";
+
+/**
+ * What vectors are compared as, and what their index holds. They are stored as halves; WebAssembly has no instruction for
+ * those and compares them 4 times slower than floats, so the embedded store compares floats.
+ */
+export const comparedAs = (kind: Db["kind"], dimensions: number): string =>
+  `${kind === "postgres" ? "halfvec" : "vector"}(${dimensions})`;
 
 export interface VectorRow {
   readonly memoryId: string;
@@ -26,14 +33,20 @@ export async function putVectors(sql: Sql, version: number, rows: readonly Vecto
   );
 }
 
-/** For vectors that were missing a moment ago: one that a writer put there meanwhile is newer. Says how many were added. */
+/**
+ * For vectors that were missing a moment ago, or had no token bits: one that a writer put there meanwhile is newer. What is
+ * there keeps its shelf and its visibility. Says how many were added or made whole.
+ */
 export async function addVectors(sql: Sql, version: number, rows: readonly VectorRow[]): Promise<number> {
   const added = await insertRows(
     sql,
     "embeddings",
     COLUMNS,
     rowsOf(version, rows),
-    "on conflict do nothing returning 1 as one",
+    `on conflict (memory_id, version_id) do update
+       set embedding = excluded.embedding, word_pieces = excluded.word_pieces, tokens = excluded.tokens
+       where embeddings.tokens is null
+     returning 1 as one`,
   );
   return added.length;
 }

@@ -44,7 +44,7 @@ export async function vectorPlaceOf(
   const place = (value: unknown) => `$${params.push(value)}`;
   const [row] = await sql.query<VectorPlace>(
     `with shelf as materialized (
-       select e.memory_id, (e.embedding::vector(${arm.dimensions})) <=> $2::vector(${arm.dimensions}) as distance,
+       select e.memory_id, (e.embedding::${arm.as}) <=> $2::${arm.as} as distance,
          ${seenSql(arm, filters, place)} as seen
        from embeddings e where e.version_id = ${arm.version} and e.sk = any($3::int4[]))
      select own.distance, own.seen,

@@ -1,7 +1,7 @@
 import { recall } from "../memory/search.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
-import { resultsOutput, resultsText } from "./results.ts";
+import { plainResultsOutput, resultsText } from "./results.ts";
 
 export const memoryRecall = defineTool({
   name: "memory_recall",
@@ -13,7 +13,7 @@ export const memoryRecall = defineTool({
     scope: f.scope.optional(),
     limit: f.limit(200).optional().describe("10 if left out."),
   }),
-  output: resultsOutput,
+  output: plainResultsOutput,
   effect: "read",
   core: true,
   run: async (call, input) => {

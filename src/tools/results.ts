@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { PERMANENCE } from "../domain/decay.ts";
 import { INTENTS } from "../domain/intent.ts";
+import { SIGNALS } from "../domain/late-interaction.ts";
 import { VALIDITY } from "../domain/lifecycle.ts";
 import { MATURITY } from "../domain/maturity.ts";
 import { clip } from "../domain/text.ts";
@@ -15,17 +16,7 @@ const Explain = z.object({
   semantic_rank: z.number().nullable(),
   cosine: z.number().nullable(),
   reranked: z.enum(["late-interaction", "cross-encoder", "none"]),
-  signals: z
-    .object({
-      tokens: Signal,
-      keywords: Signal,
-      meaning: Signal,
-      speaker: Signal,
-      person: Signal,
-      answer: Signal,
-      question: Signal,
-    })
-    .optional(),
+  signals: z.record(z.enum(SIGNALS), Signal).optional(),
   composite: z.number(),
   intent: z.object({ intent: z.enum(INTENTS), because: z.array(z.string()) }),
   demoted: z.object({ key: z.string(), by: z.number() }).optional(),
@@ -35,7 +26,7 @@ const Explain = z.object({
   reference_count: z.number(),
 });
 
-export const Result = z.object({
+const Found = z.object({
   type: f.type,
   id: z.string(),
   content: z.string(),
@@ -59,22 +50,28 @@ export const Result = z.object({
   speaker: z.string().nullish(),
   occurred_at: z.string().optional(),
   expires_at: z.string().optional(),
-  explain: Explain.optional(),
 });
 
-export const resultsOutput = f.output({
-  results: z.array(Result),
-  mode: z.enum(["hybrid", "semantic", "keyword"]),
-  degraded: f.degraded,
-});
+export const Result = Found.extend({ explain: Explain.optional() });
 
-export function resultsText(answer: z.infer<typeof resultsOutput>): string {
+const outputOf = <S extends z.ZodType>(result: S) =>
+  f.output({
+    results: z.array(result),
+    mode: z.enum(["hybrid", "semantic", "keyword"]),
+    degraded: f.degraded,
+  });
+
+export const resultsOutput = outputOf(Result);
+/** Without what only `explain` brings: every session pays for the words of a schema. */
+export const plainResultsOutput = outputOf(Found);
+
+export function resultsText(answer: z.infer<typeof plainResultsOutput>): string {
   const notice = answer.degraded === undefined ? "" : `\n(${answer.degraded})`;
   if (answer.results.length === 0) return `Nothing found.${notice}`;
   return answer.results.map((r, i) => `${i + 1}. ${line(r)}`).join("\n") + notice;
 }
 
-function line(r: z.infer<typeof Result>): string {
+function line(r: z.infer<typeof Found>): string {
   const what = r.type === "fact" ? `${r.subject} / ${r.predicate}: ${r.content}` : r.content;
   const notes = [
     r.warning ? "WARNING" : r.type,

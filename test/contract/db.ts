@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Db, Sql } from "../../src/adapters/db/port.ts";
+import { repeatedStatements } from "./db-repeated.ts";
 
 const bytes = (length: number) => Uint8Array.from({ length }, (_, i) => (i * 31) % 256);
 const plain = (value: unknown) => (value instanceof Uint8Array ? [...value] : value);
@@ -190,6 +191,8 @@ export function dbContract(name: string, open: () => Promise<Db>): void {
       expect(await failure(db.exec(script))).toMatchObject({ code: "42703" });
       expect(await count(db)).toBe("0");
     });
+
+    repeatedStatements(() => db);
 
     it("has vectors", async () => {
       await db.exec("create extension if not exists vector");

@@ -268,6 +268,64 @@ onEachStore("re-embedding", (open) => {
     });
   });
 
+  describe("vectors from before token bits were kept", () => {
+    const bare = async (house: House) =>
+      (await house.db.query<{ n: number }>("select count(*)::int4 as n from embeddings where tokens is null"))[0]?.n;
+    const strip = (house: House, most: number) =>
+      house.db.query(
+        `update embeddings set tokens = null, word_pieces = null where memory_id in (
+           select memory_id from embeddings order by memory_id limit $1)`,
+        [most],
+      );
+    const whole = (house: House) =>
+      house.db.query(
+        "select memory_id, sk, visible_until, embedding::text, word_pieces, tokens from embeddings order by 1",
+      );
+
+    test("get them, and stay on their shelf for as long as they were visible", async () => {
+      const { house, a, texts, version } = await furnished();
+      const { id } = await house.call("memory_store_fact", { subject: "Ada", predicate: "plays", content: "the harp" });
+      await house.db.query("update embeddings set visible_until = '2026-07-01' where memory_id = $1", [id]);
+      const before = await whole(house);
+      const again = await reopened(house, a);
+      expect((await again.run()).changed).toBe(0);
+      await strip(house, 40);
+      expect(await again.found(texts)).toEqual({ missed: [], degraded: undefined });
+
+      expect(await again.run({ dryRun: true })).toMatchObject({ changed: 40, counts: { embedded: 40 } });
+      expect(await again.run({ interrupted: stopAfter(1) })).toMatchObject({ complete: false, changed: 32 });
+      expect(await bare(house)).toBe(8);
+      expect(await again.run()).toMatchObject({ complete: true, changed: 8 });
+      expect(await whole(house)).toEqual(before);
+      expect(await vectors(house)).toEqual({ [version]: COUNT + 1 });
+      expect((await again.run()).changed).toBe(0);
+    });
+
+    test("get them in upkeep, and names of the session are left out of what is embedded", async () => {
+      const { house, a } = await furnished();
+      await house.call("memory_store_episode", { content: "Ada saw a heron", session_id: "s", speaker: "Ada King" });
+      await house.settled();
+      await strip(house, 100);
+      const again = await reopened(house, a);
+      a.asked.length = 0;
+      await maintain(again.memory, { level: "light" });
+      expect(await bare(house)).toBe(0);
+      expect(a.asked).toHaveLength(COUNT + 1);
+      expect(a.asked).toContain("saw a heron");
+    });
+
+    test("do not hold up a change of model", async () => {
+      const { house, a, texts } = await furnished();
+      await strip(house, 20);
+      const next = await reopened(house, hashEmbedder("b"), a);
+      expect(await next.found(texts)).toEqual({ missed: [], degraded: undefined });
+      expect(await next.run()).toMatchObject({ complete: true });
+      expect(await states(house)).toEqual(["retired", "serving"]);
+      expect(await bare(house)).toBe(0);
+      expect(await next.found(texts)).toEqual({ missed: [], degraded: undefined });
+    });
+  });
+
   describe("two processes", () => {
     test("one that still has the old model says so once it is replaced, and its writes get their vectors", async () => {
       const { house, a, texts } = await furnished();

@@ -10,7 +10,7 @@ type Hit = Record<Signal | "score" | "importance", number> & {
   id: string;
   type: string;
   maturity?: "candidate";
-  explain?: Record<string, number>;
+  explain?: { cosine: number; keyword_score: number; signals: Record<string, { scaled: number; weight: number }> };
 };
 const WEIGHTS = { relevance: 0.4, importance: 0.3, recency: 0.2, confidence: 0.1 };
 const MODES = ["keyword", "semantic", "hybrid"] as const;
@@ -111,12 +111,20 @@ inOneHouse("search", (guest) => {
     const [hit] = await search(g, "Turing", { explain: true, types: ["fact"] });
     expect(hit).toMatchObject({
       id: fact,
-      explain: { keyword_rank: 1, semantic_rank: 1, confidence: 1, decay_per_day: 0.008, reference_count: 0 },
+      explain: {
+        ...{ keyword_rank: 1, semantic_rank: 1, reranked: "late-interaction", intent: { intent: "other" } },
+        ...{ confidence: 1, decay_per_day: 0.008, reference_count: 0 },
+      },
     });
-    const { cosine, keyword_score } = hit?.explain ?? {};
+    const { cosine, keyword_score, signals } = hit?.explain ?? {};
     expect(cosine).toSatisfy((n: number) => n > 0 && n <= 1);
     expect(keyword_score).toBeGreaterThan(0);
-    expect(hit?.relevance).toBe(1);
+    // Alone it is the best by words, tokens and meaning; who said it and what came before is nothing to a fact.
+    const full = Object.entries(signals ?? {}).flatMap(([name, { scaled }]) => (scaled === 1 ? [name] : []));
+    expect(full.toSorted()).toEqual(["keywords", "meaning", "tokens"]);
+    const [plain] = await search(g, "Turing", { mode: "keyword", explain: true, types: ["fact"] });
+    expect(plain).toMatchObject({ id: fact, relevance: 1, explain: { reranked: "none" } });
+    expect(plain?.explain).not.toHaveProperty("signals");
     expect(await search(g, "Turing")).not.toHaveProperty("0.explain");
   });
 

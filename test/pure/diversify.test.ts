@@ -154,8 +154,7 @@ describe("the clusters of a memory", () => {
     [{ type: "fact", subject: "Ada_L", predicate: "Lives-In" }, ["subject ada l", "predicate lives in"]],
     [{ type: "fact", subject: "Ada", predicate: "likes:green tea" }, ["subject ada", "predicate likes"]],
     [{ type: "fact", subject: "", predicate: null }, []],
-    [{ type: "episode", session_id: "s1", subject: null }, ["session s1"]],
-    [{ type: "episode", session_id: null }, []],
+    [{ type: "episode", subject: null }, []],
     [{ type: "rule" }, []],
   ] as const)("%j", (memory, keys) => {
     expect(clusterKeys(memory)).toEqual(keys);

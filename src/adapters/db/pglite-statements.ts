@@ -10,17 +10,27 @@ interface Statement {
   readonly rows: messages.RowDescriptionMessage | undefined;
 }
 
-export type Query = (text: string, params: readonly unknown[]) => Promise<unknown[]>;
+export interface Statements {
+  query(text: string, params: readonly unknown[]): Promise<unknown[]>;
+  /** A script of several statements. */
+  exec(script: string): Promise<void>;
+  /** Said before every call: whether a transaction is open. */
+  standing(inTransaction: boolean): void;
+}
 
 /** Statements of one text each: a house has some dozens of them. Their plans take memory, so the number is bounded. */
 const MOST = 200;
 const RESULT_TYPE_CHANGED = "0A000";
+const SHAPES = /^\s*(?:create|alter|drop|do)\b/i;
+const SHAPES_WITHIN = /\b(?:create|alter|drop|do)\b/i;
 
-export function preparedQueries(pg: PGlite): Query {
+export function preparedStatements(pg: PGlite): Statements {
   const { serialize } = protocol;
   /** Undefined: seen once. A Map keeps the order in which keys were set, so the first is the one unused for longest. */
   const seen = new Map<string, Statement | undefined>();
   let made = 0;
+  let inTransaction = false;
+  let reshaped = false;
   const send = (...parts: Uint8Array[]) => pg.execProtocol(Buffer.concat(parts), { syncToFs: false });
 
   async function prepare(text: string): Promise<Statement> {
@@ -35,10 +45,19 @@ export function preparedQueries(pg: PGlite): Query {
     return { name, paramTypes: params?.dataTypeIDs ?? [], rows };
   }
 
-  async function forget(text: string): Promise<void> {
-    const statement = seen.get(text);
-    seen.delete(text);
-    if (statement) await send(serialize.close({ type: "S", name: statement.name }), serialize.sync());
+  async function forget(...texts: readonly string[]): Promise<void> {
+    const names = texts.flatMap((text) => seen.get(text)?.name ?? []);
+    for (const text of texts) seen.delete(text);
+    if (names.length > 0) await send(...names.map((name) => serialize.close({ type: "S", name })), serialize.sync());
+  }
+
+  /**
+   * Tables get another shape. A statement keeps the types of its parameters and rows from when it was prepared, so all are
+   * forgotten, and none is prepared before it is known whether the change stays.
+   */
+  async function reshape(): Promise<void> {
+    reshaped = inTransaction;
+    await forget(...seen.keys());
   }
 
   async function run({ name, paramTypes, rows }: Statement, params: readonly unknown[]): Promise<unknown[]> {
@@ -55,12 +74,16 @@ export function preparedQueries(pg: PGlite): Query {
     return parse.parseResults(rows ? [rows, ...told] : told, pg.parsers)[0]?.rows ?? [];
   }
 
-  return async (text, params) => {
+  const once = async (text: string, params: readonly unknown[]) => (await pg.query(text, [...params])).rows;
+
+  async function query(text: string, params: readonly unknown[]): Promise<unknown[]> {
+    if (SHAPES.test(text)) await reshape();
+    if (reshaped) return once(text, params);
     if (!seen.has(text)) {
       seen.set(text, undefined);
       const [oldest] = seen.keys();
       if (seen.size > MOST && oldest !== undefined) await forget(oldest);
-      return (await pg.query(text, [...params])).rows;
+      return once(text, params);
     }
     const statement = seen.get(text) ?? (await prepare(text));
     seen.delete(text);
@@ -68,9 +91,21 @@ export function preparedQueries(pg: PGlite): Query {
     try {
       return await run(statement, params);
     } catch (error) {
-      // A migration changed what it returns; the next call prepares it anew.
+      // Something else than a statement of ours changed what it returns; the next call prepares it anew.
       if (error instanceof messages.DatabaseError && error.code === RESULT_TYPE_CHANGED) await forget(text);
       throw error;
     }
+  }
+
+  return {
+    query,
+    async exec(script) {
+      if (SHAPES_WITHIN.test(script)) await reshape();
+      await pg.exec(script);
+    },
+    standing(now) {
+      if (now !== inTransaction) reshaped = false;
+      inTransaction = now;
+    },
   };
 }

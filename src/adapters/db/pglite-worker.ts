@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { PGlite, type PGliteOptions } from "@electric-sql/pglite";
 import { vector } from "@electric-sql/pglite-pgvector";
 import { DurableFs, explainFailure, finishFolder, prepareFolder } from "./durable-fs.ts";
-import { preparedQueries, type Query } from "./pglite-statements.ts";
+import { preparedStatements, type Statements } from "./pglite-statements.ts";
 
 export type Start = {
   dir: string | undefined;
@@ -110,13 +110,12 @@ function describe(error: unknown): Failure {
   return { message: error instanceof Error ? error.message : String(error), unavailable, fields };
 }
 
-async function run(pg: PGlite, query: Query, call: Call): Promise<unknown> {
+async function run(pg: PGlite, statements: Statements, call: Call): Promise<unknown> {
   switch (call.op) {
     case "query":
-      return query(call.text, call.params);
+      return statements.query(call.text, call.params);
     case "exec":
-      await pg.exec(call.text);
-      return undefined;
+      return statements.exec(call.text);
     case "commit":
       // The tag is ROLLBACK when a statement had failed and the caller swallowed its error.
       return (await pg.exec("commit"))[0]?.command;
@@ -142,14 +141,15 @@ async function run(pg: PGlite, query: Query, call: Call): Promise<unknown> {
 
 async function serve(): Promise<void> {
   const { pg, files } = await open();
-  const query = preparedQueries(pg);
+  const statements = preparedStatements(pg);
   let inTransaction = false;
   const handle = async (call: Call) => {
     if (call.op === "begin") inTransaction = true;
     if (call.op === "commit" || call.op === "rollback") inTransaction = false;
+    statements.standing(inTransaction);
     transfers = [];
     try {
-      const value = await run(pg, query, call);
+      const value = await run(pg, statements, call);
       post({ id: call.id, value }, transfers);
     } catch (error) {
       post({ id: call.id, failure: describe(error) });

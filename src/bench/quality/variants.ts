@@ -58,7 +58,7 @@ export function variantsOf(settings: Settings): readonly Variant[] {
   };
   const undiversified: Variant = {
     name: "no diversification",
-    words: "one session or subject may fill the list",
+    words: "one subject may fill the list",
     change: { settings: set({ diversify: false }) },
   };
   return [

@@ -3,14 +3,23 @@ import type { ExitCode } from "../../serve/failures.ts";
 import { benchJobs, jobLines } from "../bench-jobs.ts";
 import { benchLatency } from "../bench-latency.ts";
 import { benchQuality, type QualityWishes } from "../bench-quality.ts";
+import { benchScale } from "../bench-scale.ts";
 import { type Context, type Read, readOptions } from "../command.ts";
 
 export const usage = `butler bench latency [--n <memories>] [--queries <calls>] [--store pglite|postgres] [--keep <folder>] [--json]
 
 Builds a store of invented memories through the ordinary tools, with durable commits, and measures: search, context and
-store in the owner and over its socket, the first answer of a new process, and the memory that processes take.
+store in the owner and over its socket, eight searchers at once, the first answer of a new process, the memory that
+processes take, and the bytes that vectors and tokens take.
 --n 10000, --queries 200 and pglite are the defaults. --keep builds into a folder, or uses what was built there before.
 postgres needs BUTLER_DATABASE_URL; the database butler_bench… is removed afterwards unless --keep is given.
+
+butler bench scale [--n <memories>] [--queries <calls>] [--store pglite|postgres] [--keep] [--json]
+
+The same calls on a store that is too large to be built through the tools (100,000 memories if not said), and how much of the
+true nearest the vector index finds. Rows are written by SQL, without events. Words are indexed as always, but at most
+4,000 texts go through the model: all other vectors are mixtures of theirs. --keep leaves the database butler_bench_scale_<n>, or
+the folder bench of BUTLER_HOME, and the next run with --keep measures what is there.
 
 butler bench jobs [--n <facts>] [--store pglite|postgres] [--json]
 
@@ -29,6 +38,9 @@ model; take another folder when what is stored of a memory has changed. --svg wr
 
 const text = { type: "string" } as const;
 const flag = { type: "boolean" } as const;
+
+/** --keep of the other benchmarks names a folder. */
+const SCALE = { n: text, queries: text, store: text, keep: flag, json: flag } as const;
 
 /** What each benchmark takes. */
 const OPTIONS = {
@@ -53,10 +65,11 @@ const all = { ...OPTIONS.latency, ...OPTIONS.jobs, ...OPTIONS.quality };
 type Values = Read<typeof all>["values"];
 
 export async function run(args: readonly string[], context: Context): Promise<ExitCode> {
+  if (args[0] === "scale") return runScale(args.slice(1), context);
   const { values, positionals } = readOptions(args, all, true);
   const [what, ...rest] = positionals;
   if ((what !== "latency" && what !== "jobs" && what !== "quality") || rest.length > 0)
-    throw invalid("arguments", "Say what to measure: butler bench latency, butler bench jobs or butler bench quality.");
+    throw invalid("arguments", "Say what to measure: butler bench latency, scale, jobs or quality.");
   const foreign = Object.keys(values).find((name) => !Object.hasOwn(OPTIONS[what], name));
   if (foreign !== undefined) throw invalid("arguments", `butler bench ${what} knows no --${foreign}.`);
   const databaseUrl = serverOf(values.store ?? "pglite", context);
@@ -71,6 +84,19 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
     const queries = readCount(values.queries ?? "200", "--queries", 1);
     await benchLatency({ n, queries, databaseUrl, keep: values.keep, json }, context);
   }
+  return 0;
+}
+
+async function runScale(args: readonly string[], context: Context): Promise<ExitCode> {
+  const { values } = readOptions(args, SCALE);
+  const wishes = {
+    n: readCount(values.n ?? "100000", "--n", 100),
+    queries: readCount(values.queries ?? "200", "--queries", 1),
+    databaseUrl: serverOf(values.store ?? "pglite", context),
+    keep: values.keep ?? false,
+    json: values.json ?? false,
+  };
+  await benchScale(wishes, context);
   return 0;
 }
 

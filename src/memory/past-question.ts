@@ -1,0 +1,61 @@
+/** What was asked, made ready for both arms as question.ts does, from the words and the speakers of then. */
+import { type Postings, rank, statisticsOf } from "../domain/bm25.ts";
+import type { MemoryType } from "../domain/memory-types.ts";
+import { possibleNames, withoutNames } from "../domain/names.ts";
+import { countHashes } from "../domain/postings.ts";
+import { type SpokenThen, speakersThen } from "../store/as-of.ts";
+import { queryVector } from "./filing.ts";
+import type { Call } from "./memory.ts";
+import type { PastMemory } from "./past.ts";
+import { type Asked, NO_VECTOR, wordsOf } from "./question.ts";
+import { groupsOf, type RetrieveQuery } from "./retrieve.ts";
+
+export interface AskedThen {
+  readonly asked: Asked;
+  readonly groups: readonly (readonly number[])[];
+  readonly typeOf: (sk: number) => MemoryType | undefined;
+  /** Where the people spoke whom the question may name. */
+  readonly spoken: readonly SpokenThen[];
+}
+
+/** Names are looked for in as much of the text as words are. */
+const QUERY_CHARS = 4000;
+
+export async function askThen(call: Call, query: RetrieveQuery, memories: readonly PastMemory[]): Promise<AskedThen> {
+  const { memory, caller, now } = call;
+  const { text, mode, types, scopes } = query;
+  const groups = groupsOf(
+    query,
+    types.map((type, sk) => ({ type, sk })),
+  );
+  const possible = mode === "keyword" ? [] : possibleNames(text.slice(0, QUERY_CHARS));
+  const spoken =
+    possible.length === 0 ? [] : await speakersThen(memory.db, caller.tenant, { names: possible, sessions: [] }, now);
+  const here = spoken.filter(({ scope }) => scopes === undefined || scopes.includes(scope));
+  const names = [...new Set(here.map(({ name }) => name))].sort();
+
+  const started = performance.now();
+  const embedded = mode === "keyword" ? undefined : await queryVector(memory, withoutNames(text, names));
+  const embedMs = performance.now() - started;
+  const degraded =
+    mode === "keyword" ? undefined : (memory.versions.degraded ?? (embedded === undefined ? NO_VECTOR : undefined));
+  const read = mode === "semantic" && degraded === undefined ? undefined : postingsThen(text, types, memories);
+  const asked: Asked = {
+    names,
+    rankings: read && groups.map((sks) => rank({ ...read, fresh: read.fresh.filter(({ sk }) => sks.includes(sk)) })),
+    statistics: read && statisticsOf(read),
+    embedded,
+    embedMs,
+    degraded,
+  };
+  return { asked, groups, typeOf: (sk) => types[sk], spoken };
+}
+
+/** The formula of the index over rows that are all unfolded; each type is a shelf, numbered by its place in `types`. */
+function postingsThen(text: string, types: readonly MemoryType[], memories: readonly PastMemory[]): Postings {
+  const terms = [...countHashes(wordsOf(text))].map(([hash, count]) => ({ hash, count }));
+  const fresh = memories.map(({ id, type, words }) => ({ id: uuidBytes(id), sk: types.indexOf(type), ...words }));
+  return { terms, shelves: [], blocks: [], fresh, gone: [] };
+}
+
+const uuidBytes = (id: string): Uint8Array => Buffer.from(id.replaceAll("-", ""), "hex");
