@@ -34,5 +34,6 @@ export function confidentUntil(fading: Fading, threshold: number): Date | undefi
   if (fading.confidence < threshold) return fading.last_confirmed_at;
   if (fading.decay_rate === 0 || threshold <= 0) return undefined;
   const days = Math.log(fading.confidence / threshold) / fading.decay_rate;
-  return new Date(Math.min(fading.last_confirmed_at.getTime() + days * DAY_MS, 8.64e15));
+  // The first millisecond below: at the threshold itself a memory is still seen.
+  return new Date(Math.min(Math.floor(fading.last_confirmed_at.getTime() + days * DAY_MS) + 1, 8.64e15));
 }

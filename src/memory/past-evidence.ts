@@ -128,7 +128,8 @@ function meet(
 
 type Sessions = ReadonlyMap<string, readonly PastMemory[]>;
 
-const sessionKey = ({ scope, session }: PastMemory): string => `${scope} ${session}`;
+const sessionKey = ({ scope, session }: Pick<PastMemory | SpokenThen, "scope" | "session">): string =>
+  `${scope} ${session}`;
 
 function sessionsOf(memories: readonly PastMemory[]): Sessions {
   const sessions = new Map<string, PastMemory[]>();
@@ -165,15 +166,15 @@ function turnsAround(call: Call, met: ReadonlyMap<string, Met>, s: Surroundings,
   return [...turns.values()];
 }
 
-/** Sessions, of any scope, in which somebody spoke whom the question names. */
-const namedSessions = (spoken: readonly SpokenThen[], names: readonly string[]): ReadonlySet<string | null> =>
-  new Set(spoken.filter(({ name }) => names.includes(name)).map(({ session }) => session));
+/** Sessions in which somebody spoke whom the question names. */
+const namedSessions = (spoken: readonly SpokenThen[], names: readonly string[]): ReadonlySet<string> =>
+  new Set(spoken.filter(({ name }) => names.includes(name)).map(sessionKey));
 
 function witnessOf(
   memory: PastMemory,
   vector: Vectored | undefined,
   inSession: boolean,
-  named: ReadonlySet<string | null>,
+  named: ReadonlySet<string>,
 ): Witness {
   const speaker = inSession ? memory.speaker : undefined;
   return {
@@ -183,7 +184,7 @@ function witnessOf(
     speaker,
     name: firstName(speaker),
     asks: inSession && memory.asks,
-    withNamed: inSession && named.has(memory.session ?? null),
+    withNamed: inSession && named.has(sessionKey(memory)),
     len: memory.words.len,
     words: memory.words.x,
     cosine: vector?.cosine,

@@ -1,13 +1,13 @@
 /** What was asked, made ready for both arms as question.ts does, from the words and the speakers of then. */
 import { type Postings, rank, statisticsOf } from "../domain/bm25.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
-import { possibleNames, withoutNames } from "../domain/names.ts";
+import { withoutNames } from "../domain/names.ts";
 import { countHashes } from "../domain/postings.ts";
 import { type SpokenThen, speakersThen } from "../store/as-of.ts";
 import { queryVector } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import type { PastMemory } from "./past.ts";
-import { type Asked, NO_VECTOR, wordsOf } from "./question.ts";
+import { type Asked, NO_VECTOR, namesAsked, wordsOf } from "./question.ts";
 import { groupsOf, type RetrieveQuery } from "./retrieve.ts";
 
 export interface AskedThen {
@@ -18,9 +18,6 @@ export interface AskedThen {
   readonly spoken: readonly SpokenThen[];
 }
 
-/** Names are looked for in as much of the text as words are. */
-const QUERY_CHARS = 4000;
-
 export async function askThen(call: Call, query: RetrieveQuery, memories: readonly PastMemory[]): Promise<AskedThen> {
   const { memory, caller, now } = call;
   const { text, mode, types, scopes } = query;
@@ -28,7 +25,7 @@ export async function askThen(call: Call, query: RetrieveQuery, memories: readon
     query,
     types.map((type, sk) => ({ type, sk })),
   );
-  const possible = mode === "keyword" ? [] : possibleNames(text.slice(0, QUERY_CHARS));
+  const possible = mode === "keyword" ? [] : namesAsked(text);
   const spoken =
     possible.length === 0 ? [] : await speakersThen(memory.db, caller.tenant, { names: possible, sessions: [] }, now);
   const here = spoken.filter(({ scope }) => scopes === undefined || scopes.includes(scope));

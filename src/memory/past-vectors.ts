@@ -32,6 +32,8 @@ export function openVectorsThen(call: Call): VectorsThen {
   const { db } = call.memory;
   const anew = new Map<string, Embedded>();
   let missing = 0;
+  // Evidence is asked for once a page of keywords; all pages together embed no more than one arm does.
+  let spare = EMBED_ANEW;
   const past = ({ version, as }: VectorArm): PastVectors => ({ version, as, until: call.now });
 
   return {
@@ -59,8 +61,9 @@ export function openVectorsThen(call: Call): VectorsThen {
         ]),
       );
       const lacking = ids.filter((id) => !found.has(id));
-      const unknown = lacking.filter((id) => !anew.has(id));
-      await embedAnew(call, arm.version, unknown.slice(0, EMBED_ANEW), anew);
+      const unknown = lacking.filter((id) => !anew.has(id)).slice(0, spare);
+      spare -= unknown.length;
+      await embedAnew(call, arm.version, unknown, anew);
       for (const id of lacking) {
         const embedded = anew.get(id);
         if (embedded !== undefined) found.set(id, vectoredAs(embedded, arm.query));

@@ -37,7 +37,7 @@ export async function ask(call: Call, asking: Asking): Promise<Asked> {
   const { text, mode, groups } = asking;
   const words = wordsOf(text);
   const postings = () => fetchPostings(memory.db, words, groups.flat());
-  const possible = possibleNames(text.slice(0, QUERY_CHARS));
+  const possible = mode === "keyword" ? [] : namesAsked(text);
   const started = performance.now();
   let embedMs = 0;
   const embed = async (names: readonly string[]) => {
@@ -46,7 +46,7 @@ export async function ask(call: Call, asking: Asking): Promise<Asked> {
     return made;
   };
   // Names met before are taken for granted, so that embedding need not wait; if the store disagrees it is done again.
-  const guess = mode === "keyword" ? [] : possible.filter((name) => knownNames(memory, caller.tenant).has(name));
+  const guess = possible.filter((name) => knownNames(memory, caller.tenant).has(name));
   const [found, names, guessed] = await Promise.all([
     mode === "semantic" ? undefined : postings(),
     possible.length === 0 ? [] : speakersAmong(memory.db, caller.tenant, asking.scopes, possible),
@@ -70,6 +70,8 @@ export async function ask(call: Call, asking: Asking): Promise<Asked> {
 /** A whole prompt may be the query; its first words say what it is about, and each word costs a look into every shelf. */
 const MAX_WORDS = 64;
 const QUERY_CHARS = 4000;
+
+export const namesAsked = (text: string): string[] => possibleNames(text.slice(0, QUERY_CHARS));
 
 export function wordsOf(text: string): string[] {
   const words = lexemes(text.slice(0, QUERY_CHARS));

@@ -124,12 +124,12 @@ export async function hideVectors(sql: Sql, ids: readonly string[], now: Date): 
   );
 }
 
-/** Vectors of what is active again are seen for as long as it will be. */
+/** Vectors of what is active again are seen for as long as it will be; at the threshold itself a memory is still seen. */
 export async function showVectors(sql: Sql, type: Swept, ids: readonly string[], retrieval: number): Promise<void> {
   await sql.query(
     `update embeddings e set visible_until = least(coalesce(${VALID_TO[type]}, 'infinity'),
        case when m.decay_rate = 0 or $2::float8 <= 0 then 'infinity'::timestamptz
-         else m.last_confirmed_at + make_interval(secs => least(1e11, ln(m.confidence / $2) / m.decay_rate * 86400)) end)
+         else m.last_confirmed_at + make_interval(secs => 0.001 + least(1e11, ln(m.confidence / $2) / m.decay_rate * 86400)) end)
      from ${TABLE[type]} m where m.id = e.memory_id and m.id = any($1::uuid[])`,
     [ids, retrieval],
   );

@@ -322,7 +322,7 @@ inOneHouse("as_of among people who speak", (guest) => {
     for (const query of QUESTIONS) before.set(query, await readings(g, query));
     await g.settled();
     g.set(LATER);
-    // Expired by now, all of them; the first is told again, so that its row and its vector are gone.
+    // Expired by now, all of them: three make room for their twins, cleanup deletes the rest, and vectors go with rows.
     await g.call("memory_ingest_batch", {
       episodes: [
         ...TALK.slice(0, 3),
@@ -336,10 +336,10 @@ inOneHouse("as_of among people who speak", (guest) => {
       expect(then.map(({ id }) => id)).toEqual(that.map(({ id }) => id));
       for (const [index, { relevance, explain }] of then.entries()) {
         const same = that[index];
-        // A cosine of a vector made anew is computed here and not in the store: its last digits differ.
-        expect(relevance).toBeCloseTo(same?.relevance ?? -1, 5);
+        // Stored vectors are halves, those made anew are not: cosines differ in the fourth digit.
+        expect(relevance).toBeCloseTo(same?.relevance ?? -1, 3);
         expect(explain.signals.tokens?.raw).toBeCloseTo(same?.explain.signals.tokens?.raw ?? -1, 9);
-        expect(explain.signals.meaning?.raw).toBeCloseTo(same?.explain.signals.meaning?.raw ?? -1, 5);
+        expect(explain.signals.meaning?.raw).toBeCloseTo(same?.explain.signals.meaning?.raw ?? -1, 3);
         expect(explain.signals.person).toEqual(same?.explain.signals.person);
       }
     }

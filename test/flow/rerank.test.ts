@@ -135,7 +135,9 @@ inOneHouse(
     it("by late interaction does not look into a session of the same name that is another butler's or tenant's", async () => {
       const g = await furnished();
       const stranger = guest();
-      await tell(stranger, "Which instrument do you play?", { session_id: "talk", speaker: "Ada" });
+      const question = { content: "Which instrument do you play?", session_id: "talk", speaker: "Ada" };
+      await stranger.call("memory_store_episode", question);
+      await g.call("memory_store_episode", question, { as: { butler: "travel" } });
       const alone = await tell(g, "Harp.", { session_id: "talk", speaker: "Grace" });
       const { results } = await ask(g, "late-interaction", { query: "Which instrument does Ada play?" });
       expect(results).toMatchObject([{ id: alone, explain: { signals: { answer: { raw: 0 }, person: { raw: 0 } } } }]);
@@ -257,7 +259,7 @@ inOneHouse(
       expect(nothing).toMatchObject({ results: [] });
     });
   },
-  { model: false },
+  { model: false, role: "memory" },
 );
 
 inOneHouse(

@@ -41,20 +41,25 @@ interface Question extends Asking {
   readonly rank?: "relevance" | "composite" | undefined;
 }
 
-const asking: fc.Arbitrary<Question> = fc.record(
-  {
+/** Many filters at once leave little to find. */
+const rarely = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
+const asking: fc.Arbitrary<Question> = fc
+  .record({
     query: questions,
-    types: fc.subarray([...MEMORY_TYPES], { minLength: 1 }),
-    scope: fc.constantFrom("global", "own"),
-    tags: tags.filter((drawn) => drawn.length < 3),
-    tier: fc.constantFrom(...TIERS),
-    min_confidence: fc.constantFrom(0, 0.05, 0.2, 0.5, 0.95),
-    mode: fc.constantFrom("hybrid", "semantic", "keyword"),
-    limit: fc.constantFrom(1, 3, 10, 200),
-    rank: fc.constantFrom("relevance", "composite"),
-  },
-  { requiredKeys: ["query"] },
-);
+    types: rarely(fc.subarray([...MEMORY_TYPES], { minLength: 1 })),
+    scope: rarely(fc.constantFrom("global", "own")),
+    tags: rarely(tags.filter((drawn) => drawn.length < 3)),
+    tier: rarely(fc.constantFrom(...TIERS)),
+    min_confidence: rarely(fc.constantFrom(0, 0.05, 0.2, 0.5, 0.95)),
+    mode: rarely(fc.constantFrom("hybrid", "semantic", "keyword")),
+    limit: fc.constantFrom(undefined, 3, 10, 200),
+    rank: fc.constantFrom(undefined, "relevance", "composite"),
+  })
+  .map(
+    (drawn) =>
+      Object.fromEntries(Object.entries(drawn).filter(([, value]) => value !== undefined)) as unknown as Question,
+  );
 
 const by = (butler: Butler) => ({ as: { butler } });
 const meant = (butler: Butler, asked: Question): Question =>
@@ -83,7 +88,7 @@ function inBounds(hits: readonly Hit[], asked: Question): void {
   }
 }
 
-async function searchHolds(g: Guest, butler: Butler, drawn: Question): Promise<void> {
+async function searchHolds(g: Guest, butler: Butler, drawn: Question): Promise<number> {
   const asked = meant(butler, drawn);
   const answer = await g.call("memory_search", { ...asked, explain: true }, by(butler));
   const hits = answer.results as Hit[];
@@ -99,6 +104,7 @@ async function searchHolds(g: Guest, butler: Butler, drawn: Question): Promise<v
   expect(ids).toHaveLength(Math.min(asked.limit ?? 20, may.size));
   inOrder(hits);
   inBounds(hits, asked);
+  return hits.length;
 }
 
 const profile = (text: string) =>
@@ -157,15 +163,12 @@ inOneHouse(
           questionsOf,
           async (life, others, asked) => {
             const g = await furnished(life, others);
-            for (const [butler, question] of asked) {
-              await searchHolds(g, butler, question);
-              found++;
-            }
+            for (const [butler, question] of asked) found += await searchHolds(g, butler, question);
           },
         ),
         runs(12),
       );
-      expect(found).toBeGreaterThan(0);
+      expect(found).toBeGreaterThan(10);
     });
 
     it("fills a context within its budget, the same bytes each time and one by one", async () => {

@@ -58,5 +58,7 @@ describe("confidentUntil", () => {
     expect(confidentUntil({ confidence: 1, decay_rate: 0, last_confirmed_at: at }, 0.2)).toBeUndefined();
     expect(confidentUntil({ confidence: 1, decay_rate: 0.1, last_confirmed_at: at }, 0)).toBeUndefined();
     expect(confidentUntil({ confidence: 0.1, decay_rate: 0, last_confirmed_at: at }, 0.2)).toEqual(at);
+    const atTheGate = { confidence: 0.2, decay_rate: 0.1, last_confirmed_at: at };
+    expect(confidentUntil(atTheGate, 0.2)?.getTime()).toBeGreaterThan(at.getTime());
   });
 });

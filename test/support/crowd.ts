@@ -35,7 +35,6 @@ export type Step =
 const butler = fc.constantFrom<Butler>("general", "general", "travel");
 const telling = (tool: string, input: fc.Arbitrary<Record<string, unknown>>): fc.Arbitrary<Step> =>
   fc.record({ tool: fc.constant(tool), butler, input });
-const optional = { requiredKeys: ["content"] as const };
 
 const episode = telling(
   "memory_store_episode",
@@ -52,7 +51,10 @@ const episode = telling(
 );
 const note = telling(
   "memory_store",
-  fc.record({ content: words(4), tier: fc.constantFrom<Tier>("eden", "mid", "long"), tags }, optional as never),
+  fc.record(
+    { content: words(4), tier: fc.constantFrom<Tier>("eden", "mid", "long"), tags },
+    { requiredKeys: ["content"] },
+  ),
 );
 const fact = fc
   .tuple(
@@ -88,10 +90,15 @@ const rule = fc.tuple(butler, fc.boolean(), words(4), tags).map(
 );
 const happening: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
-    mark: fc.constantFrom("memory_forget", "memory_forget", "memory_confirm", "memory_restore"),
+    mark: fc.constantFrom(
+      "memory_forget" as const,
+      "memory_forget" as const,
+      "memory_confirm" as const,
+      "memory_restore" as const,
+    ),
     n: fc.nat(60),
-  }) as fc.Arbitrary<Step>,
-  fc.record({ days: fc.constantFrom(0.2, 1, 4, 8, 20, 45) }),
+  }),
+  fc.record({ days: fc.constantFrom(0.2, 0.5, 1, 3, 8, 20) }),
   fc.constant<Step>({ sweep: true }),
 );
 
@@ -101,9 +108,10 @@ export const told: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fact },
   { weight: 3, arbitrary: rule },
 );
+/** Never more than an arm of a search is deep. */
 export const steps = fc.array(fc.oneof({ weight: 19, arbitrary: told }, { weight: 5, arbitrary: happening }), {
   minLength: 20,
-  maxLength: 44,
+  maxLength: 40,
   size: "max",
 });
 
