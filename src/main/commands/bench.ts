@@ -1,10 +1,12 @@
+import { MOST_PROMPTS } from "../../bench/intent-memories.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { ExitCode } from "../../serve/failures.ts";
+import { benchIntent } from "../bench-intent.ts";
 import { benchJobs, jobLines } from "../bench-jobs.ts";
 import { benchLatency } from "../bench-latency.ts";
 import { benchQuality, type QualityWishes } from "../bench-quality.ts";
 import { benchScale } from "../bench-scale.ts";
-import { type Context, type Read, readOptions } from "../command.ts";
+import { type CommandModule, type Context, readOptions } from "../command.ts";
 
 export const usage = `butler bench latency [--n <memories>] [--queries <calls>] [--store pglite|postgres] [--keep <folder>] [--json]
 
@@ -34,19 +36,50 @@ the evidence came back. A file is {name, corpora: [{id, memories: [{id, session?
 questions: [{id, question, category, evidence: [memory ids]}]}]}.
 --pool puts everything into one store, with --distractors beside invented memories, and compares. --ablation leaves parts
 of the recipe out, one after the other. --keep leaves the stores in a folder and uses them again for the same files and
-model; take another folder when what is stored of a memory has changed. --svg writes a chart.`;
+model; take another folder when what is stored of a memory has changed. --svg writes a chart.
+
+butler bench intent [--prompts <of each intent>] [--json]
+
+Stores the invented memory of a person and of projects, and asks for identities, preferences, procedures and events, with
+intent routing and diversification on and off.`;
 
 const text = { type: "string" } as const;
 const flag = { type: "boolean" } as const;
 
-/** --keep of the other benchmarks names a folder. */
-const SCALE = { n: text, queries: text, store: text, keep: flag, json: flag } as const;
+const BENCHES: Readonly<Record<string, CommandModule["run"]>> = { latency, scale, jobs, quality, intent };
 
-/** What each benchmark takes. */
-const OPTIONS = {
-  latency: { n: text, queries: text, store: text, keep: text, json: flag },
-  jobs: { n: text, store: text, json: flag },
-  quality: {
+export async function run([what = "", ...args]: readonly string[], context: Context): Promise<ExitCode> {
+  const bench = Object.hasOwn(BENCHES, what) ? BENCHES[what] : undefined;
+  if (bench === undefined)
+    throw invalid("arguments", "Say what to measure: butler bench latency, scale, jobs, quality or intent.");
+  return bench(args, context);
+}
+
+async function latency(args: readonly string[], context: Context): Promise<ExitCode> {
+  const options = { n: text, queries: text, store: text, keep: text, json: flag } as const;
+  const { n = "10000", queries = "200", store, keep, json = false } = readOptions(args, options).values;
+  const wishes = { n: readCount(n, "--n", 100), queries: readCount(queries, "--queries", 1) };
+  await benchLatency({ ...wishes, databaseUrl: serverOf(store, context), keep, json }, context);
+  return 0;
+}
+
+async function scale(args: readonly string[], context: Context): Promise<ExitCode> {
+  const options = { n: text, queries: text, store: text, keep: flag, json: flag } as const;
+  const { n = "100000", queries = "200", store, keep = false, json = false } = readOptions(args, options).values;
+  const wishes = { n: readCount(n, "--n", 100), queries: readCount(queries, "--queries", 1) };
+  await benchScale({ ...wishes, databaseUrl: serverOf(store, context), keep, json }, context);
+  return 0;
+}
+
+async function jobs(args: readonly string[], context: Context): Promise<ExitCode> {
+  const { n = "100000", store, json } = readOptions(args, { n: text, store: text, json: flag }).values;
+  const figures = await benchJobs(readCount(n, "--n", 100), serverOf(store, context));
+  context.say(json ? JSON.stringify(figures, null, 2) : jobLines(figures).join("\n"));
+  return 0;
+}
+
+async function quality(args: readonly string[], context: Context): Promise<ExitCode> {
+  const { values } = readOptions(args, {
     data: { ...text, multiple: true },
     store: text,
     mode: text,
@@ -58,66 +91,33 @@ const OPTIONS = {
     keep: text,
     svg: text,
     json: flag,
-  },
-} as const;
-
-const all = { ...OPTIONS.latency, ...OPTIONS.jobs, ...OPTIONS.quality };
-type Values = Read<typeof all>["values"];
-
-export async function run(args: readonly string[], context: Context): Promise<ExitCode> {
-  if (args[0] === "scale") return runScale(args.slice(1), context);
-  const { values, positionals } = readOptions(args, all, true);
-  const [what, ...rest] = positionals;
-  if ((what !== "latency" && what !== "jobs" && what !== "quality") || rest.length > 0)
-    throw invalid("arguments", "Say what to measure: butler bench latency, scale, jobs or quality.");
-  const foreign = Object.keys(values).find((name) => !Object.hasOwn(OPTIONS[what], name));
-  if (foreign !== undefined) throw invalid("arguments", `butler bench ${what} knows no --${foreign}.`);
-  const databaseUrl = serverOf(values.store ?? "pglite", context);
-  const json = values.json ?? false;
-  if (what === "quality") {
-    await benchQuality(qualityWishes(values, databaseUrl), context);
-  } else if (what === "jobs") {
-    const figures = await benchJobs(readCount(values.n ?? "100000", "--n", 100), databaseUrl);
-    context.say(json ? JSON.stringify(figures, null, 2) : jobLines(figures).join("\n"));
-  } else {
-    const n = readCount(values.n ?? "10000", "--n", 100);
-    const queries = readCount(values.queries ?? "200", "--queries", 1);
-    await benchLatency({ n, queries, databaseUrl, keep: values.keep, json }, context);
-  }
-  return 0;
-}
-
-async function runScale(args: readonly string[], context: Context): Promise<ExitCode> {
-  const { values } = readOptions(args, SCALE);
-  const wishes = {
-    n: readCount(values.n ?? "100000", "--n", 100),
-    queries: readCount(values.queries ?? "200", "--queries", 1),
-    databaseUrl: serverOf(values.store ?? "pglite", context),
-    keep: values.keep ?? false,
-    json: values.json ?? false,
-  };
-  await benchScale(wishes, context);
-  return 0;
-}
-
-function qualityWishes(values: Values, databaseUrl: string | undefined): QualityWishes {
-  return {
+  } as const);
+  const { mode, rerank, keep, svg } = values;
+  const wishes: QualityWishes = {
     // Given more than once it is a list.
     files: [values.data ?? []].flat(),
-    databaseUrl,
-    mode: values.mode,
-    rerank: values.rerank,
+    databaseUrl: serverOf(values.store, context),
+    mode,
+    rerank,
     model: !values["no-model"],
     pool: values.pool ?? false,
     distractors: readCount(values.distractors ?? "0", "--distractors", 0),
     ablation: values.ablation ?? false,
-    keep: values.keep,
-    svg: values.svg,
+    keep,
+    svg,
     json: values.json ?? false,
   };
+  await benchQuality(wishes, context);
+  return 0;
 }
 
-function serverOf(store: string, { environment }: Context): string | undefined {
+async function intent(args: readonly string[], context: Context): Promise<ExitCode> {
+  const { prompts = `${MOST_PROMPTS}`, json = false } = readOptions(args, { prompts: text, json: flag }).values;
+  await benchIntent({ prompts: readCount(prompts, "--prompts", 1), json }, context);
+  return 0;
+}
+
+function serverOf(store = "pglite", { environment }: Context): string | undefined {
   if (store === "pglite") return undefined;
   if (store !== "postgres") throw invalid("store", `--store is "${store}"; it must be pglite or postgres.`);
   if (environment.databaseUrl === undefined) throw invalid("store", "--store postgres needs BUTLER_DATABASE_URL.");
