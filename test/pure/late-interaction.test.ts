@@ -193,10 +193,11 @@ describe("neighbours", () => {
   const NONE = { tokens: 0, keywords: 0, meaning: 0, answer: 0 };
 
   it("help a short memory of the same session", () => {
-    expect(beside({})).toMatchObject({ tokens: 0.8, answer: 1 });
+    expect(beside({ name: "ada" })).toMatchObject({ tokens: 0.8, answer: 1 });
+    expect(beside({})).toMatchObject({ tokens: 0.8, answer: 0 });
     expect(beside({}).meaning).toBeCloseTo(0.3 * 0.8, 12);
     expect(beside({}).keywords).toBeGreaterThan(0);
-    expect(beside({ ordinal: 3 })).toMatchObject({ tokens: 0.6, answer: 0 });
+    expect(beside({ ordinal: 3, name: "ada" })).toMatchObject({ tokens: 0.6, answer: 0 });
   });
 
   it("do not help a long one, one of another session, or one that is far away", () => {

@@ -96,7 +96,7 @@ export function naiveReading(asking: Asking, candidates: readonly string[], told
         meaning: asking.hasVector ? meaning : 0,
         speaker: Number(asking.names.length === 1 && t.name === asking.names[0]),
         person: Number(t.withNamed),
-        answer: Number(at(t, -1)?.asks ?? false),
+        answer: Number(t.name !== undefined && at(t, -1)?.asks === true),
         question: Number(t.asks && t.name !== undefined),
       },
     ];
