@@ -84,7 +84,7 @@ create table episodes (
   constraint episodes_tenant_id_check CHECK ((tenant_id <> ''::text)),
   constraint episodes_tier_check CHECK ((tier = ANY (ARRAY['eden'::text, 'mid'::text, 'long'::text]))),
   constraint episodes_validity_check CHECK ((validity = ANY (ARRAY['active'::text, 'retracted'::text])))
-);
+) with (fillfactor=85);
 
 create table facts (
   id uuid not null,
@@ -135,7 +135,7 @@ create table facts (
   constraint facts_supersedes_id_fkey FOREIGN KEY (supersedes_id) REFERENCES facts(id),
   constraint facts_tenant_id_check CHECK ((tenant_id <> ''::text)),
   constraint facts_validity_check CHECK ((validity = ANY (ARRAY['active'::text, 'fading'::text, 'superseded'::text, 'expired'::text, 'retracted'::text])))
-);
+) with (fillfactor=85);
 
 create table idempotency_keys (
   tenant_id text not null,
@@ -305,7 +305,7 @@ create table rules (
   constraint rules_success_count_check CHECK ((success_count >= 0)),
   constraint rules_tenant_id_check CHECK ((tenant_id <> ''::text)),
   constraint rules_validity_check CHECK ((validity = ANY (ARRAY['active'::text, 'fading'::text, 'expired'::text, 'retracted'::text])))
-);
+) with (fillfactor=85);
 
 create table shelves (
   sk integer not null generated always as identity,
@@ -328,7 +328,6 @@ CREATE INDEX episodes_pending ON public.episodes USING btree (tenant_id, butler,
 CREATE INDEX episodes_session ON public.episodes USING btree (tenant_id, session_id, ordinal);
 CREATE INDEX episodes_speaker ON public.episodes USING btree (tenant_id, lower(split_part(speaker, ' '::text, 1)), session_id) WHERE (speaker IS NOT NULL);
 CREATE INDEX episodes_tags ON public.episodes USING gin (tags);
-CREATE INDEX episodes_tier ON public.episodes USING btree (tenant_id, tier, last_referenced_at);
 CREATE INDEX facts_key ON public.facts USING btree (tenant_id, scope, subject, predicate, created_at);
 CREATE UNIQUE INDEX facts_one_live ON public.facts USING btree (tenant_id, scope, subject, predicate) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
 CREATE INDEX facts_profile ON public.facts USING btree (tenant_id, scope, importance DESC) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));

@@ -73,6 +73,7 @@ function under(memory: Memory, name: SettingName): Memory {
   return {
     ...atTime(memory, ASKED_AT),
     settings: { ...settings, retrieval: { ...settings.retrieval, ...SETTINGS[name] } },
+    uncounted: [],
     afterwards: { push: () => undefined, settled: () => Promise.resolve() },
   };
 }

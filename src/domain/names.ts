@@ -39,10 +39,24 @@ export function possibleNames(text: string): string[] {
 /** The text without those names; the whole text if nothing else would be left. */
 export function withoutNames(text: string, names: readonly string[]): string {
   if (names.length === 0) return text;
-  // The longest first: Ann would leave half of Ann-Marie behind.
-  const longest = names.toSorted((a, b) => b.length - a.length);
-  const any = longest.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
-  const named = new RegExp(`(?<![\\p{L}\\p{N}])(?:${any})(?:['\u2019]s)?(?![\\p{L}\\p{N}])`, "giu");
-  const rest = text.replace(named, " ").replace(/\s+/g, " ").trim();
+  const rest = text.replace(anyOf(names), " ").replace(/\s+/g, " ").trim();
   return /[\p{L}\p{N}]/u.test(rest) ? rest : text;
+}
+
+/** The same few people are named again and again, and a pattern is fast from its second use on. */
+const patterns = new Map<string, RegExp>();
+const MOST_PATTERNS = 500;
+
+function anyOf(names: readonly string[]): RegExp {
+  // The longest first: Ann would leave half of Ann-Marie behind.
+  const any = names
+    .toSorted((a, b) => b.length - a.length)
+    .map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+    .join("|");
+  const known = patterns.get(any);
+  if (known !== undefined) return known;
+  const made = new RegExp(`(?<![\\p{L}\\p{N}])(?:${any})(?:['\u2019]s)?(?![\\p{L}\\p{N}])`, "giu");
+  if (patterns.size >= MOST_PATTERNS) patterns.clear();
+  patterns.set(any, made);
+  return made;
 }

@@ -26,8 +26,11 @@ export function cleanText(text: string): string {
   return isWellFormed(withoutNul) ? withoutNul : withoutNul.replace(/\p{Cs}/gu, "\ufffd");
 }
 
+const ASCII = /^[\t\n\r -~]*$/;
+
 /** Lower case can leave characters that compose again, so NFKC comes before and after it. Never locale dependent. */
 function fold(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
   return text.normalize("NFKC").replace(INVISIBLE, "").toLowerCase().normalize("NFKC");
 }
 

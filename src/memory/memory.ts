@@ -11,6 +11,7 @@ import type { RequestContext } from "../domain/request.ts";
 import type { Viewer } from "../domain/scope.ts";
 import type { Shelves } from "../store/shelves.ts";
 import type { Afterwards } from "./afterwards.ts";
+import type { Uncounted } from "./reference.ts";
 import type { Settings } from "./settings.ts";
 import type { EmbeddingVersions } from "./versions.ts";
 
@@ -39,6 +40,8 @@ export interface Memory {
   readonly shelves: Shelves;
   /** Words written by this process and not folded yet, by shelf. */
   readonly unfolded: Map<number, number>;
+  /** Answers whose references wait to be counted. */
+  readonly uncounted: Uncounted[];
   /** Work that follows the answer: counting references, folding postings. */
   readonly afterwards: Afterwards;
   readonly log: Log;

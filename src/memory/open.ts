@@ -62,6 +62,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
     versions,
     shelves,
     unfolded: new Map(),
+    uncounted: [],
     afterwards,
     adopt: versions.adopt,
     async close() {

@@ -3,11 +3,14 @@
  * 22 ms in which a search gathers its candidates; PGlite itself never keeps a plan.
  */
 import { messages, type PGlite, parse, protocol } from "@electric-sql/pglite";
+import { type ColumnReader, columnReaders, inBinary, readRows } from "./pglite-binary.ts";
 
 interface Statement {
   readonly name: string;
   readonly paramTypes: readonly number[];
   readonly rows: messages.RowDescriptionMessage | undefined;
+  /** One for each column, when the statement brings bytes and all columns can be read in binary. */
+  readonly readers: readonly ColumnReader[] | undefined;
 }
 
 export interface Statements {
@@ -20,11 +23,13 @@ export interface Statements {
 
 /** Statements of one text each: a house has some dozens of them. Their plans take memory, so the number is bounded. */
 const MOST = 200;
+const NOTHING = new Uint8Array(0);
 const RESULT_TYPE_CHANGED = "0A000";
 const SHAPES = /^\s*(?:create|alter|drop|do)\b/i;
 const SHAPES_WITHIN = /\b(?:create|alter|drop|do)\b/i;
 
-export function preparedStatements(pg: PGlite): Statements {
+/** `keep` makes bytes of a result its own. */
+export function preparedStatements(pg: PGlite, keep: (bytes: Uint8Array) => Uint8Array): Statements {
   const { serialize } = protocol;
   /** Undefined: seen once. A Map keeps the order in which keys were set, so the first is the one unused for longest. */
   const seen = new Map<string, Statement | undefined>();
@@ -42,7 +47,21 @@ export function preparedStatements(pg: PGlite): Statements {
     );
     const params = told.find((m): m is messages.ParameterDescriptionMessage => m.name === "parameterDescription");
     const rows = told.find((m): m is messages.RowDescriptionMessage => m.name === "rowDescription");
-    return { name, paramTypes: params?.dataTypeIDs ?? [], rows };
+    const readers = rows && columnReaders(rows.fields, keep);
+    return { name, paramTypes: params?.dataTypeIDs ?? [], rows, readers };
+  }
+
+  /** The answer as it stands on the wire: the library's own parser knows text only. */
+  async function sendRaw(...parts: Uint8Array[]): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    await pg.execProtocolRawStream(Buffer.concat(parts), {
+      syncToFs: false,
+      // A view of the engine's memory, which is gone with the next call.
+      onRawData: (chunk) => void chunks.push(Buffer.from(chunk)),
+    });
+    // The engine keeps that listener until an ordinary call ends; an empty one is such a call.
+    await pg.execProtocol(NOTHING, { syncToFs: false });
+    return Buffer.concat(chunks);
   }
 
   async function forget(...texts: readonly string[]): Promise<void> {
@@ -60,17 +79,16 @@ export function preparedStatements(pg: PGlite): Statements {
     await forget(...seen.keys());
   }
 
-  async function run({ name, paramTypes, rows }: Statement, params: readonly unknown[]): Promise<unknown[]> {
+  async function run({ name, paramTypes, rows, readers }: Statement, params: readonly unknown[]): Promise<unknown[]> {
     const values = params.map((value, index) => {
       if (value === null || value === undefined) return null;
       const write = pg.serializers[paramTypes[index] ?? 0];
       return write ? write(value) : String(value);
     });
-    const { messages: told } = await send(
-      serialize.bind({ statement: name, values }),
-      serialize.execute({}),
-      serialize.sync(),
-    );
+    const bind = serialize.bind({ statement: name, values });
+    const rest = [serialize.execute({}), serialize.sync()];
+    if (rows && readers) return readRows(await sendRaw(inBinary(bind), ...rest), rows.fields, readers);
+    const { messages: told } = await send(bind, ...rest);
     return parse.parseResults(rows ? [rows, ...told] : told, pg.parsers)[0]?.rows ?? [];
   }
 

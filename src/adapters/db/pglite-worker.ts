@@ -39,12 +39,13 @@ function fatal(reason: string): never {
 }
 
 /** A pooled Buffer would drag its whole pool through the message, so each value owns its memory. */
-function parseBytes(hex: string): Uint8Array {
-  const bytes = new Uint8Array((hex.length - 2) / 2);
-  Buffer.from(bytes.buffer).write(hex.slice(2), "hex");
+function ownBytes(view: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(view);
   if (bytes.length >= TRANSFER_FROM) transfers.push(bytes.buffer);
   return bytes;
 }
+
+const parseBytes = (hex: string): Uint8Array => ownBytes(Buffer.from(hex.slice(2), "hex"));
 
 function formatBytes(value: unknown): string {
   if (typeof value === "string") return value;
@@ -141,7 +142,7 @@ async function run(pg: PGlite, statements: Statements, call: Call): Promise<unkn
 
 async function serve(): Promise<void> {
   const { pg, files } = await open();
-  const statements = preparedStatements(pg);
+  const statements = preparedStatements(pg, ownBytes);
   let inTransaction = false;
   const handle = async (call: Call) => {
     if (call.op === "begin") inTransaction = true;

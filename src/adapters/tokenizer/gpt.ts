@@ -29,6 +29,7 @@ export async function openTokenizer(name: TokenizerName): Promise<Tokenizer> {
   const known = new Map<string, number>();
 
   function countParts(text: string): number {
+    if (text.length <= RUN) return countTokens(text, PLAIN);
     let total = 0;
     let from = 0;
     for (const run of text.matchAll(LONG_RUN)) {

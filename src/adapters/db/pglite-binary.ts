@@ -1,0 +1,78 @@
+/**
+ * Results in PostgreSQL's binary format, for statements that bring bytes: as hex, the token bits that a search reads took twice
+ * the room and 1.5 of its 11 ms.
+ */
+import { protocol } from "@electric-sql/pglite";
+
+export type ColumnReader = (row: Buffer, from: number, to: number) => unknown;
+
+interface Field {
+  readonly name: string;
+  readonly dataTypeID: number;
+}
+
+const BYTEA = 17;
+
+/** Undefined when there are no bytes among the columns, or a type that is not read here. */
+export function columnReaders(
+  fields: readonly Field[],
+  keep: (bytes: Uint8Array) => Uint8Array,
+): readonly ColumnReader[] | undefined {
+  if (!fields.some(({ dataTypeID }) => dataTypeID === BYTEA)) return undefined;
+  const known: Readonly<Record<number, ColumnReader>> = {
+    16: (row, from) => row[from] === 1,
+    [BYTEA]: (row, from, to) => keep(row.subarray(from, to)),
+    20: (row, from) => row.readBigInt64BE(from).toString(),
+    23: (row, from) => row.readInt32BE(from),
+    25: (row, from, to) => row.toString("utf8", from, to),
+    701: (row, from) => row.readDoubleBE(from),
+    2950: (row, from, to) => row.toString("hex", from, to).replace(UUID, "$1-$2-$3-$4-$5"),
+  };
+  const readers = fields.flatMap(({ dataTypeID }) => known[dataTypeID] ?? []);
+  return readers.length === fields.length ? readers : undefined;
+}
+
+/** A bind message that asked for text ends with the number of wished formats, 0. This one wishes one for all columns: binary. */
+export function inBinary(bind: Uint8Array): Buffer {
+  const message = Buffer.alloc(bind.length + 2);
+  message.set(bind);
+  message.writeInt32BE(message.length - 1, 1);
+  message.writeInt16BE(1, bind.length - 2);
+  message.writeInt16BE(1, bind.length);
+  return message;
+}
+
+const UUID = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
+const DATA_ROW = 0x44;
+const ERROR = 0x45;
+
+/** Every message is a letter, its length without the letter, and a body. */
+export function readRows(told: Buffer, fields: readonly Field[], readers: readonly ColumnReader[]): unknown[] {
+  const rows: unknown[] = [];
+  for (let at = 0; at < told.length; at += 1 + told.readInt32BE(at + 1)) {
+    if (told[at] === ERROR) throw errorIn(told);
+    if (told[at] === DATA_ROW) rows.push(readRow(told, at + 5, fields, readers));
+  }
+  return rows;
+}
+
+function readRow(told: Buffer, start: number, fields: readonly Field[], readers: readonly ColumnReader[]): unknown {
+  const row: Record<string, unknown> = {};
+  let at = start + 2;
+  fields.forEach(({ name }, index) => {
+    const length = told.readInt32BE(at);
+    at += 4;
+    row[name] = length < 0 ? null : readers[index]?.(told, at, at + length);
+    at += Math.max(0, length);
+  });
+  return row;
+}
+
+/** As the library would have thrown it. */
+function errorIn(told: Buffer): unknown {
+  let error: unknown;
+  new protocol.Parser().parse(told, (message) => {
+    if (message.name === "error") error ??= message;
+  });
+  return error;
+}
