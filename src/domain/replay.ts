@@ -73,7 +73,8 @@ export function applyEvent(ledger: Ledger, event: ReplayEvent): void {
   if (type === undefined) return;
   const rows = ledger.memories[type];
   if (isBirth(event)) {
-    rows.set(event.entity_id, { ...(payload.row as RowJson) });
+    // Rows from before trust was written down were given it by the migration.
+    rows.set(event.entity_id, { trust: "agent", ...(payload.row as RowJson) });
   } else if (event.event_type === `${type}.deleted`) {
     if (!rows.delete(event.entity_id)) ledger.orphans.push(describe(event));
     ledger.deleted[type].add(event.entity_id);

@@ -27,6 +27,7 @@ import { jobs } from "../memory/jobs.ts";
 import { type OpenMemory, openMemory } from "../memory/open.ts";
 import { jobRunner } from "../memory/run-job.ts";
 import type { Settings } from "../memory/settings.ts";
+import { openExtractor } from "./extractor.ts";
 
 export interface StorePlace {
   /** The folder of a butler's embedded store. */
@@ -81,6 +82,7 @@ export function memoryOpener(options: {
         log,
         previous: models && olderModel(models, log),
         reranker: reranker(config.memory.retrieval),
+        extractor: openExtractor(config.memory.extractor),
         recipe: options.recipe,
       });
     } catch (error) {

@@ -1,4 +1,5 @@
 /** What every memory is born with: its provenance, and nobody has read or forgotten it yet. */
+import type { Trust } from "../domain/trust.ts";
 import type { SharedColumns } from "../store/columns.ts";
 import type { Call } from "./memory.ts";
 import type { Redactor } from "./privacy.ts";
@@ -9,6 +10,8 @@ export interface Told {
   readonly importance?: number | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly metadata?: Record<string, unknown> | undefined;
+  /** What an agent tells through a tool is the agent's word. */
+  readonly trust?: Trust | undefined;
 }
 
 export function birth(call: Call, redactor: Redactor, told: Told): Omit<SharedColumns, "content"> {
@@ -22,6 +25,7 @@ export function birth(call: Call, redactor: Redactor, told: Told): Omit<SharedCo
     source: told.source,
     source_episode_id: told.source_episode_id ?? null,
     request_id: call.request?.request_id ?? null,
+    trust: told.trust ?? "agent",
     created_at: now,
     reference_count: 0,
     last_referenced_at: null,

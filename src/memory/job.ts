@@ -1,7 +1,7 @@
 /** What a job is: something a memory does by itself, on a schedule or by hand. Idempotent: run twice, the second changes nothing. */
 import type { Memory } from "./memory.ts";
 
-export const JOB_NAMES = ["promote", "decay_sweep", "episode_cleanup", "reembed", "hygiene"] as const;
+export const JOB_NAMES = ["consolidate", "promote", "decay_sweep", "episode_cleanup", "reembed", "hygiene"] as const;
 export type JobName = (typeof JOB_NAMES)[number];
 
 export interface JobContext {

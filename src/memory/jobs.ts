@@ -1,4 +1,5 @@
 /** The jobs that a memory does by itself. The scheduler runs what stands here, and nothing else. */
+import { consolidate } from "./consolidate.ts";
 import { decaySweep } from "./decay-sweep.ts";
 import { episodeCleanup } from "./episode-cleanup.ts";
 import { hygiene } from "./hygiene.ts";
@@ -6,6 +7,6 @@ import type { Job } from "./job.ts";
 import { promote } from "./promote.ts";
 import { reembed } from "./reembed.ts";
 
-export const jobs: readonly Job[] = [promote, decaySweep, episodeCleanup, reembed, hygiene];
+export const jobs: readonly Job[] = [consolidate, promote, decaySweep, episodeCleanup, reembed, hygiene];
 
 export const jobNamed = (name: string): Job | undefined => jobs.find((job) => job.name === name);

@@ -2,6 +2,7 @@
 import type { Clock } from "../adapters/clock.ts";
 import type { Db } from "../adapters/db/port.ts";
 import type { Embedder } from "../adapters/embedder/port.ts";
+import type { Extractor } from "../adapters/extractor/port.ts";
 import type { Ids } from "../adapters/ids.ts";
 import type { Log } from "../adapters/log.ts";
 import type { Reranker } from "../adapters/reranker/port.ts";
@@ -31,6 +32,8 @@ export interface Memory {
   readonly versions: EmbeddingVersions;
   /** Opened when the settings ask for a cross-encoder. */
   readonly reranker: Reranker | undefined;
+  /** Who reads episodes when they are consolidated. */
+  readonly extractor: Extractor | undefined;
   /** The weights of late interaction. */
   readonly recipe: Recipe;
   /** First names of speakers that questions have met, by tenant: a guess that the store confirms each time. */

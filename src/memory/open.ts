@@ -2,6 +2,7 @@
 import type { Clock } from "../adapters/clock.ts";
 import type { Db } from "../adapters/db/port.ts";
 import type { Embedder, ModelVersion } from "../adapters/embedder/port.ts";
+import type { Extractor } from "../adapters/extractor/port.ts";
 import type { Ids } from "../adapters/ids.ts";
 import type { Log } from "../adapters/log.ts";
 import type { Reranker } from "../adapters/reranker/port.ts";
@@ -28,6 +29,8 @@ export interface MemoryParts {
   readonly previous?: ((version: ModelVersion) => Promise<Embedder | undefined>) | undefined;
   /** Closed with the memory. */
   readonly reranker?: Reranker | undefined;
+  /** Closed with the memory. */
+  readonly extractor?: Extractor | undefined;
   /** Other weights than the ordinary ones: what a benchmark compares. */
   readonly recipe?: Recipe | undefined;
   readonly tokenizer: Tokenizer;
@@ -51,6 +54,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
   return {
     ...parts,
     reranker: parts.reranker,
+    extractor: parts.extractor,
     recipe: parts.recipe ?? RECIPE,
     knownNames: new Map(),
     get embedder() {
@@ -68,6 +72,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
     async close() {
       await afterwards.settled();
       await parts.reranker?.close();
+      await parts.extractor?.close();
       await versions.close();
       await parts.db.close();
     },

@@ -5,6 +5,7 @@ import { firstName } from "../domain/names.ts";
 import type { Found } from "../domain/redact.ts";
 import { contentKey } from "../domain/text.ts";
 import { expiryOf, type Tier } from "../domain/tiers.ts";
+import { trustOfSpeaker } from "../domain/trust.ts";
 import {
   deleteEpisodes,
   type EpisodeTwin,
@@ -122,7 +123,11 @@ function draft(call: Call, input: EpisodeInput): Omit<PreparedEpisode, "vector">
     occurred_at: input.occurred_at ?? now,
     // A back-filled memory lives from now on, not from when it happened: it would be gone before it was ever read.
     expires_at: expiryOf(tierPolicy(memory.settings, tier), now),
-    ...birth(call, redactor, { ...input, source: session === null ? "manual" : `session:${session}` }),
+    ...birth(call, redactor, {
+      ...input,
+      source: session === null ? "manual" : `session:${session}`,
+      trust: trustOfSpeaker(speaker),
+    }),
   };
   return { row, redactions: redactor.redactions };
 }

@@ -7,6 +7,7 @@ import type { Found } from "../domain/redact.ts";
 import { canSee, writableScope } from "../domain/scope.ts";
 import { judgeFact } from "../domain/supersede.ts";
 import { normaliseKey } from "../domain/text.ts";
+import type { Trust } from "../domain/trust.ts";
 import { findEpisode } from "../store/episodes.ts";
 import { changeFact, type Fact, type FactChange, insertFact, lockLiveFact } from "../store/facts.ts";
 import { insertLinks, type Link } from "../store/links.ts";
@@ -30,6 +31,7 @@ export interface FactInput {
   readonly valid_to?: Date | undefined;
   readonly source_episode_id?: string | undefined;
   readonly metadata?: Record<string, unknown> | undefined;
+  readonly trust?: Trust | undefined;
 }
 
 export interface FactAnswer {
@@ -97,7 +99,7 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
   }
 }
 
-function factFrom(call: Call, input: FactInput, redactor: ReturnType<typeof openRedactor>): Fact {
+export function factFrom(call: Call, input: FactInput, redactor: ReturnType<typeof openRedactor>): Fact {
   const { caller, now } = call;
   const permanence = input.permanence ?? "standard";
   const subjectText = redactor.text(input.subject).trim();
@@ -205,7 +207,7 @@ function supportFrom(call: Call, fact: Fact, episode: string | undefined): Link[
   ];
 }
 
-async function retire(call: Call, { sql, tell }: Writing, live: Fact, by: string): Promise<void> {
+export async function retire(call: Call, { sql, tell }: Writing, live: Fact, by: string): Promise<void> {
   const set: FactChange = { validity: next(live.validity, "supersede"), superseded_at: call.now };
   await changeFact(sql, live.id, live.validity, set);
   await unfile(sql, [live.id], call.now);

@@ -6,6 +6,7 @@ import type { Maturity } from "../domain/maturity.ts";
 import type { Found } from "../domain/redact.ts";
 import { writableScope } from "../domain/scope.ts";
 import { contentKey } from "../domain/text.ts";
+import type { Trust } from "../domain/trust.ts";
 import { insertLinks, type Link } from "../store/links.ts";
 import {
   changeRule,
@@ -29,6 +30,7 @@ export interface RuleInput {
   readonly tags?: readonly string[] | undefined;
   readonly source_episode_id?: string | undefined;
   readonly matcher?: Record<string, unknown> | undefined;
+  readonly trust?: Trust | undefined;
 }
 
 export interface RuleAnswer {
@@ -78,7 +80,7 @@ export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAn
 export const ruleKey = (content: string): Buffer =>
   createHash("sha256").update(contentKey(content)).digest().subarray(0, 16);
 
-function ruleFrom(call: Call, input: RuleInput, redactor: ReturnType<typeof openRedactor>): NewRule {
+export function ruleFrom(call: Call, input: RuleInput, redactor: ReturnType<typeof openRedactor>): NewRule {
   const { caller, now } = call;
   const content = redactor.text(input.content);
   return {
@@ -103,7 +105,7 @@ function ruleFrom(call: Call, input: RuleInput, redactor: ReturnType<typeof open
 }
 
 /** Telling a rule again keeps it from fading, and brings an expired one back; trust it still has to earn. */
-async function sayAgain(call: Call, { sql, tell }: Writing, twin: Rule, sk: number): Promise<void> {
+export async function sayAgain(call: Call, { sql, tell }: Writing, twin: Rule, sk: number): Promise<void> {
   const happening = twin.validity === "expired" ? "restore" : "confirm";
   const set = {
     validity: next(twin.validity, happening) as Rule["validity"],

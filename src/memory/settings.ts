@@ -1,5 +1,6 @@
 /** `[modules.memory]` of a butler.toml: the keys, what they accept and their defaults. */
 import { z } from "zod";
+import { PROVIDERS } from "../adapters/extractor/port.ts";
 import { DAY_MS } from "../domain/decay.ts";
 import type { PromotionBar } from "../domain/promotion.ts";
 import type { Tier, TierPolicy } from "../domain/tiers.ts";
@@ -103,6 +104,22 @@ export const Settings = z
       })
       .prefault({}),
     long: z.strictObject({ ttl_days: positive.default(365), max_entries: count.default(200) }).prefault({}),
+    // Prices are in US dollars for a million tokens; without them the price list of the version is used.
+    extractor: z
+      .strictObject({
+        provider: z.enum(PROVIDERS).default("local"),
+        model: z.string().min(1).optional(),
+        base_url: z.url().optional(),
+        api_key_env: z
+          .string()
+          .regex(/^[A-Za-z_]\w*$/)
+          .optional(),
+        daily_budget_usd: z.number().min(0).default(1),
+        timeout_seconds: z.number().min(1).max(140).default(120),
+        input_price: z.number().min(0).optional(),
+        output_price: z.number().min(0).optional(),
+      })
+      .prefault({}),
     privacy: z.strictObject({ redact: z.boolean().default(true) }).prefault({}),
   })
   .describe("[modules.memory]");

@@ -18,6 +18,8 @@ export interface Writing {
   readonly sql: Sql;
   /** Tells the audit stream; written together with everything else, in the order told. */
   tell(happened: Happened): void;
+  /** Events that were made elsewhere, after those told so far. */
+  record(...events: readonly NewEvent[]): void;
 }
 
 export interface Written<A> {
@@ -66,7 +68,11 @@ async function writeOnce<A extends object>(
       if (kept) return { answer: sameInput(kept.input_hash, hash, kept.answer) as A, repeated: true };
     }
     const events: NewEvent[] = [];
-    const answer = await work({ sql, tell: (happened) => events.push(eventOf(call, happened)) });
+    const answer = await work({
+      sql,
+      tell: (happened) => events.push(eventOf(call, happened)),
+      record: (...made) => void events.push(...made),
+    });
     if (key !== undefined && hash !== undefined) {
       const kept = { key, input_hash: hash, answer: answer as Record<string, unknown> };
       if (!(await keepAnswers(sql, owner, [kept], now))) throw keyTaken;

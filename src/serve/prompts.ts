@@ -67,6 +67,7 @@ const WORDS: Readonly<Record<string, Words>> = {
     [
       `Consolidate what we did in this session into memory${focus ? `, looking only at: ${focus}` : ""}.`,
       "",
+      "0. If you have the tool memory_consolidate, call it first: it gives you episodes of earlier sessions that nobody has learned from yet, with what is known, and takes back what you learned.",
       "1. List for yourself what a future session would be glad to know: decisions, preferences, names, dates, things that went wrong and why.",
       "2. For each one call memory_recall first. Known and unchanged: memory_confirm. Known but changed: memory_store_fact with the same subject and predicate. New: memory_store_fact.",
       "   Several values (likes, knows, visited)? Put the object into the predicate: likes:green tea.",

@@ -1,4 +1,6 @@
 /** The columns that every kind of memory has. */
+import type { Trust } from "../domain/trust.ts";
+
 export interface SharedColumns {
   readonly id: string;
   readonly tenant_id: string;
@@ -9,6 +11,7 @@ export interface SharedColumns {
   readonly source: string;
   readonly source_episode_id: string | null;
   readonly request_id: string | null;
+  readonly trust: Trust;
   readonly created_at: Date;
   readonly reference_count: number;
   readonly last_referenced_at: Date | null;

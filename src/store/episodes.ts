@@ -28,7 +28,7 @@ export interface NewEpisode extends Episode {
 
 const COLUMNS = `id tenant_id butler session_id ordinal speaker content summary tier promoted_at consolidation_status
   consolidation_attempts last_consolidation_error next_consolidation_retry_at validity forgotten_at forget_reason
-  occurred_at expires_at source_butler source source_episode_id request_id created_at reference_count
+  occurred_at expires_at source_butler source source_episode_id request_id trust created_at reference_count
   last_referenced_at prior_referenced_at importance tags metadata`.split(/\s+/);
 
 export const episodeJson = (episode: NewEpisode) => ({

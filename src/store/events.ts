@@ -7,7 +7,7 @@ export interface NewEvent {
   readonly butler: string;
   readonly scope: string;
   readonly event_type: string;
-  readonly entity_type: "episode" | "fact" | "rule" | "read" | "embedding_version";
+  readonly entity_type: "episode" | "fact" | "rule" | "read" | "embedding_version" | "consolidation";
   readonly entity_id: string;
   readonly occurred_at: Date;
   readonly actor: string;

@@ -20,7 +20,7 @@ export interface Fact extends FadingColumns {
 
 const COLUMNS = `id tenant_id subject predicate subject_text predicate_text content scope validity permanence
   supersedes_id superseded_at valid_from valid_to forgotten_at forget_reason confidence decay_rate last_confirmed_at
-  source_butler source source_episode_id request_id created_at reference_count last_referenced_at
+  source_butler source source_episode_id request_id trust created_at reference_count last_referenced_at
   prior_referenced_at importance tags metadata`.split(/\s+/);
 const LIST = COLUMNS.join(", ");
 

@@ -6,8 +6,9 @@ import { kyselyOver } from "./kysely.ts";
 import { mem_0001_foundation } from "./migrations/mem_0001_foundation.ts";
 import { mem_0002_lifecycle } from "./migrations/mem_0002_lifecycle.ts";
 import { mem_0003_retrieval } from "./migrations/mem_0003_retrieval.ts";
+import { mem_0004_consolidation } from "./migrations/mem_0004_consolidation.ts";
 
-const MIGRATIONS = { mem_0001_foundation, mem_0002_lifecycle, mem_0003_retrieval };
+const MIGRATIONS = { mem_0001_foundation, mem_0002_lifecycle, mem_0003_retrieval, mem_0004_consolidation };
 const NAMES = Object.keys(MIGRATIONS);
 const TABLES = { migrationTableName: "mem_migrations", migrationLockTableName: "mem_migrations_lock" };
 

@@ -2,6 +2,7 @@
 import type { Tool } from "./define.ts";
 import { memoryActivityStream } from "./memory-activity-stream.ts";
 import { memoryConfirm } from "./memory-confirm.ts";
+import { memoryConsolidate } from "./memory-consolidate.ts";
 import { memoryContext } from "./memory-context.ts";
 import { memoryContextBatch } from "./memory-context-batch.ts";
 import { memoryForget } from "./memory-forget.ts";
@@ -38,6 +39,7 @@ export const tools: readonly Tool[] = [
   memoryContextBatch,
   memoryIngestBatch,
   memoryActivityStream,
+  memoryConsolidate,
 ];
 
 const byName = new Map(tools.map((tool) => [tool.name, tool]));

@@ -30,6 +30,14 @@ const fact = async (house: House, permanence: string) => {
 };
 
 const SCENES: Readonly<Record<JobName, Scene>> = {
+  consolidate: {
+    prepare: async (house) =>
+      (await house.call("memory_store_episode", { content: "I live in Porto.", speaker: "user" })).id as string,
+    at: "2026-03-01T18:00:10Z",
+    state: (house, id) => one(house, "select consolidation_status from episodes where id = $1", id),
+    before: "pending",
+    after: "consolidated",
+  },
   promote: {
     async prepare(house) {
       const { id } = await house.call("memory_store", { content: "The ferry leaves at nine" });
@@ -87,6 +95,7 @@ it("every job that has a name is registered", () => {
   expect(jobs.map(({ name }) => name).toSorted()).toEqual([...JOB_NAMES].toSorted());
   expect(JOB_NAMES.every((name) => jobNamed(name)?.name === name)).toBe(true);
   expect(Object.fromEntries(jobs.map(({ name, cron }) => [name, cron]))).toEqual({
+    consolidate: "0 */6 * * *",
     promote: "0 * * * *",
     decay_sweep: "0 3 * * *",
     episode_cleanup: "0 4 * * *",

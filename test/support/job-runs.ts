@@ -1,5 +1,6 @@
 /** Running one job by hand in a test, and looking at everything it may have touched. */
 import type { Db } from "../../src/adapters/db/port.ts";
+import type { Extractor } from "../../src/adapters/extractor/port.ts";
 import type { Job, JobReport } from "../../src/memory/job.ts";
 import type { Settings } from "../../src/memory/settings.ts";
 import type { House } from "./stores.ts";
@@ -9,12 +10,19 @@ export interface RunOptions {
   /** Interrupted from the nth time it asks. */
   readonly stopAfter?: number;
   readonly settings?: Settings;
+  readonly extractor?: Extractor;
 }
 
 export async function runJob(house: House, job: Job, options: RunOptions = {}): Promise<JobReport> {
   await house.settled();
   let asked = 0;
-  const memory = options.settings === undefined ? house.memory : withSettings(house, options.settings);
+  const { settings, extractor } = options;
+  const given = {
+    ...(settings && { settings: { value: settings } }),
+    ...(extractor && { extractor: { value: extractor } }),
+  };
+  // The memory's own getters stay alive behind what is given.
+  const memory: House["memory"] = Object.create(house.memory, given);
   return job.run({
     memory,
     now: house.now,
@@ -22,10 +30,6 @@ export async function runJob(house: House, job: Job, options: RunOptions = {}): 
     interrupted: () => asked++ >= (options.stopAfter ?? Infinity),
   });
 }
-
-/** The memory's own getters stay alive behind the new settings. */
-const withSettings = (house: House, settings: Settings): House["memory"] =>
-  Object.create(house.memory, { settings: { value: settings } });
 
 const TABLES = {
   episodes: "id",

@@ -1,6 +1,6 @@
 /** Every flow runs on every store: embedded, a server, and a server with a pool of one. */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, inject } from "vitest";
 import type { Clock } from "../../src/adapters/clock.ts";
@@ -9,6 +9,7 @@ import type { Db } from "../../src/adapters/db/port.ts";
 import { openPostgres } from "../../src/adapters/db/postgres.ts";
 import { openOnnxEmbedder } from "../../src/adapters/embedder/onnx.ts";
 import type { Embedder } from "../../src/adapters/embedder/port.ts";
+import { localExtractor } from "../../src/adapters/extractor/local.ts";
 import { uuidv7Source } from "../../src/adapters/ids.ts";
 import { silentLog } from "../../src/adapters/log.ts";
 import { openTokenizer } from "../../src/adapters/tokenizer/gpt.ts";
@@ -53,9 +54,10 @@ export type OpenHouse = (options?: HouseOptions) => Promise<House>;
 
 const START = "2026-03-01T12:00:00.000Z";
 const CACHE = fileURLToPath(new URL("../../.cache/test", import.meta.url));
-const MIGRATIONS = ["mem_0001_foundation", "mem_0002_lifecycle", "mem_0003_retrieval"].map((name) =>
-  readFileSync(new URL(`../../src/store/migrations/${name}.ts`, import.meta.url)),
-);
+const FOLDER = new URL("../../src/store/migrations/", import.meta.url);
+const MIGRATIONS = readdirSync(FOLDER)
+  .sort()
+  .map((name) => readFileSync(new URL(name, FOLDER)));
 const digest = createHash("sha256").update(Buffer.concat(MIGRATIONS)).digest("hex").slice(0, 16);
 
 let embedder: Promise<Embedder> | undefined;
@@ -146,6 +148,7 @@ export async function openHouse(db: Db, options: HouseOptions = {}): Promise<Hou
     ids: uuidv7Source(),
     embedder: options.model === false ? undefined : await sharedEmbedder(),
     tokenizer: await openTokenizer(settings.retrieval.tokenizer),
+    extractor: localExtractor(),
     settings,
     log: silentLog,
   });

@@ -1,0 +1,70 @@
+/** What somebody says in an episode, as sentences: without code, logs, quotations and the frame around it. */
+
+export interface Sentence {
+  readonly text: string;
+  readonly question: boolean;
+}
+
+/** Longer sentences are lists, dumps or lines without punctuation; patterns would only guess. It also keeps the work linear. */
+const LONGEST = 400;
+const FENCED = /^\s*(?:```|~~~)/;
+/** Lines that nobody says: quoted mail, tables, headings, diffs, stack frames, stamped logs, shell prompts, code. */
+const NOT_SPOKEN =
+  /^\s*(?:>|\||#{1,6}\s|@@|[+-]{3}\s|\$\s|at\s+\S+\s*\(|File "|\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d|(?:ERROR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL)\b|(?:import|export|const|let|var|function|def|class|return|public|private|if|for|while)\b.*[{(;=:]\s*$|[}\])]+[;,]?\s*$|<\/?[a-z])|[;{}]\s*$|=>|\)\s*\{|::|&&|\|\|/i;
+const BULLET = /^\s*(?:[-*•]|\d{1,2}[.)])\s+/;
+
+/** `Ada said, "…" and shared a photo` and `Ada: …` frame what Ada says. */
+function unframed(text: string, speaker: string | null): string {
+  if (speaker === null || !text.toLowerCase().startsWith(speaker.toLowerCase())) return text;
+  const after = text.slice(speaker.length);
+  const said = /^\s*(?:said|says|wrote|:)\s*[,:]?\s*/i.exec(after);
+  if (said === null) return text;
+  const words = after.slice(said[0].length);
+  const end = words.lastIndexOf('"');
+  return words.startsWith('"') && end > 0 ? words.slice(1, end) : words;
+}
+
+const TITLE = /^(?:\p{Lu}|\d)[\p{L}\p{N}'’&:,-]*(?: (?:\p{Lu}|\d|of|the|a|an|and|to|in|on|for|with|from|by)[\p{L}\p{N}'’&:,-]*){0,8}$/u;
+
+/** A title stays; anybody's words in quotation marks become a mark that no pattern lets through. */
+function withoutQuotations(line: string): string {
+  return line.replace(/["“”„«]([^"“”„«»]{0,300})["“”»]/gu, (whole, inner: string) => {
+    const words = inner.trim().replace(/[,.!]$/, "");
+    return TITLE.test(words) ? `"${words}"` : whole.length > 0 ? " § " : whole;
+  });
+}
+
+const ABBREVIATED = /(?:^|\s|\()(?:Mr|Mrs|Ms|Dr|Prof|St|vs|e\.g|i\.e|etc|approx|No|Jr|Sr|[A-Z])\.$/;
+
+function sentencesOfLine(line: string): Sentence[] {
+  const found: Sentence[] = [];
+  let start = 0;
+  const push = (end: number, mark: string) => {
+    const text = line.slice(start, end).trim();
+    if (text.length > 3 && text.length <= LONGEST) found.push({ text, question: mark.includes("?") });
+    start = end + mark.length;
+  };
+  for (const match of line.matchAll(/[.!?…]+["')\]]?(?=\s|$)|[.!?…]{2,}/g)) {
+    const mark = match[0];
+    if (mark === "." && ABBREVIATED.test(line.slice(Math.max(start, match.index - 8), match.index + 1))) continue;
+    push(match.index, mark);
+  }
+  push(line.length, "");
+  return found;
+}
+
+/** Emoji and other pictures end a thought. */
+const PICTURE = /\s*(?:\p{Extended_Pictographic}\ufe0f?|[\u{1f3fb}-\u{1f3ff}]|\u200d|<3)+\s*/gu;
+
+export function sentencesOf(text: string, speaker: string | null): Sentence[] {
+  const found: Sentence[] = [];
+  let fenced = false;
+  for (const raw of unframed(text.trim(), speaker).split(/\r?\n/)) {
+    if (FENCED.test(raw)) fenced = !fenced;
+    else if (!fenced && !NOT_SPOKEN.test(raw.length > 2000 ? raw.slice(0, 200) : raw)) {
+      const line = raw.replace(BULLET, "").replace(PICTURE, (_all, at: number) => (at === 0 ? "" : ". "));
+      found.push(...sentencesOfLine(withoutQuotations(line.replace(/[‘’]/g, "'").replace(/\s+/g, " "))));
+    }
+  }
+  return found;
+}

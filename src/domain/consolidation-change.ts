@@ -1,0 +1,131 @@
+/** What consolidation knows, and the changes that it can come to. */
+import type { Permanence } from "./decay.ts";
+import { bestTrust, type Trust } from "./trust.ts";
+
+/** An episode of the batch. */
+export interface Witness {
+  readonly label: string;
+  readonly id: string;
+  readonly trust: Trust;
+  readonly occurred_at: Date;
+}
+
+export interface KnownFact {
+  readonly id: string;
+  /** Under which the extractor saw it. */
+  readonly label: string | undefined;
+  readonly subject: string;
+  readonly predicate: string;
+  readonly content: string;
+  readonly scope: string;
+  readonly confidence: number;
+  readonly trust: Trust;
+  /** When the latest of its witnesses spoke. */
+  readonly observed_at: Date;
+  readonly valid_to: Date | null;
+  /** Episodes that say so, and episodes that have been found to say otherwise. */
+  readonly witnesses: ReadonlySet<string>;
+  readonly disputers: ReadonlySet<string>;
+}
+
+export interface KnownRule {
+  readonly id: string;
+  readonly label: string | undefined;
+  readonly content: string;
+  readonly scope: string;
+  readonly confidence: number;
+  readonly trust: Trust;
+  readonly witnesses: ReadonlySet<string>;
+}
+
+export interface Known {
+  readonly facts: readonly KnownFact[];
+  readonly rules: readonly KnownRule[];
+  /** Cosine between the n-th fact or rule of the answer and a known one; 0 when they were not compared. */
+  likeness(kind: "fact" | "rule", nth: number, id: string): number;
+}
+
+export interface Batch {
+  readonly butler: string;
+  readonly witnesses: readonly Witness[];
+  readonly now: Date;
+}
+
+export interface FactDraft {
+  readonly subject: string;
+  readonly predicate: string;
+  readonly content: string;
+  readonly scope: string;
+  readonly permanence: Permanence;
+  readonly importance: number;
+  readonly confidence: number;
+  readonly tags: readonly string[];
+  readonly trust: Trust;
+  readonly valid_from: Date | null;
+  readonly valid_to: Date | null;
+}
+
+export interface RuleDraft {
+  readonly content: string;
+  readonly scope: string;
+  readonly tags: readonly string[];
+  readonly trust: Trust;
+}
+
+/** Ids of episodes, never empty. `nth` is its place in the answer, where its vector was made. */
+interface Cited {
+  readonly episodes: readonly string[];
+  readonly nth: number;
+}
+
+export type Change =
+  | (Cited & { readonly kind: "create_fact"; readonly fact: FactDraft; readonly contradicts: readonly Lowered[] })
+  | (Cited & { readonly kind: "supersede_fact"; readonly fact: FactDraft; readonly replaced: readonly string[] })
+  | (Cited & { readonly kind: "confirm_fact"; readonly id: string })
+  | (Cited & { readonly kind: "contradict_fact"; readonly lowered: Lowered; readonly claim: string })
+  | (Cited & { readonly kind: "create_rule"; readonly rule: RuleDraft; readonly contradicts: readonly Lowered[] })
+  | (Cited & { readonly kind: "confirm_rule"; readonly id: string });
+
+export interface Lowered {
+  readonly id: string;
+  readonly confidence: number;
+}
+
+export const DROPPED = [
+  "ephemeral",
+  "unchanged",
+  "repeated",
+  "echo",
+  "outdated",
+  "over",
+  "unknown_episode",
+  "unknown_memory",
+  "foreign_scope",
+  "tool_rule",
+] as const;
+export type DropReason = (typeof DROPPED)[number];
+
+export interface Dropped {
+  readonly kind: "fact" | "rule" | "confirmation";
+  readonly nth: number;
+  readonly reason: DropReason;
+}
+
+export interface Decision {
+  readonly changes: readonly Change[];
+  readonly dropped: readonly Dropped[];
+}
+
+/** What a contradiction leaves of a confidence: from certainty, four of them take a fact below the threshold of retrieval. */
+export const CONTRADICTED = 0.6;
+/** From this cosine on, sentences that agree say the same thing. */
+export const ALIKE = 0.88;
+
+export const lower = ({ id, confidence }: { id: string; confidence: number }): Lowered => ({
+  id,
+  confidence: confidence * CONTRADICTED,
+});
+export const latest = (witnesses: readonly Witness[] | undefined): Date =>
+  new Date(Math.max(0, ...(witnesses ?? []).map(({ occurred_at }) => occurred_at.getTime())));
+export const idsOf = (witnesses: readonly Witness[]): string[] => witnesses.map(({ id }) => id);
+export const trustOf = (witnesses: readonly Witness[]): Trust => bestTrust(witnesses.map(({ trust }) => trust));

@@ -1,0 +1,56 @@
+/** What an answer's rules mean for the rules that are known. */
+import { agreement, saysSame } from "./agreement.ts";
+import type { LearnedRule } from "./consolidation-answer.ts";
+import {
+  ALIKE,
+  type Batch,
+  type Change,
+  type DropReason,
+  idsOf,
+  type Known,
+  type KnownRule,
+  lower,
+  trustOf,
+  type Witness,
+} from "./consolidation-change.ts";
+import { confirmations } from "./consolidation-confirm.ts";
+import { GLOBAL_SCOPE } from "./scope.ts";
+import { contentKey } from "./text.ts";
+import { trustRank } from "./trust.ts";
+
+export function ruleBook(known: Known, batch: Batch) {
+  const byLabel = new Map(known.rules.flatMap((rule) => (rule.label === undefined ? [] : [[rule.label, rule]])));
+  const fresh: Extract<Change, { kind: "create_rule" }>[] = [];
+  const confirmed = confirmations("confirm_rule");
+
+  function learn(learned: LearnedRule, nth: number, witnesses: readonly Witness[]): DropReason | undefined {
+    const trust = trustOf(witnesses);
+    if (trust === "tool") return "tool_rule";
+    const scope = learned.scope === "own" ? batch.butler : GLOBAL_SCOPE;
+    const seen = known.rules.filter((rule) => rule.scope === scope || rule.scope === GLOBAL_SCOPE);
+    const alike = (rule: KnownRule) =>
+      contentKey(rule.content) === contentKey(learned.content) || known.likeness("rule", nth, rule.id) >= ALIKE;
+    const twin = seen.find((rule) => alike(rule) && saysSame(learned.content, rule.content));
+    if (twin !== undefined) return confirmed.add(twin, nth, witnesses);
+    const told = fresh.findIndex(({ rule }) => rule.scope === scope && saysSame(learned.content, rule.content));
+    const before = fresh[told];
+    if (before !== undefined) {
+      fresh[told] = { ...before, episodes: [...new Set([...before.episodes, ...idsOf(witnesses)])] };
+      return "repeated";
+    }
+    const opposed = seen.filter((rule) => agreement(learned.content, rule.content) === "opposite");
+    if (opposed.some((rule) => trustRank(rule.trust) > trustRank(trust))) return "echo";
+    const rule = { content: learned.content, scope, tags: learned.tags, trust };
+    fresh.push({ kind: "create_rule", rule, nth, episodes: idsOf(witnesses), contradicts: opposed.map(lower) });
+    return undefined;
+  }
+
+  return {
+    learn,
+    confirm(label: string, nth: number, witnesses: readonly Witness[]): DropReason | undefined {
+      const rule = byLabel.get(label);
+      return rule === undefined ? "unknown_memory" : confirmed.add(rule, nth, witnesses);
+    },
+    changes: (): Change[] => [...fresh, ...confirmed.changes()],
+  };
+}

@@ -1,0 +1,38 @@
+/**
+ * From a checked answer and what is known to the changes that follow. Pure. Little is added, and each thing once: what is
+ * known already is confirmed, what is no longer true is superseded, what cannot be both is lowered and linked.
+ */
+import type { Answer } from "./consolidation-answer.ts";
+import { type Batch, type Decision, type Dropped, type Known, latest, type Witness } from "./consolidation-change.ts";
+import { factBook } from "./consolidation-facts.ts";
+import { ruleBook } from "./consolidation-rules.ts";
+
+export function decide(answer: Answer, known: Known, batch: Batch): Decision {
+  const dropped: Dropped[] = [];
+  const witnessesOf = (labels: readonly string[]): Witness[] | undefined => {
+    const found = [...new Set(labels)].map((label) => batch.witnesses.find((witness) => witness.label === label));
+    return found.every((witness) => witness !== undefined) ? found : undefined;
+  };
+  /** Later words replace earlier ones, whatever order the answer has. */
+  const inTime = <T extends { readonly episodes: readonly string[] }>(items: readonly T[]) =>
+    items
+      .map((item, nth) => ({ item, nth, witnesses: witnessesOf(item.episodes) }))
+      .toSorted((a, b) => latest(a.witnesses).getTime() - latest(b.witnesses).getTime() || a.nth - b.nth);
+
+  const facts = factBook(known, batch);
+  for (const { item, nth, witnesses } of inTime(answer.facts)) {
+    const verdict = witnesses === undefined ? "unknown_episode" : facts.learn(item, nth, witnesses);
+    if (verdict !== undefined) dropped.push({ kind: "fact", nth, reason: verdict });
+  }
+  const rules = ruleBook(known, batch);
+  for (const { item, nth, witnesses } of inTime(answer.rules)) {
+    const verdict = witnesses === undefined ? "unknown_episode" : rules.learn(item, nth, witnesses);
+    if (verdict !== undefined) dropped.push({ kind: "rule", nth, reason: verdict });
+  }
+  for (const { item, nth, witnesses } of inTime(answer.confirmations)) {
+    const book = item.id.startsWith("f") ? facts : rules;
+    const verdict = witnesses === undefined ? "unknown_episode" : book.confirm(item.id, nth, witnesses);
+    if (verdict !== undefined) dropped.push({ kind: "confirmation", nth, reason: verdict });
+  }
+  return { changes: [...facts.changes(), ...rules.changes()], dropped };
+}

@@ -1,0 +1,166 @@
+/** Episodes become knowledge: shard by shard, oldest first, in bounded batches, until nothing waits. */
+import type { Extractor, Material } from "../adapters/extractor/port.ts";
+import { ExtractorFailure, NO_USAGE } from "../adapters/extractor/port.ts";
+import { Answer, NOTHING_LEARNED } from "../domain/consolidation-answer.ts";
+import { unavailable } from "../domain/errors.ts";
+import { GLOBAL_SCOPE } from "../domain/scope.ts";
+import { type Shard, waitingShards } from "../store/consolidation.ts";
+import { beginAttempt, type Claimed, claim, materialOf } from "./consolidation-claim.ts";
+import { asFailure, fail, release } from "./consolidation-end.ts";
+import type { Shown } from "./consolidation-known.ts";
+import { learn } from "./consolidation-learn.ts";
+import type { Job, JobContext } from "./job.ts";
+import { jobCall, type Tallying, tallying } from "./job-call.ts";
+import type { Call } from "./memory.ts";
+import { retrieve } from "./retrieve.ts";
+
+const NAME = "consolidate";
+
+export const consolidate: Job = {
+  name: NAME,
+  about: "Episodes become facts and rules, supersede or confirm what is known, and are linked to what they taught.",
+  cron: "0 */6 * * *",
+  async run(context) {
+    const tally = tallying();
+    const shards = await waitingShards(context.memory.db, context.now);
+    if (context.dryRun) {
+      for (const { tenant, butler, episodes } of shards) {
+        tally.count("episodes_waiting", episodes);
+        tally.note(
+          `${episodes} episodes of ${butler} (tenant ${tenant}) wait; what they teach is known when it is run.`,
+        );
+      }
+      return tally.report(true);
+    }
+    const { extractor } = context.memory;
+    if (extractor === undefined)
+      throw unavailable("No extractor was opened for this memory: episodes wait until there is one.");
+    for (const shard of shards) {
+      const end = await consolidateShard(context, shard, extractor, tally);
+      if (end === "stop") return tally.report(!context.interrupted());
+    }
+    return tally.report(true);
+  },
+};
+
+/** Trouble with the provider is nobody's fault here, and asking for the next batch would only make more of it. */
+const PROVIDER_TROUBLE = new Set(["timeout", "rate_limited", "unavailable", "misconfigured"]);
+
+async function consolidateShard(
+  context: JobContext,
+  { tenant, butler }: Shard,
+  extractor: Extractor,
+  tally: Tallying,
+): Promise<"stop" | "next"> {
+  const call = jobCall(context, NAME, tenant, butler);
+  for (;;) {
+    if (context.interrupted()) return "stop";
+    const claimed = await claim(call, extractor);
+    if (claimed === undefined) return "next";
+    if (claimed === "busy") {
+      tally.note(`${butler} is being consolidated elsewhere.`);
+      return "next";
+    }
+    const end = await consolidateBatch(call, claimed, extractor, tally, context.interrupted);
+    if (end !== "next") return end === "shard" ? "next" : "stop";
+  }
+}
+
+async function consolidateBatch(
+  call: Call,
+  claimed: Claimed,
+  extractor: Extractor,
+  tally: Tallying,
+  interrupted: () => boolean,
+): Promise<"next" | "shard" | "stop"> {
+  const { daily_budget_usd: budget } = call.memory.settings.extractor;
+  const bare = materialOf(call, claimed, extractor.maxChars);
+  const { material, shown } =
+    extractor.provider === "local" ? { material: bare, shown: NONE } : await informed(call, bare);
+  if (!(await beginAttempt(call, claimed, extractor.ceiling(material), budget))) {
+    await release(call, claimed, `today's budget of $${budget} would not hold`);
+    tally.note(`Today's budget of $${budget} is used up; episodes wait until tomorrow (UTC).`);
+    return "stop";
+  }
+  const startedMs = performance.now();
+  try {
+    const { answer, usage } = await extract(
+      extractor,
+      material,
+      call.memory.settings.extractor.timeout_seconds,
+      interrupted,
+    );
+    const learned = await learn(call, claimed, answer, shown, { usage, startedMs });
+    for (const [name, n] of Object.entries(learned.counts)) tally.count(name, n);
+    return "next";
+  } catch (error) {
+    if (!(error instanceof ExtractorFailure)) throw error;
+    const { counts, kind } = await fail(call, claimed, error, { usage: error.usage, startedMs });
+    for (const [name, n] of Object.entries(counts)) tally.count(name, n);
+    tally.note(`${extractor.provider}: ${error.message}`);
+    return PROVIDER_TROUBLE.has(kind) ? "stop" : "next";
+  }
+}
+
+const NONE: Shown = new Map();
+const POLL_MS = 250;
+
+/** Fails with `ExtractorFailure` alone. */
+async function extract(extractor: Extractor, material: Material, seconds: number, interrupted: () => boolean) {
+  if (material.episodes.length === 0) return { answer: NOTHING_LEARNED, usage: NO_USAGE };
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(new Error(`no answer within ${seconds} s`)), seconds * 1_000);
+  const closing = setInterval(() => interrupted() && abort.abort(new Error("the house is closing")), POLL_MS);
+  try {
+    const { answer, usage } = await extractor.extract(material, abort.signal).catch((error) => {
+      throw asFailure(error);
+    });
+    const checked = Answer.safeParse(answer);
+    if (checked.success) return { answer: checked.data, usage };
+    const [problem] = checked.error.issues;
+    const words = `the answer is not what was asked for: ${problem?.path.join(".")}: ${problem?.message}`;
+    throw new ExtractorFailure("invalid_answer", words, usage);
+  } finally {
+    clearTimeout(timer);
+    clearInterval(closing);
+  }
+}
+
+const KNOWN = 40;
+
+/** The material with what is known around it, so that a model can confirm and supersede instead of repeating. */
+export async function informed(call: Call, bare: Material): Promise<{ material: Material; shown: Shown }> {
+  const { butler } = call.caller;
+  const { results } = await retrieve(call, {
+    text: bare.episodes.map(({ text }) => text).join("\n"),
+    mode: "hybrid",
+    types: ["fact", "rule"],
+    scopes: [GLOBAL_SCOPE, butler],
+    minConfidence: call.memory.settings.facts.retrieval_confidence_threshold,
+    wanted: KNOWN,
+    perType: true,
+  });
+  const best = results
+    .toSorted((a, b) => b.relevance - a.relevance || (a.candidate.id < b.candidate.id ? -1 : 1))
+    .map(({ candidate }) => candidate);
+  const scope = (of: string) => (of === GLOBAL_SCOPE ? ("global" as const) : ("own" as const));
+  const facts = best.filter(({ type }) => type === "fact").slice(0, KNOWN);
+  const rules = best.filter(({ type }) => type === "rule").slice(0, KNOWN);
+  return {
+    material: {
+      ...bare,
+      facts: facts.map((fact, at) => ({
+        label: `f${at + 1}`,
+        subject: fact.subject ?? "",
+        predicate: fact.predicate ?? "",
+        content: fact.content,
+        scope: scope(fact.scope),
+      })),
+      rules: rules.map((rule, at) => ({ label: `r${at + 1}`, content: rule.content, scope: scope(rule.scope) })),
+    },
+    shown: new Map([
+      ...facts.map(({ id }, at) => [`f${at + 1}`, id] as const),
+      ...rules.map(({ id }, at) => [`r${at + 1}`, id] as const),
+    ]),
+  };
+}

@@ -1,0 +1,93 @@
+/** How a run ends when it did not learn: tried again later, given up, or handed back untouched. */
+import { ExtractorFailure, type FailureKind, NO_USAGE, type Usage } from "../adapters/extractor/port.ts";
+import { clip } from "../domain/text.ts";
+import { endRun, type Run, type RunEnd } from "../store/consolidation.ts";
+import { appendEvents, type NewEvent } from "../store/events.ts";
+import { ATTEMPTS, type Claimed } from "./consolidation-claim.ts";
+import { attemptOf, type Standing, stand, standing } from "./consolidation-standing.ts";
+import type { Call } from "./memory.ts";
+import { eventOf } from "./write.ts";
+
+const BACK_OFF_MS = 60_000;
+
+export interface Spent {
+  readonly usage: Usage;
+  readonly startedMs: number;
+}
+
+const spentOf = ({ usage, startedMs }: Spent) => ({
+  input_tokens: usage.input_tokens,
+  output_tokens: usage.output_tokens,
+  cost_usd: usage.cost_usd,
+  reserved_usd: 0,
+  duration_ms: Math.round(performance.now() - startedMs),
+});
+
+export const endingOf = (call: Call, spent: Spent): Omit<RunEnd, "state"> => ({
+  finished_at: call.now,
+  ...spentOf(spent),
+});
+
+/** An event about the run as a whole: the episodes, facts and rules have their own. */
+export const runEvent = (call: Call, run: Run, type: string, payload: Record<string, unknown>): NewEvent =>
+  eventOf(call, {
+    type: `consolidation.${type}`,
+    entity: { type: "consolidation", id: run.id },
+    scope: run.butler,
+    payload: { provider: run.provider, model: run.model, episodes: run.episode_ids.length, ...payload },
+  });
+
+/** Would happen again with the same input: an episode that is alone with it has failed for good. */
+const HOPELESS: readonly FailureKind[] = ["refused", "too_large"];
+
+export interface Failed {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly kind: FailureKind;
+}
+
+/** Ends the run and says of each episode when it is tried again, or that it is not. */
+export async function fail(
+  call: Call,
+  { run, episodes }: Claimed,
+  failure: ExtractorFailure,
+  spent: Spent,
+): Promise<Failed> {
+  const { memory, now } = call;
+  const { kind, message } = failure;
+  const alone = episodes.length === 1;
+  const standings = episodes.map((episode): Standing => {
+    const attempts = attemptOf(episode);
+    const last = { consolidation_attempts: attempts, last_consolidation_error: clip(message, 500) };
+    if (alone && HOPELESS.includes(kind)) return standing(episode, { ...last, consolidation_status: "failed" });
+    if (attempts >= ATTEMPTS) return standing(episode, { ...last, consolidation_status: "dead_letter" });
+    const wait = BACK_OFF_MS * 2 ** (attempts - 1);
+    return standing(episode, { ...last, next_consolidation_retry_at: new Date(now.getTime() + wait) });
+  });
+  const count = (status: Standing["consolidation_status"]) =>
+    standings.filter(({ consolidation_status }) => consolidation_status === status).length;
+  const counts = {
+    episodes_to_retry: count("pending"),
+    episodes_failed: count("failed"),
+    episodes_dead_lettered: count("dead_letter"),
+  };
+  await memory.db.tx(async (sql) => {
+    const end = { ...endingOf(call, { ...spent, usage: failure.usage }), counts, error: message };
+    if (!(await endRun(sql, run.id, { state: "failed", ...end }))) return;
+    const told = await stand(call, sql, run, standings);
+    await appendEvents(sql, [...told, runEvent(call, run, "failed", { kind, error: message, ...failure.usage })]);
+  });
+  return { counts, kind };
+}
+
+/** Nothing was asked: the episodes wait as they did before. */
+export async function release(call: Call, { run }: Claimed, why: string): Promise<void> {
+  await call.memory.db.tx(async (sql) => {
+    const end = { state: "released" as const, finished_at: call.now, reserved_usd: 0, error: why };
+    if (await endRun(sql, run.id, end)) await appendEvents(sql, [runEvent(call, run, "released", { why })]);
+  });
+}
+
+export const asFailure = (error: unknown): ExtractorFailure =>
+  error instanceof ExtractorFailure
+    ? error
+    : new ExtractorFailure("unavailable", error instanceof Error ? error.message : String(error), NO_USAGE);

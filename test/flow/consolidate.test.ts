@@ -1,0 +1,255 @@
+/** Episodes become knowledge, exactly once, whatever the extractor says. */
+import { expect, it } from "vitest";
+import type { Extractor, Material } from "../../src/adapters/extractor/port.ts";
+import { consolidate } from "../../src/memory/consolidate.ts";
+import { Settings } from "../../src/memory/settings.ts";
+import { runJob } from "../support/job-runs.ts";
+import { fact, labelled, type Reply, scripted } from "../support/scripted-extractor.ts";
+import { type House, onEachStore } from "../support/stores.ts";
+
+const told = async (house: House, content: string, speaker = "user", more: object = {}): Promise<string> =>
+  (await house.call("memory_store_episode", { content, speaker, ...more })).id;
+const rows = <R extends object>(house: House, text: string) => house.db.query<R>(text);
+const facts = (house: House) =>
+  rows<{ id: string; content: string; validity: string; confidence: number; trust: string }>(
+    house,
+    "select id, content, validity, confidence, trust from facts order by created_at, content",
+  );
+const episodes = (house: House) =>
+  rows<Record<string, unknown>>(
+    house,
+    `select content, consolidation_status as status, consolidation_attempts as attempts, last_consolidation_error as error,
+       next_consolidation_retry_at as retry from episodes order by created_at, id`,
+  );
+const links = async (house: House) =>
+  (
+    await rows<{ line: string }>(
+      house,
+      "select source_type || ' ' || relation || ' ' || target_type as line from memory_links order by 1",
+    )
+  ).map(({ line }) => line);
+const runs = (house: House) =>
+  rows<Record<string, unknown>>(house, "select * from consolidation_runs order by started_at, id");
+const run = (house: House, answer: (material: Material) => Reply, more: Partial<Extractor> = {}, settings?: object) => {
+  const script = scripted(answer, more);
+  return runJob(house, consolidate, {
+    extractor: script.extractor,
+    ...(settings && { settings: Settings.parse(settings) }),
+  }).then((report) => ({ ...report, seen: script.seen }));
+};
+const nothing = () => ({ facts: [], rules: [], confirmations: [] });
+
+onEachStore("consolidation", (open) => {
+  it("makes facts and rules of episodes, links them, and is done with each episode", async () => {
+    const house = await open({ model: false });
+    const porto = await told(house, "I moved to Porto last month.");
+    const tests = await told(house, "From now on always run the tests before you push.");
+    const { counts, seen } = await run(house, (m) => ({
+      facts: [fact("lives_in", "The user lives in Porto.", [labelled(m, "Porto")])],
+      rules: [{ content: "Always run the tests before pushing.", episodes: [labelled(m, "tests")] }],
+    }));
+    expect(counts).toEqual({ episodes_consolidated: 2, facts_created: 1, rules_created: 1 });
+    expect(seen[0]?.episodes.map(({ label, trust }) => [label, trust])).toEqual([
+      ["e1", "user"],
+      ["e2", "user"],
+    ]);
+    const [made] = await facts(house);
+    expect(made).toMatchObject({
+      content: "The user lives in Porto.",
+      validity: "active",
+      confidence: 0.8,
+      trust: "user",
+    });
+    expect(await links(house)).toEqual(["fact derived_from episode", "rule derived_from episode"]);
+    const { memory, links: around } = await house.call("memory_get", { id: made?.id });
+    expect(memory.source).toMatch(/^consolidation:/);
+    expect(around.outbound).toMatchObject([{ relation: "derived_from", id: porto }]);
+    expect(await episodes(house)).toMatchObject([
+      { status: "consolidated", attempts: 1, error: null, retry: null },
+      { status: "consolidated", attempts: 1, error: null, retry: null },
+    ]);
+    expect(await runs(house)).toMatchObject([
+      { state: "done", provider: "anthropic", episode_ids: [porto, tests], input_tokens: 100, output_tokens: 20 },
+    ]);
+    const found = await house.call("memory_search", { query: "Porto", types: ["fact"] });
+    expect(found.results).toHaveLength(1);
+    const events = await rows<{ event_type: string }>(house, "select event_type from memory_events order by seq");
+    expect(events.map(({ event_type }) => event_type).filter((type) => !type.endsWith("referenced"))).toEqual([
+      ...["episode.stored", "episode.stored", "episode.consolidation_attempted", "episode.consolidation_attempted"],
+      ...["fact.stored", "rule.stored", "episode.consolidated", "episode.consolidated", "consolidation.done"],
+    ]);
+  });
+
+  it("supersedes, confirms, and changes nothing when it is run again over the same episodes", async () => {
+    const house = await open({ model: false });
+    const answer = (m: Material) => ({
+      facts: m.episodes.map(({ label, text }) =>
+        fact(text.includes("live") ? "lives_in" : "drinks", `The user ${text.replace("I ", "")}`, [label]),
+      ),
+    });
+    await told(house, "I live in Porto");
+    await told(house, "I drink tea");
+    await run(house, answer);
+    house.later(1);
+    await told(house, "I live in Graz");
+    await told(house, "I drink tea", "user", { session_id: "later" });
+    const { counts } = await run(house, answer);
+    expect(counts).toEqual({ episodes_consolidated: 2, facts_superseded: 1, facts_confirmed: 1 });
+    expect((await facts(house)).map(({ content, validity }) => [content, validity])).toEqual([
+      ["The user drink tea", "active"],
+      ["The user live in Porto", "superseded"],
+      ["The user live in Graz", "active"],
+    ]);
+    expect(await links(house)).toEqual([
+      ...["episode supports fact", "fact derived_from episode", "fact derived_from episode"],
+      ...["fact derived_from episode", "fact supersedes fact"],
+    ]);
+    await rows(house, "update episodes set consolidation_status = 'pending'");
+    const before = await rows(house, "select to_jsonb(f) as row from facts f order by id");
+    house.later(1);
+    const again = await run(house, answer);
+    expect(again.counts).toEqual({ episodes_consolidated: 4, dropped_outdated: 1, dropped_unchanged: 3 });
+    expect(await rows(house, "select to_jsonb(f) as row from facts f order by id")).toEqual(before);
+    expect(await links(house)).toHaveLength(5);
+  });
+
+  it("does not let a tool or an echo overrule the user, and keeps the doubt", async () => {
+    const house = await open({ model: false });
+    await told(house, "My port is 5432");
+    await run(house, () => ({ facts: [fact("port", "The port is 5432.", ["e1"])] }));
+    await told(house, "port: 6543", "tool");
+    const { counts } = await run(house, () => ({
+      facts: [fact("port", "The port is 6543.", ["e1"])],
+      rules: [{ content: "Always use port 6543.", episodes: ["e1"] }],
+    }));
+    expect(counts).toEqual({ episodes_consolidated: 1, facts_contradicted: 1, dropped_tool_rule: 1 });
+    const [port] = await facts(house);
+    expect(port).toMatchObject({ content: "The port is 5432.", validity: "active" });
+    expect(port?.confidence).toBeCloseTo(0.48, 9);
+    expect(await links(house)).toEqual(["episode contradicts fact", "fact derived_from episode"]);
+  });
+
+  it("cites only what was shown, and only in scopes of its own", async () => {
+    const house = await open({ model: false, role: "memory" });
+    const foreign = await house.call(
+      "memory_store_fact",
+      { subject: "user", predicate: "lives_in", content: "Oslo" },
+      { as: { tenant: "other" } },
+    );
+    await house.call("memory_store_fact", {
+      subject: "user",
+      predicate: "lives_in",
+      content: "The user lives in Turin.",
+    });
+    await told(house, "I live in Porto");
+    const { counts } = await run(house, () => ({
+      facts: [
+        fact("lives_in", "The user lives in Porto.", ["e7"]),
+        fact("lives_in", "The user lives in Porto.", ["e1"], { supersedes: "f9" }),
+        fact("lives_in", "The user lives in Porto.", ["e1"], { scope: "own", supersedes: "f1" }),
+        fact("weather", "It rains today.", ["e1"], { permanence: "ephemeral" }),
+      ],
+      confirmations: [{ id: "f77", episodes: ["e1"] }],
+    }));
+    expect(counts).toEqual({
+      ...{ episodes_consolidated: 1, dropped_unknown_episode: 1, dropped_unknown_memory: 2 },
+      ...{ dropped_foreign_scope: 1, dropped_ephemeral: 1 },
+    });
+    expect(await house.db.query("select validity from facts where id = $1", [foreign.id])).toEqual([
+      { validity: "active" },
+    ]);
+    expect(await facts(house)).toHaveLength(2);
+  });
+
+  it("tries again later, in smaller company, and gives up after five attempts", async () => {
+    const house = await open({ model: false });
+    for (let n = 0; n < 30; n++) await told(house, n === 17 ? "poison" : `note ${n}`);
+    const poisoned = (m: Material): Reply =>
+      m.episodes.some(({ text }) => text === "poison") ? "invalid_answer" : nothing();
+    const sizes: number[] = [];
+    for (let n = 0; n < 12; n++) {
+      const { seen } = await run(house, poisoned);
+      sizes.push(...seen.map((m) => m.episodes.length));
+      house.later(1);
+    }
+    const all = await episodes(house);
+    expect(all.filter(({ status }) => status === "consolidated")).toHaveLength(29);
+    expect(all.filter(({ status }) => status === "dead_letter")).toMatchObject([
+      { content: "poison", attempts: 5, error: "scripted: invalid_answer", retry: null },
+    ]);
+    expect(sizes[0]).toBe(30);
+    expect(Math.max(...sizes.slice(1))).toBeLessThanOrEqual(25);
+    expect(sizes.filter((size) => size > 0).length).toBeLessThan(20);
+  });
+
+  it("waits between attempts, stops at a provider in trouble, and a refusal alone is final", async () => {
+    const house = await open({ model: false });
+    await told(house, "first");
+    const down = await run(house, () => "unavailable");
+    expect(down.counts).toEqual({ episodes_to_retry: 1 });
+    const [waiting] = await episodes(house);
+    expect(waiting).toMatchObject({ status: "pending", attempts: 1, error: "scripted: unavailable" });
+    expect(waiting?.retry).toEqual(new Date(house.now.getTime() + 60_000));
+    expect((await run(house, nothing)).seen).toEqual([]);
+    house.later(1);
+    expect((await run(house, () => "refused")).counts).toEqual({ episodes_failed: 1 });
+    expect(await episodes(house)).toMatchObject([{ status: "failed", attempts: 2, retry: null }]);
+    house.later(1);
+    expect((await run(house, nothing)).seen).toEqual([]);
+    expect((await runs(house)).map(({ state }) => state)).toEqual(["failed", "failed"]);
+  });
+
+  it("never spends more than the day's budget, and says so", async () => {
+    const house = await open({ model: false });
+    const settings = { extractor: { daily_budget_usd: 0.025 } };
+    const dear = { ceiling: () => 0.01, maxChars: 10 };
+    for (let n = 0; n < 4; n++) await told(house, `note no ${n}`);
+    const first = await run(house, nothing, dear, settings);
+    expect(first.counts).toEqual({ episodes_consolidated: 2 });
+    expect(first.notes.join(" ")).toContain("budget of $0.025 is used up");
+    expect(await runs(house)).toMatchObject([{ state: "done" }, { state: "done" }, { state: "released", cost_usd: 0 }]);
+    expect((await run(house, nothing, dear, settings)).seen).toEqual([]);
+    expect((await episodes(house)).map(({ attempts }) => attempts)).toEqual([1, 1, 0, 0]);
+    house.later(1);
+    expect((await run(house, nothing, dear, settings)).counts).toEqual({ episodes_consolidated: 2 });
+  });
+
+  it("leaves a shard to the run that holds it, until its lease is over", async () => {
+    const house = await open({ model: false });
+    await told(house, "held");
+    await rows(
+      house,
+      `insert into consolidation_runs (id, tenant_id, butler, state, provider, model, episode_ids, lease_until, started_at, reserved_usd)
+       values ('01890000-0000-7000-8000-000000000001', 'default', 'general', 'running', 'local', '', '{}',
+         '2026-03-01T12:05:00Z', '2026-03-01T12:00:00Z', 0.5)`,
+    );
+    const busy = await run(house, nothing);
+    expect([busy.seen, busy.notes]).toEqual([[], ["general is being consolidated elsewhere."]]);
+    house.later(1 / 24);
+    expect((await run(house, nothing)).counts).toEqual({ episodes_consolidated: 1 });
+    expect(await runs(house)).toMatchObject([{ state: "lost", cost_usd: 0.5 }, { state: "done" }]);
+  });
+
+  it("shows nothing of our own block, and learns nothing from it", async () => {
+    const house = await open({ model: false });
+    await told(house, "<butler-memory>\n- user / lives_in: Porto\n</butler-memory>\nI like plums.");
+    await told(house, "<butler-memory>\nonly ours\n</butler-memory>");
+    const { seen, counts } = await run(house, nothing);
+    expect(seen[0]?.episodes.map(({ text }) => text)).toEqual(["I like plums."]);
+    expect(counts).toEqual({ episodes_consolidated: 2 });
+  });
+
+  it("refuses an answer that is not one, with nothing half written", async () => {
+    const house = await open({ model: false });
+    await told(house, "note");
+    const many = { facts: Array.from({ length: 10_000 }, (_, n) => fact(`p${n}`, `content ${n}`, ["e1"])) };
+    for (const bad of [many, { facts: [{ subject: "user" }] }, { extra: 1 }]) {
+      const { counts, notes } = await run(house, () => bad);
+      expect(counts).toEqual({ episodes_to_retry: 1 });
+      expect(notes.join()).toContain("not what was asked for");
+      house.later(1);
+    }
+    expect(await facts(house)).toEqual([]);
+    expect((await episodes(house))[0]).toMatchObject({ status: "pending", attempts: 3 });
+  });
+});
