@@ -10,7 +10,7 @@ export const BUTLER_NAME = /^[a-z][a-z0-9_-]{0,31}$/;
 
 const CRON_FIELDS = /^\s*\S+(\s+\S+){4,5}\s*$/;
 
-const SCHEDULED = new Set<string>([...JOB_NAMES, "consolidate"]);
+const SCHEDULED = new Set<string>(JOB_NAMES);
 
 const Schedule = z.record(
   z.string().refine((name) => SCHEDULED.has(name), `a job, one of ${[...SCHEDULED].join(", ")}`),

@@ -78,6 +78,22 @@ export function dueSlots(plan: readonly Planned[], known: Known, now: Date, zone
   });
 }
 
+/** A store may ask again and again while what it asks for cannot be had. */
+const notBeforeLast = (at: Date, last: Date | undefined): Date =>
+  new Date(Math.max(at.getTime(), last === undefined ? 0 : last.getTime() + LATER_MS));
+
+interface Wanted {
+  readonly wanted: Readonly<Record<string, Date>>;
+}
+
+/** What the store asks for by itself, of the jobs that are on its plan. */
+function wantedSlots(plan: readonly Planned[], { wanted, last }: Known & Wanted, now: Date): Slot[] {
+  return Object.entries(wanted).flatMap(([job, at]) => {
+    if (!plan.some((planned) => planned.job === job) || notBeforeLast(at, last[job]) > now) return [];
+    return [{ job, slot: now, trigger: "backlog", missed: 0 }];
+  });
+}
+
 export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
   const { roster, clock, log, runner, notes, zone } = parts;
   const plans = new Map(
@@ -154,7 +170,9 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
 
   async function work(butler: string, plan: readonly Planned[], memory: M): Promise<void> {
     const before = await look(butler, memory);
-    const due = dueSlots(plan, before, clock.now(), zone);
+    const due = [...dueSlots(plan, before, clock.now(), zone)];
+    for (const slot of wantedSlots(plan, before, clock.now()))
+      if (!due.some(({ job }) => job === slot.job)) due.push(slot);
     for (const slot of due) {
       if (!(await runner.enqueue(memory, slot))) continue;
       const fields = { butler, job: slot.job, slot: slot.slot.toISOString() };
@@ -168,14 +186,19 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
     await look(butler, memory);
   }
 
-  async function look(butler: string, memory: M): Promise<Known> {
-    const { since, last, waitMs } = await runner.look(memory);
+  async function look(butler: string, memory: M): Promise<Known & Wanted> {
+    const { since, last, waitMs, wanted = {} } = await runner.look(memory);
     const now = clock.now();
+    const planned = new Set(plans.get(butler)?.map(({ job }) => job));
+    const asked = Object.entries(wanted).flatMap(([job, at]) =>
+      planned.has(job) ? [notBeforeLast(at, last[job])] : [],
+    );
     // What waits behind a run of another daemon may start any moment; it is asked for every few seconds, not all the time.
-    const wakeAt = waitMs === undefined ? undefined : new Date(now.getTime() + Math.max(waitMs, SOON_MS));
+    const woken = waitMs === undefined ? [] : [new Date(now.getTime() + Math.max(waitMs, SOON_MS))];
+    const wakeAt = [...woken, ...asked].toSorted((a, b) => a.getTime() - b.getTime())[0];
     const known = { since: since ?? now, last, wakeAt };
     notes.set(butler, known);
-    return known;
+    return { ...known, wanted };
   }
 
   async function tick(): Promise<void> {

@@ -30,3 +30,6 @@ export function agreement(told: string, known: string): Agreement {
 }
 
 export const saysSame = (told: string, known: string): boolean => ["same", "more"].includes(agreement(told, known));
+
+/** A sentence that can be understood alone. "Porto" under two predicates is two facts. */
+export const isTelling = (text: string): boolean => affirmed(text).size >= 3;

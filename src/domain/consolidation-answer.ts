@@ -4,11 +4,20 @@
  */
 import { z } from "zod";
 import { PERMANENCE } from "./decay.ts";
+import { hasNul, isBlank, isWellFormed } from "./text.ts";
 
 /** More than this is not distilled: such an answer is refused as a whole. */
 export const MOST = { facts: 60, rules: 20, confirmations: 100 } as const;
 
-const words = (chars: number) => z.string().trim().min(1).max(chars);
+const words = (chars: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(chars)
+    .refine((text) => !hasNul(text) && isWellFormed(text) && !isBlank(text), {
+      error: "has no words, or characters that cannot be stored",
+    });
 const label = (letters: string) => z.string().regex(new RegExp(`^[${letters}][1-9]\\d{0,3}$`));
 const episodes = z.array(label("e")).min(1).max(100).describe("labels of the episodes that say so");
 const scope = z.enum(["global", "own"]).describe("global: true for everybody; own: for this butler alone");
@@ -18,9 +27,9 @@ const day = z
   .refine((text) => !Number.isNaN(Date.parse(text)));
 
 export const LearnedFact = z.strictObject({
-  subject: words(200).describe('whom or what it is about; the person served is always "user" unless named'),
+  subject: words(200).describe('the person served is "user" unless named'),
   predicate: words(200).describe(
-    "what is said of it, such as lives_in; one that can hold several values carries its object: likes:green tea",
+    "such as lives_in; one that can hold several values carries its object: likes:green tea",
   ),
   content: words(2000).describe("one sentence that can be understood alone"),
   permanence: z.enum(PERMANENCE),

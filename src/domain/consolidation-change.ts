@@ -78,9 +78,15 @@ interface Cited {
   readonly nth: number;
 }
 
+interface NewFact extends Cited {
+  readonly fact: FactDraft;
+  /** Episodes of the batch that say otherwise and are trusted less. */
+  readonly disputers: readonly string[];
+}
+
 export type Change =
-  | (Cited & { readonly kind: "create_fact"; readonly fact: FactDraft; readonly contradicts: readonly Lowered[] })
-  | (Cited & { readonly kind: "supersede_fact"; readonly fact: FactDraft; readonly replaced: readonly string[] })
+  | (NewFact & { readonly kind: "create_fact"; readonly contradicts: readonly Lowered[] })
+  | (NewFact & { readonly kind: "supersede_fact"; readonly replaced: readonly string[] })
   | (Cited & { readonly kind: "confirm_fact"; readonly id: string })
   | (Cited & { readonly kind: "contradict_fact"; readonly lowered: Lowered; readonly claim: string })
   | (Cited & { readonly kind: "create_rule"; readonly rule: RuleDraft; readonly contradicts: readonly Lowered[] })
@@ -125,7 +131,9 @@ export const lower = ({ id, confidence }: { id: string; confidence: number }): L
   id,
   confidence: confidence * CONTRADICTED,
 });
-export const latest = (witnesses: readonly Witness[] | undefined): Date =>
-  new Date(Math.max(0, ...(witnesses ?? []).map(({ occurred_at }) => occurred_at.getTime())));
+/** Of one moment, the one that was stored last: the ids of episodes are in that order. */
+export const inOrder = (a: Witness, b: Witness): number =>
+  a.occurred_at.getTime() - b.occurred_at.getTime() || (a.id < b.id ? -1 : Number(a.id > b.id));
+export const lastOf = (witnesses: readonly Witness[]): Witness | undefined => witnesses.toSorted(inOrder).at(-1);
 export const idsOf = (witnesses: readonly Witness[]): string[] => witnesses.map(({ id }) => id);
 export const trustOf = (witnesses: readonly Witness[]): Trust => bestTrust(witnesses.map(({ trust }) => trust));

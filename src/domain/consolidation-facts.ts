@@ -1,5 +1,5 @@
 /** What an answer's facts mean for the facts that are known. */
-import { agreement, saysSame } from "./agreement.ts";
+import { agreement, isTelling, saysSame } from "./agreement.ts";
 import type { LearnedFact } from "./consolidation-answer.ts";
 import {
   ALIKE,
@@ -11,7 +11,7 @@ import {
   idsOf,
   type Known,
   type KnownFact,
-  latest,
+  lastOf,
   lower,
   trustOf,
   type Witness,
@@ -20,7 +20,7 @@ import { confirmations } from "./consolidation-confirm.ts";
 import { DAY_MS } from "./decay.ts";
 import { GLOBAL_SCOPE } from "./scope.ts";
 import { normaliseKey, sameMeaning } from "./text.ts";
-import { MOST_CONFIDENT, trustRank } from "./trust.ts";
+import { MOST_CONFIDENT, type Trust, trustRank } from "./trust.ts";
 
 /** The names that models give to the one person they serve. */
 const USER = new Set("user,the user,owner,the owner,me,i,myself,human,the human,customer,client,self".split(","));
@@ -30,21 +30,32 @@ export const subjectOf = (told: string): string => {
   return USER.has(subject) ? "user" : subject;
 };
 
+const keyed = <F extends { readonly subject: string; readonly predicate: string }>(fact: F): F => ({
+  ...fact,
+  subject: subjectOf(fact.subject),
+  predicate: normaliseKey(fact.predicate),
+});
 const keyOf = (fact: { scope: string; subject: string; predicate: string }): string =>
   JSON.stringify([fact.scope, fact.subject, fact.predicate]);
 
-/** A fact of this batch that nobody knew before. */
+/** A fact of this batch, as far as it has been told. */
 interface Fresh {
-  readonly change: Extract<Change, { kind: "create_fact" | "supersede_fact" }>;
-  readonly observed_at: Date;
+  readonly draft: FactDraft;
+  readonly nth: number;
+  readonly episodes: readonly string[];
+  readonly disputers: readonly string[];
+  readonly replaced: readonly string[];
+  readonly contradicts: readonly KnownFact[];
 }
+
+type Fate = { readonly nth: number; readonly reason: DropReason };
 
 export function factBook(known: Known, batch: Batch) {
   const byLabel = new Map(known.facts.flatMap((fact) => (fact.label === undefined ? [] : [[fact.label, fact]])));
   const replaced = new Set<string>();
   const fresh = new Map<string, Fresh>();
   const confirmed = confirmations("confirm_fact");
-  const disputes: Extract<Change, { kind: "contradict_fact" }>[] = [];
+  const disputes = new Map<string, Extract<Change, { kind: "contradict_fact" }>>();
   const alive = () => known.facts.filter(({ id }) => !replaced.has(id));
   const isOver = ({ valid_to }: { valid_to: Date | null }) => valid_to !== null && valid_to <= batch.now;
 
@@ -65,19 +76,6 @@ export function factBook(known: Known, batch: Batch) {
     };
   }
 
-  /** The same thing under the same key, or under another name in other words. A global truth holds for every butler. */
-  function twinOf(draft: FactDraft, key: { subject: string; predicate: string }, nth: number): KnownFact | undefined {
-    return alive().find(
-      (fact) =>
-        (fact.scope === draft.scope || fact.scope === GLOBAL_SCOPE) &&
-        fact.subject === key.subject &&
-        !isOver(fact) &&
-        (fact.predicate === key.predicate
-          ? agreement(draft.content, fact.content) === "same"
-          : known.likeness("fact", nth, fact.id) >= ALIKE && saysSame(draft.content, fact.content)),
-    );
-  }
-
   function learn(learned: LearnedFact, nth: number, witnesses: readonly Witness[]): DropReason | undefined {
     if (learned.permanence === "ephemeral") return "ephemeral";
     const draft = draftOf(learned, witnesses);
@@ -85,82 +83,150 @@ export function factBook(known: Known, batch: Batch) {
     const told = { supersedes: pointedAt(learned.supersedes), contradicts: pointedAt(learned.contradicts) };
     if (told.supersedes === null || told.contradicts === null) return "unknown_memory";
     if (told.supersedes !== undefined && told.supersedes.scope !== draft.scope) return "foreign_scope";
-    const subject = subjectOf(learned.subject);
-    const key = { subject, predicate: normaliseKey(learned.predicate) };
-    const mine = keyOf({ scope: draft.scope, ...key });
-
-    const twin = twinOf(draft, key, nth);
-    // Other words for the very fact that is said to be superseded are a correction.
-    if (twin !== undefined && (twin !== told.supersedes || sameMeaning(draft.content, twin.content)))
-      return confirmed.add(twin, nth, witnesses);
-    const observed_at = latest(witnesses);
-    const before = fresh.has(mine) ? mine : freshTwin(draft, subject);
-    if (before !== undefined) return retell(before, draft, nth, witnesses);
-
+    const mine = keyOf(keyed(draft));
     const holder = alive().find((fact) => keyOf(fact) === mine);
-    const old = [...new Set([holder, told.supersedes])].filter((fact) => fact !== undefined);
-    if (old.some((fact) => fact.observed_at > observed_at && !isOver(fact))) return "outdated";
+    const agreed = holder !== undefined && !isOver(holder) && agreement(draft.content, holder.content) === "same";
+    // Other words for the very fact that is said to be superseded are a correction.
+    if (agreed && (holder !== told.supersedes || sameMeaning(draft.content, holder.content)))
+      return confirmed.add(holder, nth, witnesses);
+
+    const before = fresh.get(mine);
+    if (before !== undefined && trustRank(draft.trust) < trustRank(before.draft.trust)) {
+      const disputers = [...new Set([...before.disputers, ...idsOf(witnesses)])];
+      if (!saysSame(draft.content, before.draft.content)) fresh.set(mine, { ...before, disputers });
+      return "echo";
+    }
+    const old = alive().filter((fact) => fact === holder || fact === told.supersedes);
+    if (old.some((fact) => !isOver(fact) && isOlder(witnesses, fact))) return "outdated";
     const stronger = old.find((fact) => trustRank(fact.trust) > trustRank(draft.trust) && !isOver(fact));
     if (stronger !== undefined) return dispute(stronger, draft.content, nth, witnesses);
-    const cited = { fact: draft, nth, episodes: idsOf(witnesses) };
-    if (old.length > 0) {
-      for (const { id } of old) {
-        replaced.add(id);
-        confirmed.without(id);
-      }
-      const change = { kind: "supersede_fact", ...cited, replaced: old.map(({ id }) => id) } as const;
-      fresh.set(mine, { change, observed_at });
-      return undefined;
-    }
+    for (const { id } of old) replace(id);
     const rival = told.contradicts;
-    const contradicts = rival === undefined || rival.scope !== draft.scope ? [] : [lower(rival)];
-    const doubted = contradicts.length === 0 ? draft : { ...draft, confidence: draft.confidence * CONTRADICTED };
-    fresh.set(mine, { change: { kind: "create_fact", ...cited, fact: doubted, contradicts }, observed_at });
-    return undefined;
+    const item: Fresh = {
+      ...{ draft, nth, episodes: idsOf(witnesses), disputers: [], replaced: old.map(({ id }) => id) },
+      contradicts: rival === undefined || rival.scope !== draft.scope ? [] : [rival],
+    };
+    fresh.set(mine, before === undefined ? item : retold(before, item));
+    return before === undefined ? undefined : "repeated";
   }
 
-  /** Told twice in one batch: one row, with the last words and all that said so. */
-  function retell(key: string, draft: FactDraft, nth: number, witnesses: readonly Witness[]): DropReason | undefined {
-    const change = fresh.get(key)?.change;
-    if (change === undefined) return undefined;
-    if (trustRank(draft.trust) < trustRank(change.fact.trust)) return "echo";
-    const same = saysSame(draft.content, change.fact.content);
-    const episodes = same ? [...new Set([...change.episodes, ...idsOf(witnesses)])] : idsOf(witnesses);
-    const fact = { ...draft, predicate: change.fact.predicate };
-    fresh.set(key, { change: { ...change, fact, episodes, nth }, observed_at: latest(witnesses) });
-    return "repeated";
+  /** Told twice in one batch: one row, with the last words and, if they agree, all that said so. */
+  function retold(before: Fresh, item: Fresh): Fresh {
+    const both = [...before.replaced, ...item.replaced];
+    const agreed = agreement(item.draft.content, before.draft.content);
+    if (agreed !== "same" && agreed !== "more") return { ...item, replaced: both };
+    // Less detail from the same source takes nothing back.
+    const words = agreed === "same" && item.draft.trust === before.draft.trust ? before : item;
+    return {
+      ...{ draft: words.draft, nth: words.nth, replaced: both, disputers: before.disputers },
+      episodes: [...new Set([...before.episodes, ...item.episodes])],
+      contradicts: [...new Set([...before.contradicts, ...item.contradicts])],
+    };
   }
 
-  /** The same of the same subject under another predicate, in this very answer. */
-  function freshTwin(draft: FactDraft, subject: string): string | undefined {
-    const twin = [...fresh].find(
-      ([, { change }]) =>
-        change.fact.scope === draft.scope &&
-        subjectOf(change.fact.subject) === subject &&
-        agreement(draft.content, change.fact.content) === "same",
+  /** The same of the same subject under another name. A global truth holds for every butler. */
+  function isTwin(draft: FactDraft, other: { scope: string; subject: string; predicate: string; content: string }) {
+    const [mine, theirs] = [keyed(draft), keyed(other)];
+    if (theirs.subject !== mine.subject || (other.scope !== draft.scope && other.scope !== GLOBAL_SCOPE)) return false;
+    if (theirs.predicate === mine.predicate) return agreement(draft.content, other.content) === "same";
+    return isTelling(draft.content) && saysSame(draft.content, other.content);
+  }
+
+  function knownTwin({ draft, nth }: Fresh): KnownFact | undefined {
+    const near = (fact: KnownFact) =>
+      keyed(draft).predicate === fact.predicate ||
+      sameMeaning(draft.content, fact.content) ||
+      known.likeness("fact", nth, fact.id) >= ALIKE;
+    return alive().find((fact) => isTwin(draft, fact) && near(fact) && !isOver(fact));
+  }
+
+  /** Nothing is known twice: what has a twin under another key goes up in it. The best source comes first, then detail. */
+  function settle(): Fate[] {
+    const fates: Fate[] = [];
+    const settled = new Map<string, Fresh>();
+    for (const [key, item] of fresh) {
+      if (item.replaced.length === 0) continue;
+      const twin = knownTwin(item);
+      const gone =
+        twin !== undefined && twin.scope === item.draft.scope && !isStronger(twin, item.draft) ? [twin.id] : [];
+      for (const id of gone) replace(id);
+      settled.set(key, { ...item, replaced: [...item.replaced, ...gone] });
+    }
+    const added = [...fresh].filter(([key]) => !settled.has(key));
+    added.sort(
+      ([, { draft: a }], [, { draft: b }]) =>
+        trustRank(b.trust) - trustRank(a.trust) || b.content.length - a.content.length,
     );
-    return twin?.[0];
+    for (const [key, item] of added) {
+      const reason = settleOne(item, settled);
+      if (reason === "new") settled.set(key, item);
+      else if (reason !== undefined) fates.push({ nth: item.nth, reason });
+    }
+    fresh.clear();
+    for (const [key, item] of settled) fresh.set(key, item);
+    return fates;
+  }
+
+  function settleOne(item: Fresh, settled: Map<string, Fresh>): DropReason | "new" | undefined {
+    const cited = batch.witnesses.filter(({ id }) => item.episodes.includes(id));
+    const twin = knownTwin(item);
+    if (twin !== undefined) return confirmed.add(twin, item.nth, cited);
+    const [key, other] = [...settled].find(([, one]) => isTwin(item.draft, one.draft)) ?? [];
+    if (key === undefined || other === undefined) return "new";
+    if (isStronger(other.draft, item.draft)) return "echo";
+    settled.set(key, { ...other, episodes: [...new Set([...other.episodes, ...item.episodes])] });
+    return "repeated";
   }
 
   /** Nobody is silently believed against a better source: the doubt is kept, with those who raised it. */
   function dispute(fact: KnownFact, claim: string, nth: number, witnesses: readonly Witness[]): DropReason | undefined {
+    if (saysSame(claim, fact.content)) return "echo";
     const episodes = idsOf(witnesses).filter((id) => !fact.disputers.has(id));
-    if (episodes.length === 0 || disputes.some(({ lowered }) => lowered.id === fact.id)) return "unchanged";
-    disputes.push({ kind: "contradict_fact", lowered: lower(fact), claim, nth, episodes });
-    return undefined;
+    if (episodes.length === 0) return "unchanged";
+    const before = disputes.get(fact.id);
+    const all = [...new Set([...(before?.episodes ?? []), ...episodes])];
+    disputes.set(fact.id, { kind: "contradict_fact", lowered: lower(fact), claim, nth, episodes: all });
+    return before === undefined ? undefined : "repeated";
+  }
+
+  function replace(id: string): void {
+    replaced.add(id);
+    confirmed.without(id);
+    disputes.delete(id);
   }
 
   /** Null: a label that nothing was shown under. */
   const pointedAt = (label: string | null): KnownFact | undefined | null =>
     label === null ? undefined : (byLabel.get(label) ?? null);
 
+  function changeOf({ draft, nth, episodes, disputers, ...against }: Fresh): Change {
+    const contradicts = against.contradicts.filter(({ id }) => !replaced.has(id)).map(lower);
+    const doubted = disputers.length > 0 || (contradicts.length > 0 && against.replaced.length === 0);
+    const fact = doubted ? { ...draft, confidence: draft.confidence * CONTRADICTED } : draft;
+    const cited = { fact, nth, episodes, disputers };
+    return against.replaced.length > 0
+      ? { kind: "supersede_fact", ...cited, replaced: against.replaced }
+      : { kind: "create_fact", ...cited, contradicts };
+  }
+
   return {
     learn,
+    settle,
     confirm(label: string, nth: number, witnesses: readonly Witness[]): DropReason | undefined {
       const fact = byLabel.get(label);
       if (fact === undefined) return "unknown_memory";
       return replaced.has(fact.id) ? "outdated" : confirmed.add(fact, nth, witnesses);
     },
-    changes: (): Change[] => [...[...fresh.values()].map(({ change }) => change), ...confirmed.changes(), ...disputes],
+    changes: (): Change[] => [...[...fresh.values()].map(changeOf), ...confirmed.changes(), ...disputes.values()],
   };
+}
+
+const isStronger = (a: { readonly trust: Trust }, b: { readonly trust: Trust }): boolean =>
+  trustRank(a.trust) > trustRank(b.trust);
+
+/** Whether the fact has been heard of since these spoke, or from the last of them itself. */
+function isOlder(witnesses: readonly Witness[], fact: KnownFact): boolean {
+  const last = lastOf(witnesses);
+  if (last === undefined || fact.observed_at > last.occurred_at) return true;
+  return fact.observed_at >= last.occurred_at && [...fact.witnesses].some((id) => id >= last.id);
 }

@@ -27,12 +27,16 @@ export function ruleBook(known: Known, batch: Batch) {
     const trust = trustOf(witnesses);
     if (trust === "tool") return "tool_rule";
     const scope = learned.scope === "own" ? batch.butler : GLOBAL_SCOPE;
-    const seen = known.rules.filter((rule) => rule.scope === scope || rule.scope === GLOBAL_SCOPE);
+    const seen = [scope, ...(scope === GLOBAL_SCOPE ? [] : [GLOBAL_SCOPE])].flatMap((of) =>
+      known.rules.filter((rule) => rule.scope === of),
+    );
     const alike = (rule: KnownRule) =>
       contentKey(rule.content) === contentKey(learned.content) || known.likeness("rule", nth, rule.id) >= ALIKE;
     const twin = seen.find((rule) => alike(rule) && saysSame(learned.content, rule.content));
     if (twin !== undefined) return confirmed.add(twin, nth, witnesses);
-    const told = fresh.findIndex(({ rule }) => rule.scope === scope && saysSame(learned.content, rule.content));
+    const told = fresh.findIndex(
+      ({ rule }) => [scope, GLOBAL_SCOPE].includes(rule.scope) && saysSame(learned.content, rule.content),
+    );
     const before = fresh[told];
     if (before !== undefined) {
       fresh[told] = { ...before, episodes: [...new Set([...before.episodes, ...idsOf(witnesses)])] };

@@ -3,9 +3,18 @@
  * known already is confirmed, what is no longer true is superseded, what cannot be both is lowered and linked.
  */
 import type { Answer } from "./consolidation-answer.ts";
-import { type Batch, type Decision, type Dropped, type Known, latest, type Witness } from "./consolidation-change.ts";
+import {
+  type Batch,
+  type Decision,
+  type Dropped,
+  inOrder,
+  type Known,
+  lastOf,
+  type Witness,
+} from "./consolidation-change.ts";
 import { factBook } from "./consolidation-facts.ts";
 import { ruleBook } from "./consolidation-rules.ts";
+import { GLOBAL_SCOPE } from "./scope.ts";
 
 export function decide(answer: Answer, known: Known, batch: Batch): Decision {
   const dropped: Dropped[] = [];
@@ -17,14 +26,19 @@ export function decide(answer: Answer, known: Known, batch: Batch): Decision {
   const inTime = <T extends { readonly episodes: readonly string[] }>(items: readonly T[]) =>
     items
       .map((item, nth) => ({ item, nth, witnesses: witnessesOf(item.episodes) }))
-      .toSorted((a, b) => latest(a.witnesses).getTime() - latest(b.witnesses).getTime() || a.nth - b.nth);
+      .map((told) => ({ ...told, last: lastOf(told.witnesses ?? []) }))
+      .toSorted((a, b) => (a.last && b.last ? inOrder(a.last, b.last) : Number(!b.last) - Number(!a.last)) || a.nth - b.nth);
 
-  const facts = factBook(known, batch);
+  const mine = <T extends { readonly scope: string }>(all: readonly T[]) =>
+    all.filter(({ scope }) => scope === GLOBAL_SCOPE || scope === batch.butler);
+  const visible: Known = { ...known, facts: mine(known.facts), rules: mine(known.rules) };
+  const facts = factBook(visible, batch);
   for (const { item, nth, witnesses } of inTime(answer.facts)) {
     const verdict = witnesses === undefined ? "unknown_episode" : facts.learn(item, nth, witnesses);
     if (verdict !== undefined) dropped.push({ kind: "fact", nth, reason: verdict });
   }
-  const rules = ruleBook(known, batch);
+  dropped.push(...facts.settle().map((one) => ({ kind: "fact" as const, ...one })));
+  const rules = ruleBook(visible, batch);
   for (const { item, nth, witnesses } of inTime(answer.rules)) {
     const verdict = witnesses === undefined ? "unknown_episode" : rules.learn(item, nth, witnesses);
     if (verdict !== undefined) dropped.push({ kind: "rule", nth, reason: verdict });

@@ -4,7 +4,7 @@ import { ExtractorFailure, NO_USAGE } from "../adapters/extractor/port.ts";
 import { Answer, NOTHING_LEARNED } from "../domain/consolidation-answer.ts";
 import { unavailable } from "../domain/errors.ts";
 import { GLOBAL_SCOPE } from "../domain/scope.ts";
-import { type Shard, waitingShards } from "../store/consolidation.ts";
+import { backlogOf, type Shard, waitingShards } from "../store/consolidation.ts";
 import { beginAttempt, type Claimed, claim, materialOf } from "./consolidation-claim.ts";
 import { asFailure, fail, release } from "./consolidation-end.ts";
 import type { Shown } from "./consolidation-known.ts";
@@ -15,17 +15,24 @@ import type { Call } from "./memory.ts";
 import { retrieve } from "./retrieve.ts";
 
 const NAME = "consolidate";
+/** A backlog that is this large, or has waited this long, does not wait for the schedule. */
+const LARGE = 200;
+const STALE_MS = 3_600_000;
 
 export const consolidate: Job = {
   name: NAME,
   about: "Episodes become facts and rules, supersede or confirm what is known, and are linked to what they taught.",
   cron: "0 */6 * * *",
+  async dueAt({ db }, now) {
+    const { waiting, oldest } = await backlogOf(db, now, STALE_MS);
+    return waiting >= LARGE ? now : (oldest ?? undefined);
+  },
   async run(context) {
     const tally = tallying();
     const shards = await waitingShards(context.memory.db, context.now);
     if (context.dryRun) {
       for (const { tenant, butler, episodes } of shards) {
-        tally.count("episodes_waiting", episodes);
+        tally.remark("episodes_waiting", episodes);
         tally.note(
           `${episodes} episodes of ${butler} (tenant ${tenant}) wait; what they teach is known when it is run.`,
         );
@@ -91,7 +98,9 @@ async function consolidateBatch(
       interrupted,
     );
     const learned = await learn(call, claimed, answer, shown, { usage, startedMs });
-    for (const [name, n] of Object.entries(learned.counts)) tally.count(name, n);
+    for (const [name, n] of Object.entries(learned.counts))
+      if (name.startsWith("dropped_")) tally.remark(name, n);
+      else tally.count(name, n);
     return "next";
   } catch (error) {
     if (!(error instanceof ExtractorFailure)) throw error;

@@ -1,5 +1,5 @@
 /** Writes what was decided: rows, links and events of one batch, inside its transaction. */
-import type { Change, FactDraft, Lowered, RuleDraft } from "../domain/consolidation-change.ts";
+import type { Change, Lowered, RuleDraft } from "../domain/consolidation-change.ts";
 
 import { integrity } from "../domain/errors.ts";
 import { next } from "../domain/lifecycle.ts";
@@ -67,7 +67,7 @@ const lastOf = (episodes: readonly string[]): string | undefined => episodes.at(
 
 async function storeFact(
   applying: Applying,
-  change: { readonly fact: FactDraft; readonly nth: number; readonly episodes: readonly string[] },
+  change: Extract<Change, { kind: "create_fact" | "supersede_fact" }>,
   replaced: readonly string[],
   contradicts: readonly Lowered[],
 ): Promise<string> {
@@ -96,6 +96,7 @@ async function storeFact(
     ...change.episodes.map((id) => link(applying, ["fact", row.id], "derived_from", ["episode", id])),
     ...replaced.map((id) => link(applying, ["fact", row.id], "supersedes", ["fact", id])),
     ...contradicts.map(({ id }) => link(applying, ["fact", row.id], "contradicts", ["fact", id])),
+    ...change.disputers.map((id) => link(applying, ["episode", id], "contradicts", ["fact", row.id])),
   ];
   await insertLinks(writing.sql, links);
   writing.tell({

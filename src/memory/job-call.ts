@@ -33,6 +33,8 @@ export async function appendForTenants(sql: Sql, events: readonly NewEvent[]): P
 /** What a job adds up while it runs. */
 export interface Tallying {
   count(kind: string, by?: number): void;
+  /** Worth telling, but nothing was changed by it. */
+  remark(kind: string, by?: number): void;
   /** A few are kept; the audit stream has them all. */
   note(words: string): void;
   report(complete: boolean): JobReport;
@@ -43,15 +45,20 @@ const NOTES = 10;
 export function tallying(): Tallying {
   const counts: Record<string, number> = {};
   const notes: string[] = [];
+  let changed = 0;
+  const remark = (kind: string, by = 1) => {
+    if (by > 0) counts[kind] = (counts[kind] ?? 0) + by;
+  };
   return {
+    remark,
     count(kind, by = 1) {
-      if (by > 0) counts[kind] = (counts[kind] ?? 0) + by;
+      changed += Math.max(0, by);
+      remark(kind, by);
     },
     note(words) {
       if (notes.length < NOTES) notes.push(words);
     },
     report(complete) {
-      const changed = Object.values(counts).reduce((sum, n) => sum + n, 0);
       return { changed, counts, notes, complete };
     },
   };

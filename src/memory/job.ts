@@ -29,5 +29,7 @@ export interface Job {
   readonly about: string;
   /** When it runs if butler.toml says nothing; undefined: by hand only. */
   readonly cron: string | undefined;
+  /** When the store itself asks for a run, beside the schedule; undefined when nothing in it waits. */
+  dueAt?(memory: Memory, now: Date): Promise<Date | undefined>;
   run(context: JobContext): Promise<JobReport>;
 }

@@ -27,6 +27,8 @@ export interface RunsKnown {
   readonly last: Readonly<Record<string, Date>>;
   /** How long until something in the queue wants to be looked at. */
   readonly waitMs: number | undefined;
+  /** Jobs that the store itself asks for, and from when on. */
+  readonly wanted?: Readonly<Record<string, Date>>;
 }
 
 export interface Slot {
@@ -96,6 +98,15 @@ export function jobRunner(parts: { readonly jobs: readonly Job[]; readonly queue
     return queue;
   }
 
+  async function wantedJobs(memory: Memory): Promise<Record<string, Date>> {
+    const wanted: Record<string, Date> = {};
+    for (const { name, dueAt } of jobs) {
+      const at = await dueAt?.(memory, memory.clock.now());
+      if (at !== undefined) wanted[name] = at;
+    }
+    return wanted;
+  }
+
   function jobCalled(name: string): Job {
     const job = jobs.find((known) => known.name === name);
     if (job) return job;
@@ -109,7 +120,8 @@ export function jobRunner(parts: { readonly jobs: readonly Job[]; readonly queue
       const there = opened.has(db) || (await queues.installed(db));
       const queue = there ? await settledQueue(memory) : undefined;
       const waitMs = await queue?.waitMs();
-      return { since: await firstEventAt(db), last: await lastSlots(db), waitMs };
+      const since = await firstEventAt(db);
+      return { since, last: await lastSlots(db), waitMs, wanted: since ? await wantedJobs(memory) : {} };
     },
     async enqueue(memory, { job, slot, trigger, missed }) {
       const queue = await queueOf(memory);

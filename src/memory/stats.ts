@@ -23,6 +23,13 @@ export async function stats(call: Call, input: { readonly scope?: string | undef
       by_status: every(CONSOLIDATION, found.by_status),
       backlog: found.backlog,
       backlog_age_hours: Math.max(0, waiting) / 3_600_000,
+      backlog_age_p95_hours: Math.max(0, found.pending_p95_hours ?? 0),
+    },
+    consolidation: {
+      runs_done: found.runs.done,
+      runs_failed: found.runs.failed,
+      cost_usd: found.runs.cost_usd,
+      learned_after_p95_hours: found.learned_p95_hours,
     },
     facts: {
       total: (found.fact_states.active ?? 0) + (found.fact_states.fading ?? 0),

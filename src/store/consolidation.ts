@@ -27,6 +27,21 @@ export function waitingShards(sql: Sql, now: Date): Promise<Waiting[]> {
   );
 }
 
+/** How many wait, and when the first of them has waited too long, or may be tried again if that is later. */
+export async function backlogOf(
+  sql: Sql,
+  now: Date,
+  staleMs: number,
+): Promise<{ readonly waiting: number; readonly oldest: Date | null }> {
+  const [row] = await sql.query<{ waiting: number; oldest: Date | null }>(
+    `select (count(*) filter (where next_consolidation_retry_at is null or next_consolidation_retry_at <= $1))::int4 as waiting,
+       min(greatest(created_at + make_interval(secs => $2::float8), next_consolidation_retry_at)) as oldest
+     from episodes where consolidation_status = 'pending' and validity = 'active' and expires_at > $1`,
+    [now, staleMs / 1_000],
+  );
+  return row ?? { waiting: 0, oldest: null };
+}
+
 export interface BatchEpisode {
   readonly id: string;
   readonly content: string;

@@ -9,7 +9,7 @@
 import type { Sql } from "../adapters/db/port.ts";
 
 export type RunState = "running" | "done" | "failed" | "dead_letter";
-export type RunTrigger = "schedule" | "missed" | "manual";
+export type RunTrigger = "schedule" | "missed" | "backlog" | "manual";
 
 export interface JobRun {
   readonly id: string;

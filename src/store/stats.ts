@@ -8,6 +8,11 @@ export interface StoredStats {
   readonly by_status: Counts;
   readonly backlog: number;
   readonly oldest_pending: Date | null;
+  /** 95 % of those that wait, have waited less long than this. */
+  readonly pending_p95_hours: number | null;
+  readonly runs: { readonly done: number; readonly failed: number; readonly cost_usd: number };
+  /** How old episodes of the last week were when they had been learned from. */
+  readonly learned_p95_hours: number | null;
   readonly fact_states: Counts;
   readonly histogram: readonly number[];
   readonly rule_maturity: Counts;
@@ -43,6 +48,15 @@ export async function readStats(sql: Sql, query: StatsQuery): Promise<StoredStat
           from (select consolidation_status, count(*) n from e group by 1) t) as by_status,
        (select count(*)::int4 from e where consolidation_status = 'pending') as backlog,
        (select min(created_at) from e where consolidation_status = 'pending') as oldest_pending,
+       (select percentile_cont(0.95) within group (order by extract(epoch from ($3::timestamptz - created_at))::float8)
+          / 3600 from e where consolidation_status = 'pending') as pending_p95_hours,
+       (select jsonb_build_object('done', count(*) filter (where state = 'done'),
+            'failed', count(*) filter (where state in ('failed', 'lost')), 'cost_usd', coalesce(sum(cost_usd), 0))
+          from consolidation_runs where tenant_id = $1 and ($2::text[] is null or butler = any($2::text[]))) as runs,
+       (select percentile_cont(0.95) within group (order by extract(epoch from (u.finished_at - m.created_at))::float8)
+          / 3600 from consolidation_runs u cross join unnest(u.episode_ids) as i (id) join episodes m on m.id = i.id
+          where u.tenant_id = $1 and ($2::text[] is null or u.butler = any($2::text[])) and u.state = 'done'
+            and u.finished_at > $3::timestamptz - interval '7 days') as learned_p95_hours,
        (select coalesce(jsonb_object_agg(validity, n), '{}') from (select validity, count(*) n from f group by 1) t)
          as fact_states,
        (select jsonb_agg(coalesce(n, 0) order by bucket) from generate_series(0, 9) bucket left join (

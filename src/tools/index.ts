@@ -5,6 +5,7 @@ import { memoryConfirm } from "./memory-confirm.ts";
 import { memoryConsolidate } from "./memory-consolidate.ts";
 import { memoryContext } from "./memory-context.ts";
 import { memoryContextBatch } from "./memory-context-batch.ts";
+import { memoryDeadLetters } from "./memory-dead-letters.ts";
 import { memoryForget } from "./memory-forget.ts";
 import { memoryGet } from "./memory-get.ts";
 import { memoryIngestBatch } from "./memory-ingest-batch.ts";
@@ -40,6 +41,7 @@ export const tools: readonly Tool[] = [
   memoryIngestBatch,
   memoryActivityStream,
   memoryConsolidate,
+  memoryDeadLetters,
 ];
 
 const byName = new Map(tools.map((tool) => [tool.name, tool]));

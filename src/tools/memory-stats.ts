@@ -16,7 +16,17 @@ export const memoryStats = defineTool({
       by_tier: Counts,
       by_status: Counts,
       backlog: z.number(),
-      backlog_age_hours: z.number(),
+      backlog_age_hours: z.number().describe("Of the oldest that waits to be learned from."),
+      backlog_age_p95_hours: z.number(),
+    }),
+    consolidation: z.object({
+      runs_done: z.number(),
+      runs_failed: z.number(),
+      cost_usd: z.number(),
+      learned_after_p95_hours: z
+        .number()
+        .nullable()
+        .describe("Age of the last week's episodes when they were learned from."),
     }),
     facts: z.object({
       total: z.number(),
@@ -44,6 +54,7 @@ export const memoryStats = defineTool({
         .join(", ");
     return [
       `Episodes: ${a.episodes.total} (${list(a.episodes.by_tier)}); backlog ${a.episodes.backlog}, ${a.episodes.backlog_age_hours.toFixed(1)} h old.`,
+      `Consolidation: ${a.consolidation.runs_done} runs, ${a.consolidation.runs_failed} failed, $${a.consolidation.cost_usd.toFixed(2)}.`,
       `Facts: ${a.facts.total} live (${list(a.facts.by_state)}).`,
       `Rules: ${a.rules.total} (${list(a.rules.by_maturity)}); effectiveness ${a.rules.effectiveness?.toFixed(2) ?? "not known yet"}.`,
       `Links: ${a.links}. Events: ${a.events}. Duplicates: ${(a.duplicate_rate * 100).toFixed(1)} %.`,

@@ -69,6 +69,16 @@ describe("Anthropic's API", () => {
     expect(api.asked).toHaveLength(0);
   });
 
+  it.each(["nonsense", "file:///etc/hosts", "http://me:a-password-of-mine@127.0.0.1:1/v1"])(
+    "is not asked at %j, and a password in there is not told",
+    async (baseUrl) => {
+      const one = anthropicExtractor({ ...FREE, model: "claude-haiku-5-5", baseUrl, apiKey: KEY });
+      const failure = await one.extract(TEA, ALWAYS).catch((error: Error) => error);
+      expect(failure).toMatchObject({ kind: "misconfigured", message: expect.stringContaining("base_url") });
+      expect((failure as Error).message).not.toContain("a-password-of-mine");
+    },
+  );
+
   it("is unavailable when nobody listens", async () => {
     await api.close();
     await expect(extract("claude-haiku-5-5")).rejects.toMatchObject({ kind: "unavailable" });

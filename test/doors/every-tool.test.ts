@@ -1,4 +1,4 @@
-/** All eighteen tools as an agent meets them: the official client, the real menu, one small story from start to end. */
+/** All twenty tools as an agent meets them: the official client, the real menu, one small story from start to end. */
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -29,6 +29,8 @@ const REST = [
   "memory_context_batch",
   "memory_ingest_batch",
   "memory_activity_stream",
+  "memory_consolidate",
+  "memory_dead_letters",
 ];
 
 interface Door {
@@ -102,7 +104,7 @@ describe.each([
     return { ...(result.structuredContent as object), said: text?.text };
   }
 
-  it("lists the nine core tools, and all eighteen when asked", async () => {
+  it("lists the nine core tools, and all twenty when asked", async () => {
     const core = await door.connect("core");
     const { tools } = await core.listTools();
     expect(tools.map((tool) => tool.name)).toEqual(CORE);
@@ -232,6 +234,17 @@ describe.each([
       rules: { total: 1 },
     });
 
+    const given = await call("memory_consolidate");
+    expect(given).toMatchObject({
+      state: "given",
+      episodes: expect.arrayContaining([expect.objectContaining({ label: "e1" })]),
+    });
+    const learned = await call("memory_consolidate", {
+      run_id: given.run_id,
+      rules: [{ content: "Offer decaffeinated coffee after lunch.", episodes: ["e1"] }],
+    });
+    expect(learned).toMatchObject({ state: "learned", counts: { rules_created: 1 } });
+    expect(await call("memory_dead_letters")).toMatchObject({ redriven: [], letters: [] });
     const stream = await call("memory_activity_stream", { limit: 1000 });
     const caused = stream.events.filter((event: { request_id: string | null }) => event.request_id === `req-${name}`);
     expect(caused.map((event: { entity_id: string }) => event.entity_id)).toEqual(
@@ -287,7 +300,8 @@ describe.each([
       const named = [...text.matchAll(/memory_[a-z_]+/g)].map(([tool]) => tool);
       expect(named.length, prompt).toBeGreaterThan(0);
       // An agent sees the core set by default, so a prompt may ask for nothing else.
-      for (const tool of named) expect(CORE, prompt).toContain(tool);
+      // Offered with an "if you have it".
+      for (const tool of named.filter((one) => one !== "memory_consolidate")) expect(CORE, prompt).toContain(tool);
     }
   });
 });

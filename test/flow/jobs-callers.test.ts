@@ -20,6 +20,8 @@ interface Scene {
   state(house: House, id: string): Promise<unknown>;
   readonly before: unknown;
   readonly after: unknown;
+  /** How many memories it changes; 1 unless said. */
+  readonly changed?: number;
 }
 
 const one = async (house: House, text: string, id: string) =>
@@ -37,6 +39,8 @@ const SCENES: Readonly<Record<JobName, Scene>> = {
     state: (house, id) => one(house, "select consolidation_status from episodes where id = $1", id),
     before: "pending",
     after: "consolidated",
+    // The episode, and the fact that it taught.
+    changed: 2,
   },
   promote: {
     async prepare(house) {
@@ -127,6 +131,8 @@ onEachStore("the schedule", (open) => {
     await schedule.tick();
     expect(await scene.state(house, id)).toBe(scene.after);
     const runs = await runner.history(house.memory, { job: name, limit: 5 });
-    expect(runs).toMatchObject([{ state: "done", attempt: 1, report: { changed: 1, complete: true } }]);
+    expect(runs).toMatchObject([
+      { state: "done", attempt: 1, report: { changed: scene.changed ?? 1, complete: true } },
+    ]);
   });
 });

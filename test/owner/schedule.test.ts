@@ -262,7 +262,7 @@ describe("[butler.schedule]", () => {
   test.each([
     [
       'nap = { cron = "0 3 * * *" }',
-      /x\/butler\.toml: butler\.schedule\.nap: .* expected a job, one of promote, .*consolidate\./,
+      /x\/butler\.toml: butler\.schedule\.nap: .* expected a job, one of consolidate, promote, .*hygiene\./,
     ],
     [
       'promote = { cron = "61 * * * *" }',

@@ -17,6 +17,7 @@ const text = (max: number): Bad[] => [
   ["a list", ["x"]],
   ["an object", { text: "x" }],
 ];
+const LEARNED = { subject: "user", predicate: "likes", content: "Tea.", permanence: "stable", episodes: ["e1"] };
 const choice: Bad[] = [
   ["unknown", "foo"],
   ["upper case", "FACT"],
@@ -210,6 +211,46 @@ export const CASES: Readonly<Record<string, Case>> = {
       scope,
       limit: whole(1001),
       cursor: [...text(64), ["garbage", "e12'; drop table facts"], ["too far", `e${"9".repeat(30)}`]],
+    },
+  },
+  memory_consolidate: {
+    good: {},
+    bad: {
+      run_id: id,
+      limit: whole(26),
+      facts: [
+        ["text", "all of it"],
+        ["61 facts", Array.from({ length: 61 }, () => LEARNED)],
+        ["no words", [{ ...LEARNED, content: "\u200b" }], "facts.0.content"],
+        ["NUL", [{ ...LEARNED, subject: "a\0b" }], "facts.0.subject"],
+        ["no witness", [{ ...LEARNED, episodes: [] }], "facts.0.episodes"],
+        ["an id for a label", [{ ...LEARNED, episodes: [ID] }], "facts.0.episodes.0"],
+        ["a day that is none", [{ ...LEARNED, valid_to: "2026-13-45" }], "facts.0.valid_to"],
+        ["unknown inside", [{ ...LEARNED, tenant: "other" }], "facts.0.tenant"],
+      ],
+      rules: [
+        ["an object", { content: "x" }],
+        ["21 rules", Array.from({ length: 21 }, () => ({ content: "Mind it.", episodes: ["e1"] }))],
+      ],
+      confirmations: [
+        ["a number inside", [7], "confirmations.0"],
+        ["of an episode", [{ id: "e1", episodes: ["e1"] }], "confirmations.0.id"],
+      ],
+    },
+  },
+  memory_dead_letters: {
+    good: {},
+    bad: {
+      redrive: [
+        ["text", "all"],
+        ["none", []],
+        ["no id", ["x"], "redrive.0"],
+      ],
+      all: [
+        ["text", "yes"],
+        ["null", null],
+      ],
+      limit: whole(201),
     },
   },
 };

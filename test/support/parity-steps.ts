@@ -108,9 +108,14 @@ export const GOOD: readonly Step[] = [
   step("memory_activity_stream", { limit: 5 }),
   step("memory_activity_stream", { since: "2026-03-01", cursor: "e5", scope: "general" }),
   step("memory_stats", { scope: "general" }),
+  step("memory_dead_letters", { limit: 3 }),
+  step("memory_consolidate", { limit: 2 }),
 ];
 
 export const BAD: readonly Step[] = [
+  step("memory_consolidate", { run_id: "the last one" }),
+  step("memory_consolidate", { facts: [{ subject: "user" }] }, { jsonOnly: true }),
+  step("memory_dead_letters", { limit: 0 }),
   step("memory_search", {}, { terminal: true }),
   step("memory_search", { query: "" }, { jsonOnly: true }),
   step("memory_search", { query: " \u200b " }),

@@ -9,16 +9,18 @@ const MAX_CHARS = 200_000;
 
 export function anthropicExtractor(options: ModelOptions): Extractor {
   const apiKey = options.apiKey.trim();
+  const baseUrl = options.baseUrl ?? BASE_URL;
   const open = async () => {
     if (apiKey === "") throw new ExtractorFailure("misconfigured", "anthropic needs an API key, and none was given.");
     const { createAnthropic } = await import("@ai-sdk/anthropic");
-    return createAnthropic({ apiKey, baseURL: options.baseUrl ?? BASE_URL })(options.model);
+    return createAnthropic({ apiKey, baseURL: baseUrl })(options.model);
   };
   return modelExtractor({
     ...options,
     provider: "anthropic",
     maxChars: options.maxChars ?? MAX_CHARS,
-    apiKey,
+    baseUrl,
+    secrets: [apiKey],
     open,
     // The SDK knows the models that refuse a temperature and leaves it out for them.
     temperature: () => 0,

@@ -97,7 +97,8 @@ export function claudeCliExtractor(options: ClaudeCliOptions): Extractor {
           : `"${command}" cannot be run (${codeOf(error) ?? String(error)}).`;
       throw fail("misconfigured", words);
     } finally {
-      await rm(cwd, { recursive: true, force: true });
+      // A program that is just dying may still write; what is left then is an empty folder among temporary files.
+      await rm(cwd, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
     }
   }
 
@@ -115,5 +116,5 @@ export function claudeCliExtractor(options: ClaudeCliOptions): Extractor {
     throw fail(kindOfRun(result, words), words, usage);
   }
 
-  return extractorOf({ ...options, provider: "claude-cli", maxChars: options.maxChars ?? MAX_CHARS, ask });
+  return extractorOf({ ...options, provider: "claude-cli", maxChars: options.maxChars ?? MAX_CHARS, secrets, ask });
 }

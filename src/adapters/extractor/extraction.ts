@@ -1,6 +1,8 @@
 /** The course of one extraction, whoever answers: ask, check, ask once more, add up what was spent. */
+import { clip } from "../../domain/text.ts";
 import { ANSWER_SCHEMA, checkAnswer } from "./answer-schema.ts";
 import { type Deadline, deadline } from "./deadline.ts";
+import { withoutSecrets } from "./failure.ts";
 import {
   type Extracted,
   type Extractor,
@@ -36,6 +38,8 @@ export interface Course {
   readonly timeoutMs: number;
   readonly maxOutputTokens: number;
   readonly price: Price;
+  /** Never to be told to anybody. */
+  readonly secrets: readonly string[];
   readonly ask: Ask;
 }
 
@@ -50,8 +54,12 @@ async function askTwice(course: Course, prompt: Prompt, until: Deadline): Promis
       usage = addUsage(usage, said.usage);
       return said;
     } catch (error) {
-      if (!(error instanceof ExtractorFailure)) throw error;
-      throw new ExtractorFailure(error.kind, error.message, addUsage(usage, error.usage));
+      if (error instanceof ExtractorFailure) {
+        throw new ExtractorFailure(error.kind, error.message, addUsage(usage, error.usage));
+      }
+      // A full disk, a library that throws: nothing of the sort may look like the fault of an episode.
+      const reason = withoutSecrets(error instanceof Error ? error.message : String(error), course.secrets);
+      throw new ExtractorFailure("unavailable", `${course.model} could not be asked: ${clip(reason, 300)}`, usage);
     }
   };
   const first = await ask();

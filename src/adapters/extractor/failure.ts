@@ -25,12 +25,14 @@ const ADVICE: Readonly<Partial<Record<FailureKind, string>>> = {
 };
 
 const MOST_CHARS = 300;
+/** Somebody may send a whole page of HTML. Far more than is told, so that no secret is cut in half and then told. */
+const READ_CHARS = 3_000;
 
 /** The key may have no shape that redaction knows, so it is taken out by its value too. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let clean = text;
   for (const secret of secrets) if (secret.length >= 4) clean = clean.replaceAll(secret, "[key]");
-  return redact(clean).text;
+  return redact(clip(clean, READ_CHARS)).text;
 }
 
 export function inWords(who: string, kind: FailureKind, said: string, secrets: readonly string[]): string {

@@ -1,6 +1,7 @@
 /** Learns from text by patterns, with no model: free, always at hand, and the same answer for the same episodes. */
-import { type Extractor, NO_USAGE } from "./port.ts";
+
 import { learn } from "./local/collect.ts";
+import { type Extractor, NO_USAGE } from "./port.ts";
 
 const MAX_CHARS = 400_000;
 

@@ -23,7 +23,7 @@ export interface ModelOptions {
 }
 
 export interface ModelSetup extends Omit<Course, "ask"> {
-  readonly apiKey: string;
+  readonly baseUrl: string;
   /** Opened at the first call: the SDK takes a tenth of a second to load, which nobody should wait for who never asks. */
   readonly open: () => Promise<LanguageModel>;
   /** Undefined where the provider has said that it takes none. */
@@ -48,6 +48,13 @@ const outputOf = ({ Output, jsonSchema }: Sdk) => ({
   responseFormat: Output.object({ schema: jsonSchema(ANSWER_SCHEMA), name: "learned" }).responseFormat,
 });
 
+/** Said without the URL itself: it may hold a password. */
+function whatIsWrongWith(baseUrl: string): string | undefined {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return "base_url is not an http or https address.";
+  return url.username === "" && url.password === "" ? undefined : "base_url must not hold a name or password.";
+}
+
 interface Refusal {
   /** Undefined when nobody answered. */
   readonly status: number | undefined;
@@ -71,7 +78,7 @@ function refusalOf(sdk: Sdk, error: unknown): Refusal {
 export function modelExtractor(setup: ModelSetup): Extractor {
   const who = `${setup.provider} ${setup.model}`;
   const fail = (kind: FailureKind, said: string, usage: Usage = NO_USAGE) =>
-    new ExtractorFailure(kind, inWords(who, kind, said, [setup.apiKey]), usage);
+    new ExtractorFailure(kind, inWords(who, kind, said, setup.secrets), usage);
 
   async function generate(sdk: Sdk, prompt: Prompt, repair: Repair | undefined, until: Deadline) {
     const temperature = setup.temperature();
@@ -88,6 +95,8 @@ export function modelExtractor(setup: ModelSetup): Extractor {
   }
 
   async function ask(prompt: Prompt, repair: Repair | undefined, until: Deadline): Promise<Said> {
+    const wrongUrl = whatIsWrongWith(setup.baseUrl);
+    if (wrongUrl !== undefined) throw fail("misconfigured", wrongUrl);
     // The SDK prints its warnings to stdout, where they would break the protocol of the stdio door.
     globalThis.AI_SDK_LOG_WARNINGS = false;
     const sdk = await import("ai");
@@ -107,6 +116,8 @@ export function modelExtractor(setup: ModelSetup): Extractor {
     const tokens = { input_tokens: result.usage.inputTokens ?? 0, output_tokens: result.usage.outputTokens ?? 0 };
     const usage = { ...tokens, cost_usd: costOf(tokens, setup.price) };
     if (result.finishReason === "content-filter") throw fail("refused", "it declined to read these episodes.", usage);
+    if (result.rawFinishReason === "model_context_window_exceeded")
+      throw fail("too_large", "its window was full.", usage);
     if (result.finishReason === "length") {
       const advice = "Give it more output tokens or fewer episodes.";
       throw fail("invalid_answer", `its answer was cut off after ${tokens.output_tokens} tokens. ${advice}`, usage);

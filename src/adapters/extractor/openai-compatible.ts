@@ -9,6 +9,7 @@ const MAX_CHARS = 32_000;
 /** Servers differ in two parameters and say so in words when they refuse one. Such a refusal costs nothing. */
 export function openaiCompatibleExtractor(options: ModelOptions): Extractor {
   const apiKey = options.apiKey.trim();
+  const baseUrl = (options.baseUrl ?? BASE_URL).replace(/\/+$/, "");
   let takesTemperature = true;
   let takesMaxTokens = true;
 
@@ -29,7 +30,7 @@ export function openaiCompatibleExtractor(options: ModelOptions): Extractor {
     const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
     const provider = createOpenAICompatible({
       name: "openai-compatible",
-      baseURL: (options.baseUrl ?? BASE_URL).replace(/\/+$/, ""),
+      baseURL: baseUrl,
       // Without it the schema is not sent.
       supportsStructuredOutputs: true,
       ...(apiKey === "" ? {} : { apiKey }),
@@ -43,7 +44,8 @@ export function openaiCompatibleExtractor(options: ModelOptions): Extractor {
     ...options,
     provider: "openai-compatible",
     maxChars: options.maxChars ?? MAX_CHARS,
-    apiKey,
+    baseUrl,
+    secrets: [apiKey],
     open,
     temperature: () => (takesTemperature ? 0 : undefined),
     learns,

@@ -12,36 +12,40 @@ export interface Price {
 export const FREE: Price = { input: 0, output: 0 };
 
 /** Anthropic's public price list as of October 2026. The configuration may give another price. */
-const CLAUDE: Readonly<Record<string, Price>> = {
-  "claude-fable-5-1": { input: 10, output: 50 },
-  "claude-fable-5": { input: 10, output: 50 },
-  "claude-opus-5-5": { input: 4, output: 20 },
-  "claude-opus-5": { input: 5, output: 25 },
-  "claude-opus-4-8": { input: 5, output: 25 },
-  "claude-opus-4-7": { input: 5, output: 25 },
-  "claude-opus-4-6": { input: 5, output: 25 },
-  "claude-opus-4-5": { input: 5, output: 25 },
-  "claude-opus-4-1": { input: 15, output: 75 },
-  "claude-sonnet-5-5": { input: 2, output: 10 },
-  "claude-sonnet-5": { input: 2, output: 10 },
-  "claude-sonnet-4-6": { input: 3, output: 15 },
-  "claude-sonnet-4-5": { input: 3, output: 15, long: { overTokens: 200_000, input: 6, output: 22.5 } },
-  "claude-haiku-5-5": { input: 0.1, output: 0.5, long: { overTokens: 100_000, input: 0.5, output: 2.5 } },
-  "claude-haiku-4-5": { input: 1, output: 5 },
-};
+const CLAUDE: ReadonlyMap<string, Price> = new Map(
+  Object.entries<Price>({
+    "claude-fable-5-1": { input: 10, output: 50 },
+    "claude-fable-5": { input: 10, output: 50 },
+    "claude-opus-5-5": { input: 4, output: 20 },
+    "claude-opus-5": { input: 5, output: 25 },
+    "claude-opus-4-8": { input: 5, output: 25 },
+    "claude-opus-4-7": { input: 5, output: 25 },
+    "claude-opus-4-6": { input: 5, output: 25 },
+    "claude-opus-4-5": { input: 5, output: 25 },
+    "claude-opus-4-1": { input: 15, output: 75 },
+    "claude-sonnet-5-5": { input: 2, output: 10 },
+    "claude-sonnet-5": { input: 2, output: 10 },
+    "claude-sonnet-4-6": { input: 3, output: 15 },
+    "claude-sonnet-4-5": { input: 3, output: 15, long: { overTokens: 200_000, input: 6, output: 22.5 } },
+    "claude-haiku-5-5": { input: 0.1, output: 0.5, long: { overTokens: 100_000, input: 0.5, output: 2.5 } },
+    "claude-haiku-4-5": { input: 1, output: 5 },
+  }),
+);
 
 /** The names that Claude Code takes for the newest of each kind. */
-const ALIASES: Readonly<Record<string, string>> = {
-  fable: "claude-fable-5-1",
-  opus: "claude-opus-5-5",
-  sonnet: "claude-sonnet-5-5",
-  haiku: "claude-haiku-5-5",
-};
+const ALIASES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    fable: "claude-fable-5-1",
+    opus: "claude-opus-5-5",
+    sonnet: "claude-sonnet-5-5",
+    haiku: "claude-haiku-5-5",
+  }),
+);
 
 /** Undefined for a model that is not on the list: a guess would make the daily cap a lie. */
 export function knownPrice(model: string): Price | undefined {
   const name = model.trim().replace(/-(\d{8}|latest)$/, "");
-  return CLAUDE[ALIASES[name] ?? name];
+  return CLAUDE.get(ALIASES.get(name) ?? name);
 }
 
 export type Tokens = Pick<Usage, "input_tokens" | "output_tokens">;
@@ -55,7 +59,7 @@ export function costOf(tokens: Tokens, price: Price): number {
 /** What a provider adds to a prompt on its own account: roles, and words about the schema. */
 const OVERHEAD_TOKENS = 2_000;
 /** The list of problems that a repair sends along. */
-export const REPAIR_TOKENS = 2_000;
+const REPAIR_TOKENS = 2_000;
 
 /**
  * No tokenizer of bytes makes more of a text. Half as many would do for prose, not for what else is stored: measured, tokens a

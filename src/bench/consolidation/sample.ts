@@ -1,6 +1,7 @@
 /** A fixed sample of what an extractor learns from a data set, so that a reader's verdicts can be kept and compared. */
-import type { Answer, LearnedFact, LearnedRule } from "../../domain/consolidation-answer.ts";
+
 import type { EpisodeShown, Material } from "../../adapters/extractor/port.ts";
+import type { Answer, LearnedFact, LearnedRule } from "../../domain/consolidation-answer.ts";
 import type { Corpus, DataSet } from "../quality/data.ts";
 
 /** An item is known by the first memory that it cites, and its place among the items that cite that one first. */
@@ -21,18 +22,21 @@ const LAST_LABEL = /^e(\d+)$/;
 /** Batches as consolidation would claim them: in order, at most a hundred episodes each. */
 export function materialsOf(corpus: Corpus): Material[] {
   const materials: Material[] = [];
+  // A memory without a time was said no earlier than the one before it.
+  let day = corpus.memories.find((memory) => memory.time !== undefined)?.time?.slice(0, 10) ?? "1970-01-01";
   for (let start = 0; start < corpus.memories.length; start += BATCH) {
-    const episodes = corpus.memories.slice(start, start + BATCH).map(
-      (memory, at): EpisodeShown => ({
+    const episodes = corpus.memories.slice(start, start + BATCH).map((memory, at): EpisodeShown => {
+      day = memory.time?.slice(0, 10) ?? day;
+      return {
         label: `e${at + 1}`,
         text: memory.text,
         speaker: memory.speaker ?? null,
-        day: (memory.time ?? "1970-01-01").slice(0, 10),
+        day,
         trust: "user",
         session: memory.session ?? null,
-      }),
-    );
-    materials.push({ butler: "bench", today: episodes.at(-1)?.day ?? "1970-01-01", episodes, facts: [], rules: [] });
+      };
+    });
+    materials.push({ butler: "bench", today: day, episodes, facts: [], rules: [] });
   }
   return materials;
 }

@@ -1,7 +1,7 @@
 /** What is no longer so, and corrections of what was said just before. The new state has the key of the old one. */
 import { type Clause, type Draft, draft } from "./draft.ts";
-import { attribute, named } from "./identity.ts";
-import { keyOf, phrase, PROPER, thirdPerson } from "./phrases.ts";
+import { keyOf, PROPER, phrase, thirdPerson } from "./phrases.ts";
+import { attribute, named } from "./subject.ts";
 
 const NO_LONGER = /^(?:no longer|(?:do|does) not(?= .*\banymore\b))(?: really)? (\p{L}+)\b(.*?)(?: anymore)?$/iu;
 const NOT_BE = /^(?:am|is) (?:no longer|not(?= .*\banymore\b)) (.+?)(?: anymore)?$/i;
@@ -12,12 +12,16 @@ function keyFor(verb: string, raw: string): { predicate: string; object: string 
   if (object === undefined) return undefined;
   const of = keyOf(object.replace(/^(?:in|at|for|as) /, ""));
   if (verb === "live" || verb === "lives") return { predicate: "lives_in", object };
-  if (/^works?$/.test(verb)) return { predicate: /^as /.test(object) ? "occupation" : /^in /.test(object) ? "works_in" : "works_at", object };
+  if (/^works?$/.test(verb))
+    return { predicate: /^as /.test(object) ? "occupation" : /^in /.test(object) ? "works_in" : "works_at", object };
   if (/^(?:like|love|enjoy)s?$/.test(verb)) return { predicate: `likes:${of}`, object };
   if (/^prefers?$/.test(verb)) return { predicate: `prefers:${of}`, object };
   if (/^(?:use|eat|drink|play|speak|teach|drive|own|run)s?$/.test(verb)) {
     const stem = verb.replace(/s$/, "").replace(/^teache$/, "teach");
-    return { predicate: stem === "drive" ? "drives" : `${stem === "own" || stem === "run" ? "runs" : thirdPerson(stem)}:${of}`, object };
+    return {
+      predicate: stem === "drive" ? "drives" : `${stem === "own" || stem === "run" ? "runs" : thirdPerson(stem)}:${of}`,
+      object,
+    };
   }
   return undefined;
 }
@@ -37,21 +41,61 @@ export function changes(clause: Clause): Draft[] {
     const key = keyFor((gone[1] ?? "").toLowerCase(), gone[2] ?? "");
     if (key === undefined) return [];
     const verb = thirdPerson((gone[1] ?? "").toLowerCase().replace(/(?<=[a-z]{2})s$/, ""));
-    return [draft(clause, { predicate: attribute(clause, key.predicate), content: `${named(clause)} no longer ${verb} ${key.object}`, permanence: "stable", importance: 6, confidence: 0.9, turns: true })];
+    return [
+      draft(clause, {
+        predicate: attribute(clause, key.predicate),
+        content: `${named(clause)} no longer ${verb} ${key.object}`,
+        permanence: "stable",
+        importance: 6,
+        confidence: 0.9,
+        turns: true,
+      }),
+    ];
   }
   const not = phrase(NOT_BE.exec(clause.rest)?.[1] ?? "", { words: 6 });
-  if (not !== undefined && /^(?:an? )?(?:vegan|vegetarian|married|single|engaged|\p{L}+er|nurse|student)$/iu.test(not)) {
+  if (
+    not !== undefined &&
+    /^(?:an? )?(?:vegan|vegetarian|married|single|engaged|\p{L}+er|nurse|student)$/iu.test(not)
+  ) {
     const predicate = /veg/i.test(not) ? "diet" : /married|single|engaged/i.test(not) ? "marital_status" : "occupation";
-    return [draft(clause, { predicate: attribute(clause, predicate), content: `${named(clause)} is no longer ${not}`, permanence: "stable", importance: 7, turns: true })];
+    return [
+      draft(clause, {
+        predicate: attribute(clause, predicate),
+        content: `${named(clause)} is no longer ${not}`,
+        permanence: "stable",
+        importance: 7,
+        turns: true,
+      }),
+    ];
   }
   const moved = MOVED.exec(clause.rest);
   if (moved?.[2] !== undefined && moved[1] !== undefined)
-    return [draft(clause, { predicate: attribute(clause, "lives_in"), content: `${named(clause)} moved from ${moved[1]} to ${moved[2]} ${at}`, permanence: "stable", importance: 8, confidence: 0.95, valid_from: since, value: moved[2] })];
+    return [
+      draft(clause, {
+        predicate: attribute(clause, "lives_in"),
+        content: `${named(clause)} moved from ${moved[1]} to ${moved[2]} ${at}`,
+        permanence: "stable",
+        importance: 8,
+        confidence: 0.95,
+        valid_from: since,
+        value: moved[2],
+      }),
+    ];
   const job = QUIT_JOB.exec(clause.rest);
   if (job !== null) {
     const where = job[2] === undefined || job[2].trim() === "" ? "" : (phrase(job[2], { words: 8 }) ?? "");
     const verb = /^(?:have |has )?(\p{L}+(?: from)?)/u.exec(clause.rest)?.[1] ?? "left";
-    return [draft(clause, { predicate: attribute(clause, "works_at"), content: `${named(clause)} ${verb} their ${job[1]} ${where} ${at}`, permanence: "stable", importance: 7, confidence: 0.9, valid_from: since, turns: true })];
+    return [
+      draft(clause, {
+        predicate: attribute(clause, "works_at"),
+        content: `${named(clause)} ${verb} their ${job[1]} ${where} ${at}`,
+        permanence: "stable",
+        importance: 7,
+        confidence: 0.9,
+        valid_from: since,
+        turns: true,
+      }),
+    ];
   }
   return switched(clause, at, since);
 }
@@ -64,8 +108,22 @@ function switched(clause: Clause, at: string, since: string | null): Draft[] {
     const act = (stop[1] ?? "").toLowerCase();
     if (object === undefined || /^(?:being|trying|feeling|thinking|working|worrying|caring)$/.test(act)) return [];
     const eats = /^(eat|drink)ing$/.exec(act)?.[1];
-    const predicate = act === "smoking" ? "smokes" : eats !== undefined && object !== "" ? `${eats}s:${keyOf(object)}` : `habit:${keyOf(`${act} ${object}`)}`;
-    return [draft(clause, { predicate, content: `${named(clause)} stopped ${act} ${object} ${at}`, permanence: "stable", importance: 6, valid_from: since, turns: true })];
+    const predicate =
+      act === "smoking"
+        ? "smokes"
+        : eats !== undefined && object !== ""
+          ? `${eats}s:${keyOf(object)}`
+          : `habit:${keyOf(`${act} ${object}`)}`;
+    return [
+      draft(clause, {
+        predicate,
+        content: `${named(clause)} stopped ${act} ${object} ${at}`,
+        permanence: "stable",
+        importance: 6,
+        valid_from: since,
+        turns: true,
+      }),
+    ];
   }
   const change = SWITCHED.exec(clause.rest);
   const old = phrase(change?.[1] ?? "", { words: 5 });
@@ -74,8 +132,24 @@ function switched(clause: Clause, at: string, since: string | null): Draft[] {
   const group = clause.plural ? { subject: "project", scope: "own" as const } : {};
   const who = clause.plural ? "The project" : named(clause);
   return [
-    draft(clause, { ...group, predicate: `uses:${keyOf(now)}`, content: `${who} switched from ${old} to ${now} ${at}`, permanence: "stable", importance: 6, confidence: 0.9, valid_from: since, ends: [`prefers:${keyOf(old)}`] }),
-    draft(clause, { ...group, predicate: `uses:${keyOf(old)}`, content: `${who} no longer uses ${old}`, permanence: "stable", confidence: 0.85, turns: true }),
+    draft(clause, {
+      ...group,
+      predicate: `uses:${keyOf(now)}`,
+      content: `${who} switched from ${old} to ${now} ${at}`,
+      permanence: "stable",
+      importance: 6,
+      confidence: 0.9,
+      valid_from: since,
+      ends: [`prefers:${keyOf(old)}`],
+    }),
+    draft(clause, {
+      ...group,
+      predicate: `uses:${keyOf(old)}`,
+      content: `${who} no longer uses ${old}`,
+      permanence: "stable",
+      confidence: 0.85,
+      turns: true,
+    }),
   ];
 }
 
@@ -89,11 +163,14 @@ export function corrected(text: string, last: Draft | undefined): Draft | undefi
   if (raw === undefined || last === undefined || last.value === null) return undefined;
   const value = phrase(raw, { strict: true, words: 5 });
   if (value === undefined || /^\p{Lu}/u.test(value) !== /^\p{Lu}/u.test(last.value)) return undefined;
-  if (last.content.split(last.value).length !== 2 || value.split(" ").length > last.value.split(" ").length + 2) return undefined;
+  if (last.content.split(last.value).length !== 2 || value.split(" ").length > last.value.split(" ").length + 2)
+    return undefined;
   const old = keyOf(last.value);
   return {
     ...last,
-    predicate: last.predicate.endsWith(`:${old}`) ? `${last.predicate.slice(0, -old.length)}${keyOf(value)}` : last.predicate,
+    predicate: last.predicate.endsWith(`:${old}`)
+      ? `${last.predicate.slice(0, -old.length)}${keyOf(value)}`
+      : last.predicate,
     content: last.content.replace(last.value, () => value),
     ends: [...last.ends, ...(last.predicate.endsWith(`:${old}`) ? [last.predicate] : [])],
     value,

@@ -31,36 +31,51 @@ const SHORT: readonly (readonly [RegExp, string])[] = [
 export const spelt = (text: string): string => SHORT.reduce((said, [short, long]) => said.replace(short, long), text);
 
 const OPENING =
-  /^(?:hey|hi|hello|oh|ooh|wow|woah|whoa|yeah|yea|yes|yep|yup|no|nope|well|so|and|also|plus|but|actually|btw|by the way|honestly|anyway|ok|okay|sure|sure thing|thanks(?: a (?:lot|bunch|ton))?(?: so much)?|thank you(?: so much)?|haha|lol|fyi|for context|for the record|for your information|besides|personally|to be honest|tbh|in fact|as you know|you know(?: what)?|right|cool|nice|great|awesome|definitely|absolutely|totally|exactly|for sure|of course|guess what|sadly|unfortunately|fortunately|luckily|happily|good news|great news|update|correction|sorry|aw|aww|oof|hmm|um|now|currently|lately|recently|these days|nowadays|at the moment|right now|as for me|funny enough|just so you know|one more thing|note that|please note that|also note that|as i said|as mentioned|in general|overall)\b[,:!]?\s+/i;
+  /^(?:hey|hi|hello|oh|ooh|wow|woah|whoa|yeah|yea|yes|yep|yup|no(?=,)|nope|well|so|and|also|plus|but|actually|btw|by the way|honestly|anyway|ok|okay|sure|sure thing|thanks(?: a (?:lot|bunch|ton))?(?: so much)?|thank you(?: so much)?|haha|lol|fyi|for context|for the record|for your information|besides|personally|to be honest|tbh|in fact|as you know|you know(?: what)?|right|cool|nice|great|awesome|definitely|absolutely|totally|exactly|for sure|of course|guess what|sadly|unfortunately|fortunately|luckily|happily|good news|great news|update|correction|sorry|aw|aww|oof|hmm|um|now|currently|lately|recently|these days|nowadays|at the moment|right now|as for me|funny enough|just so you know|just(?= (?:i|we)\b)|on another note|in other news|in the meantime|on the bright side|besides that|meanwhile|one more thing|note that|please note that|also note that|as i said|as mentioned|in general|overall)\b[,:!]?\s+/i;
 const RECENT = /\b(?:just|recently|finally|lately|newly)\b/i;
 const LATELY = /\s(?:just )?(?:lately|recently)\b/i;
 const ADVERB =
   "(?:really|just|also|actually|absolutely|totally|definitely|still|recently|finally|even|truly|honestly|simply|already|personally|especially|particularly|generally|usually|mostly|currently|now|super|so|very|quite|always|all|officially|basically|both|deeply|greatly|genuinely|sincerely|certainly|obviously|clearly|newly|strongly|much|naturally|proudly|happily|seriously|literally|completely|fully|originally|severely|highly|pretty)";
-const AFTER_SUBJECT = new RegExp(`^((?:am|is|are|was|were|have been|has been|have|has|had|do not|does not|cannot|can not)\\s+)?(?:${ADVERB}\\s+)+`, "i");
+const AFTER_SUBJECT = new RegExp(
+  `^((?:am|is|are|was|were|have been|has been|have|has|had|do not|does not|cannot|can not)\\s+)?(?:${ADVERB}\\s+)+`,
+  "i",
+);
 const HEDGE = /^(?:i (?:think|believe|guess|suppose|feel like)(?: that)?|maybe|perhaps|probably)\s+/i;
 const SOFT = /\b(?:kinda|kind of|sort of|sorta)\s+/gi;
 /** A condition or somebody else's words: nothing after it is a statement. */
 const UNREAL =
   /^(?:if|unless|suppose|imagine|assuming|in case|as if|let's say|what if|even if|would|should|could|when i was|when we were)\b|\b(?:wish|hypothetically|pretend|for example|for instance|e\.g|as a joke|just kidding|in my dream|in the (?:book|film|movie|story|song|game))\b/i;
-const TELLING =
-  /\b(?:said|says|told|tells|thinks|claims?|asked|according to|quote|reads|called me|heard)\b/i;
+/** One such word and the whole sentence is no statement of the speaker. */
+export const UNMEANT =
+  /\b(?:for example|for instance|e\.g|hypothetically|pretend|imagine|just kidding|as a joke|i wish|what if|let's say|role-?play)\b/i;
+const TELLING = /\b(?:said|says|told|tells|thinks|claims?|asked|according to|quote|reads|called me|heard)\b/i;
 
 const BREAKS =
-  /\s+[-–—]+\s+|[-–—]{2,}|\s*—\s*|;\s*|\s*\.{2,}\s*|,?\s+(?:and|but|so|then)\s+(?=(?:now |then |also |even |actually )?(?:i|i'm|i've|i'll|i'd|it|it's|we|we're|we've|he|she|they|you|there|this|that|that's|my|our)\b)|,\s+(?=(?:i|i'm|i've|we|we're|we've|it|it's|my|our)\b)|,\s+(?:but|which|because|although|though)\s+|\s+(?:because|'cause|although|though|which)\s+|,?\s+(?:now that|tell you(?: that)?|let you know(?: that)?|share that)\s+(?=(?:i|we)\b)|^since\s+(?=(?:i|we)\b)/i;
+  /\s*[-–—]+\s+|[-–—]{2,}|\s*—\s*|;\s*|\s*\.{2,}\s*|,?\s+(?:and|but|so|then)\s+(?=(?:now |then |also |even |actually )?(?:i|i'm|i've|i'll|i'd|it|it's|we|we're|we've|he|she|they|you|there|this|that|that's|my|our)\b)|,\s+(?=(?:i|i'm|i've|we|we're|we've|it|it's|my|our)\b)|,\s+(?:but|which|because|although|though)\s+|\s+(?:because|'cause|although|though|which)\s+|,?\s+(?:now that|tell you(?: that)?|let you know(?: that)?|share that)\s+(?=(?:i|we)\b)|(?:^|,?\s+)since\s+(?=(?:i|we)\b)|(?:^|,?\s+)(?:especially )?after\s+(?=(?:i|we)\b)|\s+(?:why|how much)\s+(?=i (?:really )?(?:love|enjoy|like)\b)/i;
 
 /** "My wife and I" is one subject. */
-const TOGETHER = /\b((?:my|our) [\p{L}'-]+(?: [\p{L}'-]+)?(?:, \p{Lu}\p{L}+,?)?|some friends(?: from \p{L}+)?) and (?=i\b)/giu;
+const TOGETHER =
+  /\b((?:my|our) [\p{L}'-]+(?: [\p{L}'-]+)?(?:, \p{Lu}\p{L}+,?)?|some friends(?: from \p{L}+)?) and (?=i\b)/giu;
 /** "Last Friday, I went": the date belongs to what follows. */
-const LEADING = /^(?:(?:and|so|also|then|but|oh|well),? )?(?:last|yesterday|today|tomorrow|this|next|on|in|back in|a|an|one|two|three|four|five|six|about|the|earlier)\b[^,]{0,25}$/i;
+const LEADING =
+  /^(?:(?:and|so|also|then|but|oh|well),? )?(?:last|yesterday|today|tomorrow|this|next|on|in|back in|earlier)\b[^,]{0,25}$|^(?:about |just )?(?:a|an|one|two|three|four|five|six|\d+)\b[^,]{0,20} (?:ago|back)$/i;
 /** "When I was ten, we moved": what follows is of another time, or depends on something. */
-const APART = /^(?:(?:and|so|also|but|oh|well),? )?(?:if|when|whenever|while|as a (?:kid|child|teen|student)|back when|growing up|in case|unless|suppose|imagine|once|before|until)\b/i;
+const APART =
+  /^(?:(?:and|so|also|but|oh|well),? )?(?:when|whenever|while|as a (?:kid|child|teen|student)|back when|growing up|once|before|until)\b/i;
+/** Nothing in the rest of the sentence is said to be so. */
+const CONDITION =
+  /^(?:(?:and|so|also|but|oh|well),? )?(?:if|unless|suppose|supposing|assuming|imagine|in case|what if|even if)\b/i;
 
 export function clausesOf(text: string): string[] {
-  const parts = text.replace(TOGETHER, "$1 & ").split(BREAKS).filter((part) => part !== undefined && part.length > 3);
+  const parts = text
+    .replace(TOGETHER, "$1 & ")
+    .split(BREAKS)
+    .filter((part) => part !== undefined && part.length > 3);
   const clauses: string[] = [];
   for (let at = 0; at < parts.length; at++) {
     const part = (parts[at] ?? "").trim();
     const next = parts[at + 1];
+    if (CONDITION.test(part)) break;
     if (APART.test(part)) at++;
     else if (next !== undefined && LEADING.test(part)) clauses.push(`${part} ${(parts[++at] ?? "").trim()}`);
     else clauses.push(part);
@@ -75,7 +90,11 @@ export function opened(text: string, names: ReadonlySet<string>): string {
     const before = rest;
     rest = rest.replace(OPENING, "").replace(/^[,\s]+/, "");
     const name = /^(\p{Lu}\p{L}+)[,!]?\s+/u.exec(rest);
-    if (name !== null && (names.has((name[1] ?? "").toLowerCase()) && (name[0].includes(",") || /^(?:i|we|my|our)\b/i.test(rest.slice(name[0].length)))))
+    if (
+      name !== null &&
+      names.has((name[1] ?? "").toLowerCase()) &&
+      (name[0].includes(",") || /^(?:i|we|my|our)\b/i.test(rest.slice(name[0].length)))
+    )
       rest = rest.slice(name[0].length);
     if (rest === before) break;
   }
@@ -84,16 +103,23 @@ export function opened(text: string, names: ReadonlySet<string>): string {
 
 const KIN =
   "sister|brother|mother|father|mum|mom|mommy|dad|daddy|wife|husband|partner|spouse|fianc[eé]e?|girlfriend|boyfriend|son|daughter|grandmother|grandfather|grandma|grandpa|granny|aunt|uncle|cousin|nephew|niece|boss|manager|roommate|flatmate|best friend|twin(?: (?:sister|brother))?|kids|children|parents|sons|daughters|sisters|brothers|grandparents|stepson|stepdaughter|mother-in-law|father-in-law|sister-in-law|brother-in-law";
-export const PETS = "dog|puppy|cat|kitten|hamster|rabbit|bunny|horse|parrot|turtle|tortoise|guinea pig|goldfish|lizard|snake|bird";
+export const PETS =
+  "dog|puppy|cat|kitten|hamster|rabbit|bunny|horse|parrot|turtle|tortoise|guinea pig|goldfish|lizard|snake|bird";
 export const KINSHIP = `(?:(?:older|younger|elder|little|big|eldest|oldest|youngest|twin|late|half-?) )?(?:${KIN})`;
-const RELATIVE = new RegExp(`^(?:my|our) (${KINSHIP})(?:,? (\\p{Lu}\\p{L}+),?)? (?=(?:just |recently |also |really )?(?:is|are|was|lives?|works?|has|have|speaks?|studies|loves?|likes?|enjoys?|hates?|prefers?|moved|teaches|plays|passed|died|got|had|graduated|gave birth|started|bought|retired|adopted)\\b)`, "iu");
-const COMPANY = new RegExp(`^(?:(?:my|our) ((?:[\\p{L}-]+ ){0,2}[\\p{L}-]+(?:, \\p{Lu}\\p{L}+)?) & i|me and (?:my|our) ((?:[\\p{L}-]+ ){0,1}[\\p{L}-]+)) `, "iu");
-const THIRD = /^((?:the |this )?user|\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2}) (?=(?:is|was|lives|works|has|speaks|studies|loves|likes|hates|dislikes|prefers|enjoys|moved|teaches|plays|uses|does not|no longer|wants|plans|joined|graduated|got|bought|adopted|started)\b)/u;
+const RELATIVE = new RegExp(
+  `^(?:my|our) (${KINSHIP})(?:,? (\\p{Lu}\\p{L}+),?)? (?=(?:just |recently |also |really )?(?:is|are|was|lives?|works?|has|have|speaks?|studies|loves?|likes?|enjoys?|hates?|prefers?|moved|teaches|plays|passed|died|got|had|graduated|gave birth|started|bought|retired|adopted)\\b)`,
+  "iu",
+);
+const COMPANY =
+  /^(?:(?:my|our) ((?:[\p{L}-]+ ){0,2}[\p{L}-]+(?:, \p{Lu}\p{L}+)?) & i|me and (?:my|our) ((?:[\p{L}-]+ ){0,1}[\p{L}-]+)|(some friends(?: from \p{L}+)?) & i) /iu;
+const THIRD =
+  /^((?:[Tt]he |[Tt]his )?[Uu]ser|\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2}) (?=(?:is|was|lives|works|has|speaks|studies|loves|likes|hates|dislikes|prefers|enjoys|moved|teaches|plays|uses|does not|no longer|wants|plans|joined|graduated|got|bought|adopted|started)\b)/u;
 const NOBODY =
   /^(?:he|she|it|they|we|you|i|this|that|these|those|there|here|who|what|which|everyone|everybody|someone|somebody|nobody|noone|one|my|our|your|his|her|their|its|the|a|an|if|when|while|where|how|why|not|never|always|and|or|but|so|as|at|in|on|for|to|of|by|with|from|mine|yours|all|both|most|many|some|none|nothing|something|anything|everything|today|tomorrow|yesterday|god|life|love|work|nature|family|dance|art|music)\b/i;
 
 /** "Lost my job yesterday": the speaker is left out. An order or a list would not have these forms. */
-const SUBJECTLESS = /^(?:Started|Went|Took|Joined|Visited|Met|Finished|Bought|Lost|Got|Had|Signed|Moved|Passed|Won|Adopted|Ran|Made|Saw|Launched|Opened|Graduated|Attended|Hosted|Volunteered|Spent|Began)\b/;
+const SUBJECTLESS =
+  /^(?:Started|Went|Took|Joined|Visited|Met|Finished|Bought|Lost|Got|Had|Signed|Moved|Passed|Won|Adopted|Ran|Made|Saw|Launched|Opened|Graduated|Attended|Hosted|Volunteered|Spent|Began|Been(?= \p{L}+ing))\b/u;
 const NOT_SAID = /^(?:Got it|Got you|Lost in|Made by|Made of|Made in|Had to|Got to|Had I|Met with)\b/;
 
 function clause(setting: Setting, person: Person, rest: string, more: Partial<Clause> & { hedged: boolean }): Clause {
@@ -124,7 +150,8 @@ export function readClause(raw: string, setting: Setting): Clause | undefined {
   const more = { hedged, when: dated?.span };
   if (setting.speaker !== null) {
     const me = /^(?:i|we) /i.exec(bare);
-    if (me !== null) return clause(setting, setting.speaker, bare.slice(me[0].length), { ...more, plural: /^we /i.test(bare) });
+    if (me !== null)
+      return clause(setting, setting.speaker, bare.slice(me[0].length), { ...more, plural: /^we /i.test(bare) });
     const relative = RELATIVE.exec(bare);
     if (relative !== null && !TELLING.test(bare))
       return clause(setting, setting.speaker, bare.slice(relative[0].length), {
@@ -137,14 +164,21 @@ export function readClause(raw: string, setting: Setting): Clause | undefined {
       return clause(setting, setting.speaker, bare.slice(company[0].length), {
         ...more,
         plural: true,
-        company: ` and their ${company[1] ?? company[2]}`,
+        company:
+          company[3] === undefined ? ` and their ${company[1] ?? company[2]}` : ` and ${company[3].toLowerCase()}`,
       });
-    if (/^(?:my|our) /i.test(bare)) return clause(setting, setting.speaker, bare, { ...more, first: false });
+    if (/^(?:my|our) /i.test(bare))
+      return clause(setting, setting.speaker, bare.charAt(0).toLowerCase() + bare.slice(1), { ...more, first: false });
   }
   if (setting.speaker !== null && SUBJECTLESS.test(bare) && !NOT_SAID.test(bare))
-    return clause(setting, setting.speaker, bare.charAt(0).toLowerCase() + bare.slice(1), more);
+    return clause(
+      setting,
+      setting.speaker,
+      bare.replace(/^Been\b/, "have been").replace(/^\p{Lu}/u, (letter) => letter.toLowerCase()),
+      more,
+    );
   const third = THIRD.exec(bare);
-  if (third === null || NOBODY.test(bare) || TELLING.test(bare)) return undefined;
+  if (third === null || (NOBODY.test(bare) && !/^the user\b/i.test(bare)) || TELLING.test(bare)) return undefined;
   const name = third[1] ?? "";
   const isUser = /^(?:the |this )?user$/i.test(name);
   const person = isUser ? { subject: "user", name: "The user" } : { subject: name, name };

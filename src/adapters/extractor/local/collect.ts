@@ -8,7 +8,8 @@ import type { Draft, Person } from "./draft.ts";
 import { readEpisode } from "./read.ts";
 
 /** An assistant's "I" is nobody, and its advice is no order. */
-const NOBODY = /^(?:assistant|ai|bot|model|system|tool|function|developer|butler|agent|claude|gpt|chatgpt|gemini|copilot)$/i;
+const NOBODY =
+  /^(?:assistant|ai|bot|model|system|tool|function|developer|butler|agent|claude|gpt|chatgpt|gemini|copilot)$/i;
 const SERVED = /^(?:user|human|me|customer|client|owner)$/i;
 const MOST_CITED = 100;
 
@@ -48,7 +49,10 @@ function add(items: Map<string, Item<Draft>>, said: Draft, label: string): void 
   for (const predicate of said.ends) items.delete(keyOfFact(said.subject, predicate));
   const key = keyOfFact(said.subject, said.predicate);
   const before = items.get(key);
-  const same = before !== undefined && (contentKey(before.of.content) === contentKey(said.content) || (said.predicate.includes(":") && !said.turns && !before.of.turns));
+  const same =
+    before !== undefined &&
+    (contentKey(before.of.content) === contentKey(said.content) ||
+      (said.predicate.includes(":") && !said.turns && !before.of.turns));
   // Taken out first, so that items stand in the order in which they were said last.
   items.delete(key);
   items.set(key, { of: said, episodes: same ? cited(before.episodes, label) : [label] });
@@ -106,7 +110,9 @@ export function learn(material: Material): Answer {
 }
 
 function answered(material: Material, items: readonly Item<Draft>[], rules: readonly Item<string>[]): Answer {
-  const known = new Map<string, FactShown>(material.facts.map((fact) => [keyOfFact(fact.subject, fact.predicate), fact]));
+  const known = new Map<string, FactShown>(
+    material.facts.map((fact) => [keyOfFact(fact.subject, fact.predicate), fact]),
+  );
   const knownRules = new Map(material.rules.map((rule) => [contentKey(rule.content), rule.label]));
   const facts: LearnedFact[] = [];
   const confirmations: Answer["confirmations"] = [];
@@ -125,5 +131,9 @@ function answered(material: Material, items: readonly Item<Draft>[], rules: read
     if (label === undefined) fresh.push({ content, scope: "own", tags: [], episodes: [...episodes] });
     else confirmations.push({ id: label, episodes: [...episodes] });
   }
-  return { facts: most(facts), rules: fresh.slice(0, MOST.rules), confirmations: confirmations.slice(0, MOST.confirmations) };
+  return {
+    facts: most(facts),
+    rules: fresh.slice(0, MOST.rules),
+    confirmations: confirmations.slice(0, MOST.confirmations),
+  };
 }

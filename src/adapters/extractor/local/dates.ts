@@ -17,7 +17,11 @@ const WEEKDAY = `(?:${WEEKDAYS.join("|")}|Mon|Tues?|Wed|Thurs?|Fri|Sat|Sun)`;
 const ms = (day: string) => Date.parse(`${day}T00:00:00Z`);
 const iso = (time: number) => new Date(time).toISOString().slice(0, 10);
 export const plusDays = (day: string, days: number): string => iso(ms(day) + days * DAY_MS);
-const parts = (day: string) => ({ y: Number(day.slice(0, 4)), m: Number(day.slice(5, 7)), d: Number(day.slice(8, 10)) });
+const parts = (day: string) => ({
+  y: Number(day.slice(0, 4)),
+  m: Number(day.slice(5, 7)),
+  d: Number(day.slice(8, 10)),
+});
 /** Monday is 0. */
 const weekday = (day: string) => (new Date(ms(day)).getUTCDay() + 6) % 7;
 
@@ -64,7 +68,8 @@ function relative(day: string, which: string, unit: string): Span | null {
   const step = which === "last" ? -1 : which === "next" ? 1 : 0;
   const monday = plusDays(day, -weekday(day));
   if (unit === "week") {
-    if (step < 0) return { from: plusDays(day, -7), to: plusDays(day, -1), words: `in the week before ${dayWords(day)}` };
+    if (step < 0)
+      return { from: plusDays(day, -7), to: plusDays(day, -1), words: `in the week before ${dayWords(day)}` };
     const from = plusDays(monday, 7 * step);
     return { from, to: plusDays(from, 6), words: `in the week of ${dayWords(from)}` };
   }
@@ -107,7 +112,8 @@ function ordinal(day: string, d: number, direction: Direction): Span | null {
 }
 
 const MONTH = `(${MONTHS.join("|")}|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\\b\\.?`;
-const monthOf = (name: string) => MONTHS.findIndex((m) => m.slice(0, 3).toLowerCase() === name.slice(0, 3).toLowerCase()) + 1;
+const monthOf = (name: string) =>
+  MONTHS.findIndex((m) => m.slice(0, 3).toLowerCase() === name.slice(0, 3).toLowerCase()) + 1;
 const yearOf = (text: string | undefined) => (text === undefined ? undefined : Number(text));
 const BEFORE = "(?:\\b(?:on|by|from|starting|for|at)\\s+)?";
 
@@ -117,40 +123,58 @@ const low = (text: string | undefined) => (text ?? "").toLowerCase();
 
 /** The most telling first: "on 3 May 2024" is not "in 2024". Month names need their capital, so "may" stays a verb. */
 const READERS = [
-  { pattern: /\b(?:on |by )?(\d{4})-(\d\d)-(\d\d)\b/, read: ((m) => {
-    const at = made(Number(m[1]), Number(m[2]), Number(m[3]));
-    return at === null ? null : single(at);
-  }) as Reader },
-  { pattern: new RegExp(`${BEFORE}(?:\\bthe )?\\b(\\d{1,2})(?:st|nd|rd|th)?(?: of)? ${MONTH}(?:,? (\\d{4})\\b)?`),
-    read: ((m, day, to) => named(day, Number(m[1]), monthOf(m[2] ?? ""), yearOf(m[3]), to)) as Reader },
-  { pattern: new RegExp(`${BEFORE}\\b${MONTH} (\\d{1,2})(?:st|nd|rd|th)?\\b(?!:)(?:,? (\\d{4})\\b)?`),
-    read: ((m, day, to) => named(day, Number(m[2]), monthOf(m[1] ?? ""), yearOf(m[3]), to)) as Reader },
-  { pattern: new RegExp(`\\b(?:in|since|last|this|next|during|back in) ${MONTH}(?:,? (\\d{4})\\b)?`),
-    read: ((m, day, to) => namedMonth(day, monthOf(m[1] ?? ""), yearOf(m[2]), to)) as Reader },
+  {
+    pattern: /\b(?:on |by )?(\d{4})-(\d\d)-(\d\d)\b/,
+    read: ((m) => {
+      const at = made(Number(m[1]), Number(m[2]), Number(m[3]));
+      return at === null ? null : single(at);
+    }) as Reader,
+  },
+  {
+    pattern: new RegExp(`${BEFORE}(?:\\bthe )?\\b(\\d{1,2})(?:st|nd|rd|th)?(?: of)? ${MONTH}(?:,? (\\d{4})\\b)?`),
+    read: ((m, day, to) => named(day, Number(m[1]), monthOf(m[2] ?? ""), yearOf(m[3]), to)) as Reader,
+  },
+  {
+    pattern: new RegExp(`${BEFORE}\\b${MONTH} (\\d{1,2})(?:st|nd|rd|th)?\\b(?!:)(?:,? (\\d{4})\\b)?`),
+    read: ((m, day, to) => named(day, Number(m[2]), monthOf(m[1] ?? ""), yearOf(m[3]), to)) as Reader,
+  },
+  {
+    pattern: new RegExp(`\\b(?:in|since|last|this|next|during|back in) ${MONTH}(?:,? (\\d{4})\\b)?`),
+    read: ((m, day, to) => namedMonth(day, monthOf(m[1] ?? ""), yearOf(m[2]), to)) as Reader,
+  },
   reader("\\b(?:back )?(?:in|since|during) ((?:19|20)\\d\\d)\\b", (m) => year(Number(m[1]))),
   reader("\\bthe day before yesterday\\b", (_m, day) => single(plusDays(day, -2))),
   reader("\\bthe day after tomorrow\\b", (_m, day) => single(plusDays(day, 2))),
-  reader("\\b(?:on )?yesterday(?: (?:morning|afternoon|evening|night))?\\b|\\blast night\\b", (_m, day) => single(plusDays(day, -1))),
+  reader("\\b(?:on )?yesterday(?: (?:morning|afternoon|evening|night))?\\b|\\blast night\\b", (_m, day) =>
+    single(plusDays(day, -1)),
+  ),
   reader("\\b(?:earlier )?today\\b|\\btonight\\b|\\bthis (?:morning|afternoon|evening)\\b", (_m, day) => single(day)),
   reader("\\btomorrow(?: (?:morning|afternoon|evening|night))?\\b", (_m, day) => single(plusDays(day, 1))),
-  reader(`${BEFORE}\\b(?:this (?:past|coming) |(last|this|next) )(week|weekend|month|year|${WEEKDAY})\\b(?! (?:of|and|or)\\b)`,
-    (m, day) => (m[1] === undefined ? null : relative(day, low(m[1]), low(m[2])))),
-  reader(`\\b(?:about |around |just |over )?(${COUNT}) (days?|weeks?|months?|years?) (?:ago|back)\\b`, (m, day) =>
-    away(day, countOf(m[1] ?? ""), low(m[2]), -1)),
+  reader(
+    `${BEFORE}\\b(?:this (?:past|coming) |(last|this|next) )(week|weekend|month|year|${WEEKDAY})\\b(?! (?:of|or)\\b| and (?:last|this|next)\\b)`,
+    (m, day) => (m[1] === undefined ? null : relative(day, low(m[1]), low(m[2]))),
+  ),
+  reader(
+    `\\b(?:about |around |just |over )?(${COUNT}) (days?|weeks?|weekends?|months?|years?) (?:ago|back)\\b`,
+    (m, day) => away(day, countOf(m[1] ?? ""), low(m[2]), -1),
+  ),
   reader("\\b(?:just )?(a few|a couple(?: of)?|several) (days|weeks|months|years) (?:ago|back)\\b", (m, day) => {
     const span = away(day, /couple/i.test(m[1] ?? "") ? 2 : 3, low(m[2]), -1);
     return span === null ? null : { ...span, words: `${low(m[1])} ${low(m[2])} before ${dayWords(day)}` };
   }),
   reader(`\\b(?:in|within)(?: about)? (${COUNT}) (days?|weeks?|months?|years?)(?:['’] time)?\\b`, (m, day, to) =>
-    to === "past" ? null : away(day, countOf(m[1] ?? ""), low(m[2]), 1)),
+    to === "past" ? null : away(day, countOf(m[1] ?? ""), low(m[2]), 1),
+  ),
   reader(`\\b(?:on|by|this) (${WEEKDAY})\\b`, (m, day, to) =>
-    relative(day, to === "past" ? "last" : "this", low(m[1]))),
-  reader("\\b(?:on|by) the (\\d{1,2})(?:st|nd|rd|th)\\b(?! (?:floor|of|place|time|day|hole|street|avenue))", (m, day, to) =>
-    ordinal(day, Number(m[1]), to)),
+    relative(day, to === "past" ? "last" : "this", low(m[1])),
+  ),
+  reader(
+    "\\b(?:on|by) the (\\d{1,2})(?:st|nd|rd|th)\\b(?! (?:floor|of|place|time|day|hole|street|avenue))",
+    (m, day, to) => ordinal(day, Number(m[1]), to),
+  ),
 ];
 
-const PERHAPS =
-  /\d|\b(?:yesterday|today|tonight|tomorrow|last|this|next|ago|back|on|by|in|within|since|during)\b/i;
+const PERHAPS = /\d|\b(?:yesterday|today|tonight|tomorrow|last|this|next|ago|back|on|by|in|within|since|during)\b/i;
 
 export interface Dated {
   /** The text without the date. */

@@ -1,29 +1,8 @@
-/** Who somebody is: home, work, origin, health, languages, status. */
+/** Who somebody is: home, work, origin, languages. */
 import { type Clause, type Draft, draft } from "./draft.ts";
-import { dayWords } from "./dates.ts";
-import { keyOf, listed, phrase, PROPER } from "./phrases.ts";
-
-export const possessive = (name: string): string => (name.endsWith("s") ? `${name}'` : `${name}'s`);
-
-/** The subject of a sentence: "Ada", "The user", "Ada's sister Mia". */
-export function named(clause: Clause): string {
-  const { name } = clause.person;
-  return clause.relative === null ? `${name}${clause.company}` : `${possessive(name)} ${clause.relative}`;
-}
-
-/** `lives_in`, or `sister_lives_in` for somebody's sister. */
-export function attribute(clause: Clause, predicate: string): string {
-  if (clause.relative === null) return predicate;
-  return `${clause.relative.replace(/ \p{Lu}\p{L}+$/u, "").toLowerCase().replace(/[\s-]+/g, "_")}_${predicate}`;
-}
-
-const MANY = /\b(?:kids|children|parents|sons|daughters|sisters|brothers|grandparents)$/i;
-
-/** "Ada's kids love": the verb follows a relative that is more than one. */
-export function agreeing(clause: Clause, verb: string): string {
-  if (clause.relative === null || !MANY.test(clause.relative)) return verb;
-  return verb.replace(/^is\b/, "are").replace(/^has\b/, "have").replace(/^does\b/, "do").replace(/^(lov|lik|enjoy|hat|dislik|liv|work|speak|play)(e?)s\b/, "$1$2");
-}
+import { condition } from "./health.ts";
+import { keyOf, listed, PROPER, phrase } from "./phrases.ts";
+import { agreeing, attribute, named } from "./subject.ts";
 
 const BE = "(?:am|is|are)";
 const shape = (pattern: string) => new RegExp(`^${pattern}$`, "u");
@@ -35,7 +14,9 @@ const BEINGS =
 const ROLE = shape(
   `${BE} (?:now |currently )?(an?|the) ((?:[\\p{L}\\p{N}+#.&/-]+ ){0,4}?(?:${JOBS}))((?: (?:at|for|in|from|of|with|on) .+)?)`,
 );
-const KIND_OF_PERSON = shape(`${BE} an? ((?:[\\p{L}-]+ ){0,2}?(?:${BEINGS})|\\p{Lu}\\p{Ll}+ (?:citizen|speaker))((?: (?:of|from|in) .+)?)`);
+const KIND_OF_PERSON = shape(
+  `${BE} an? ((?:[\\p{L}-]+ ){0,2}?(?:${BEINGS})|\\p{Lu}\\p{Ll}+ (?:citizen|speaker))((?: (?:of|from|in) .+)?)`,
+);
 const TEMPORARY = /\b(?:bad|terrible|good|great|better|lucky|total|big|huge|real|bit|mess|proud|happy|new to)\b/i;
 
 function role(clause: Clause): Draft[] {
@@ -84,7 +65,14 @@ interface Plain {
   readonly proper?: true;
 }
 
-const plain = (pattern: string, predicate: string, says: string, permanence: Plain["permanence"], importance: number, more: Partial<Plain> = {}): Plain => ({
+const plain = (
+  pattern: string,
+  predicate: string,
+  says: string,
+  permanence: Plain["permanence"],
+  importance: number,
+  more: Partial<Plain> = {},
+): Plain => ({
   shape: shape(`${pattern} (.+)`),
   predicate,
   says,
@@ -94,12 +82,25 @@ const plain = (pattern: string, predicate: string, says: string, permanence: Pla
 });
 
 const PLAIN: readonly Plain[] = [
-  plain(`(?:lives?|reside|resides|${BE} living|${BE} based|${BE} located) (?:out )?(?:here )?(?:in|near)`, "lives_in", "lives in", "stable", 8, { proper: true }),
+  plain(
+    `(?:lives?|reside|resides|${BE} living|${BE} based|${BE} located) (?:out )?(?:here )?(?:in|near)`,
+    "lives_in",
+    "lives in",
+    "stable",
+    8,
+    { proper: true },
+  ),
   plain(`(?:${BE}|comes?|${BE} originally) from`, "comes_from", "is from", "permanent", 7, { proper: true }),
   plain("(?:grew up|was raised) in", "grew_up_in", "grew up in", "permanent", 6),
   plain("was born in", "born_in", "was born in", "permanent", 8, { proper: true }),
   plain("works? as", "occupation", "works as", "stable", 7),
-  plain(`(?:works? at|works? for|${BE} working at|${BE} working for|${BE} employed (?:at|by))`, "works_at", "works at", "stable", 7),
+  plain(
+    `(?:works? at|works? for|${BE} working at|${BE} working for|${BE} employed (?:at|by))`,
+    "works_at",
+    "works at",
+    "stable",
+    7,
+  ),
   plain("works? in", "works_in", "works in", "stable", 6),
   plain("teach(?:es)?", "teaches", "teaches", "stable", 6, { many: true }),
   plain("volunteers? (?:at|for|with)", "volunteers_at", "volunteers at", "standard", 6, { many: true }),
@@ -111,14 +112,25 @@ const PLAIN: readonly Plain[] = [
   plain("(?:speaks?)", "speaks", "speaks", "stable", 6, { many: true, proper: true }),
   plain(`${BE} (?:fluent|native) in`, "speaks", "is fluent in", "stable", 6, { many: true, proper: true }),
   plain(`${BE} learning(?: how)?(?: to speak)?`, "learning", "is learning", "standard", 5, { many: true }),
-  plain("(?:owns?|runs?) (?=an? |(?:my|our|their) (?:own )?)", "runs", "runs", "stable", 6, { many: true }),
-  plain("drives? (?=an? )", "drives", "drives", "stable", 4),
+  plain("(?:owns?|runs?)(?= (?:an?|my|our|their) )", "runs", "runs", "stable", 6, { many: true }),
+  plain("drives?(?= an? )", "drives", "drives", "stable", 4),
   plain("mentors?", "mentors", "mentors", "standard", 5, { many: true }),
+  plain("(?:have|has) been to", "visited", "has been to", "stable", 4, { many: true, proper: true }),
   plain("majored in", "majored_in", "majored in", "permanent", 6),
-  plain("plays? (?=the |(?:piano|guitar|violin|cello|drums|bass|chess|tennis|football|soccer|basketball|golf|hockey|rugby|cricket|volleyball|saxophone|clarinet|flute|trumpet|ukulele|harp)\\b)", "plays", "plays", "stable", 5, { many: true }),
+  plain(
+    "plays?(?= the | (?:piano|guitar|violin|cello|drums|bass|chess|tennis|football|soccer|basketball|golf|hockey|rugby|cricket|volleyball|saxophone|clarinet|flute|trumpet|ukulele|harp)\\b)",
+    "plays",
+    "plays",
+    "stable",
+    5,
+    { many: true },
+  ),
 ];
-const PLACE = new RegExp(`^(?:(?:the |a |an )[\\p{L}' -]{3,40} (?:of|in|near|outside|from) )?(?:the |rural |downtown |central |north(?:ern)? |south(?:ern)? |east(?:ern)? |west(?:ern)? )?(?:${PROPER})(?: (?:and|,) ${PROPER}){0,4}$`, "u");
-const ROAD = /\b(?:hell|fear|peace|denial|the moment|the present|the (?:field|office|garden|city|library|lab|dark|shadows?|past|future))\b/i;
+const PLACE = new RegExp(
+  `^(?:(?:the |a |an )[\\p{L}' -]{3,40} (?:of|in|near|outside|from) )?(?:the |rural |downtown |central |north(?:ern)? |south(?:ern)? |east(?:ern)? |west(?:ern)? )?(?:${PROPER})(?: (?:and|,) ${PROPER}){0,4}$`,
+  "u",
+);
+const ROAD = /^(?:hell|fear|peace|denial|the moment|the present|the (?:dark|shadows?|past|future|present))$/i;
 
 function plainly(clause: Clause): Draft[] {
   for (const one of PLAIN) {
@@ -143,61 +155,6 @@ function plainly(clause: Clause): Draft[] {
     );
   }
   return [];
-}
-
-const ILLNESS =
-  "asthma|diabetes|(?:type (?:1|2|one|two) )diabetes|epilepsy|migraines?|hypertension|high blood pressure|low blood pressure|arthritis|adhd|autism|dyslexia|coeliac disease|celiac disease|anxiety|depression|insomnia|an? [\\p{L} ]{2,30} (?:allergy|intolerance)|a heart condition|a bad (?:back|knee)|chronic [\\p{L} ]{3,30}|ibs|a pacemaker|hay fever|eczema|psoriasis|scoliosis|tinnitus";
-const HEALTH = new RegExp(`^(?:have|has|suffers? from|was diagnosed with|live with|have been diagnosed with) (${ILLNESS})$`, "iu");
-const INTOLERANT = /^(?:am|is) (lactose intolerant|gluten intolerant|colou?r ?blind|diabetic|coeliac|celiac|deaf|left-handed|dyslexic|autistic|epileptic|vegan|vegetarian|gluten-free|pregnant|type 1 diabetic|type 2 diabetic|asthmatic|transgender|gay|lesbian|bisexual|straight|non-binary)$/i;
-const ABSTAINS = /^(?:(?:do|does) not|never) (eat|drink|smoke|take)\b ?(.*)$/i;
-const STATUS = /^(?:am|is|are) (?:now )?(married|single|divorced|engaged|widowed|retired|self-employed|unemployed|freelancing)((?: to .+)?)$/i;
-const AGE = /^(?:am|is) (\d{1,3})(?: years old)?$|^(?:turned|turn) (\d{1,3})$/;
-const BORN = /^was born(?: on)?$/;
-
-function condition(clause: Clause): Draft[] {
-  const who = named(clause);
-  const text = phrase(clause.rest, { strict: false }) ?? clause.rest;
-  const ill = HEALTH.exec(clause.rest.replace(/[,.].*$/, "").trim())?.[1];
-  if (ill !== undefined)
-    return [draft(clause, { predicate: attribute(clause, `health:${keyOf(ill)}`), content: `${who} has ${ill}`, permanence: "stable", importance: 9, confidence: 0.95 })];
-  const is = INTOLERANT.exec(text)?.[1];
-  if (is !== undefined) {
-    const diet = /veg|gluten-free/i.test(is);
-    const passing = /pregnant/i.test(is);
-    return [draft(clause, { predicate: attribute(clause, diet ? "diet" : `is:${is.toLowerCase()}`), content: `${who} is ${is}`, permanence: passing ? "volatile" : diet ? "stable" : "permanent", importance: 9, confidence: 0.95, value: diet ? is : null })];
-  }
-  const status = STATUS.exec(text);
-  if (status !== null)
-    return [draft(clause, { predicate: attribute(clause, /retired|employed|freelanc/i.test(status[1] ?? "") ? "occupation" : "marital_status"), content: `${who} is ${status[1]} ${status[2] ?? ""}`, permanence: "stable", importance: 7, confidence: 0.9 })];
-  const age = AGE.exec(text);
-  const years = Number(age?.[1] ?? age?.[2]);
-  if (age !== null && years > 0 && years < 120) {
-    const on = clause.when?.("past")?.from ?? clause.day;
-    return [draft(clause, { predicate: attribute(clause, "age"), content: `${who} was ${years} years old on ${dayWords(on)}`, permanence: "standard", importance: 6, confidence: age[0].includes("years") || age[2] !== undefined ? 0.9 : 0.7, valid_from: on })];
-  }
-  const born = BORN.test(clause.rest) ? clause.when?.("past") : undefined;
-  if (born !== undefined && born !== null)
-    return [draft(clause, { predicate: attribute(clause, "born"), content: `${who} was born ${born.words}`, permanence: "permanent", importance: 8, confidence: 0.95 })];
-  return abstains(clause);
-}
-
-function abstains(clause: Clause): Draft[] {
-  const match = ABSTAINS.exec(clause.rest);
-  if (match === null || /\banymore\b/i.test(clause.rest)) return [];
-  const verb = (match[1] ?? "").toLowerCase();
-  const raw = match[2] ?? "";
-  const object = raw === "" ? "" : phrase(raw, { strict: true, words: 4 });
-  if (object === undefined || (object === "" && verb !== "smoke" && verb !== "drink") || verb === "take") return [];
-  const of = object === "" ? verb : `${verb}:${keyOf(object)}`;
-  return [
-    draft(clause, {
-      predicate: attribute(clause, `${of.startsWith("eat") || of.startsWith("drink:") ? of.replace(/^(eat|drink):/, "$1s:") : `${verb}s`}`),
-      content: `${named(clause)} does not ${verb} ${object}`,
-      permanence: "stable",
-      importance: 7,
-      confidence: 0.9,
-    }),
-  ];
 }
 
 export function identity(clause: Clause): Draft[] {

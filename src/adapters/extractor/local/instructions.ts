@@ -17,22 +17,39 @@ const VERB = `(?:${VERBS})`;
 const COMFORT =
   /\b(?:worry|give up|believe in|yourself|your dreams?|be (?:afraid|sorry|proud|happy|positive|strong|kind)|stay (?:positive|strong|safe)|keep (?:going|it up|pushing|shining|up)|forget (?:about|to (?:have|enjoy|smile))|mind|let .* down|take care|have fun|be yourself|hesitate|ever change)\b/i;
 /** A rule has to stand alone, so it must not point to what is on the screen right now. */
-const POINTING =
-  /\b(?:this|that|these|those|it|them|they|here|there|he|she|him|above|below|following)\b|§|["“”]/i;
-const NOW = /\b(?:right now|now|today|tonight|for now|this time|just this once|yet|again|later|tomorrow|first thing|quickly|asap|soon|please\?)\b/i;
+const POINTING = /\b(?:this|that|these|those|it|them|they|here|there|he|she|him|above|below|following)\b|§|["“”]/i;
+const NOW =
+  /\b(?:right now|now|today|tonight|for now|this time|just this once|yet|again|later|tomorrow|first thing|quickly|asap|soon|please\?)\b/i;
 
 const LASTING = new RegExp(`^(?:please )?(always|never) (${VERB}\\b .+)$`, "i");
-const FROM_NOW = new RegExp(`^(?:from now on|going forward|in (?:the )?future|for future reference|as a (?:general )?rule)[,:]? (?:please )?(?:you (?:should|must) |i want you to |i would like you to )?(?:(always|never) )?((?:do not )?${VERB}\\b .+)$`, "i");
+const FROM_NOW = new RegExp(
+  `^(?:from now on|going forward|in (?:the )?future|for future reference|as a (?:general )?rule)[,:]? (?:please )?(?:you (?:should|must) |i want you to |i would like you to )?(?:(always|never) )?((?:do not )?${VERB}\\b .+)$`,
+  "i",
+);
 const NOT = new RegExp(`^(?:please )?(?:do not|don't) (?:ever )?(${VERB}\\b .+)$`, "i");
-const MUST_NOT = new RegExp(`^(?:you (?:must|should|may) (?:(?:never|not)(?: ever)?)|you are not allowed to) (${VERB}\\b .+)$`, "i");
+const MUST_NOT = new RegExp(
+  `^(?:you (?:must|should|may) (?:(?:never|not)(?: ever)?)|you are not allowed to) (${VERB}\\b .+)$`,
+  "i",
+);
 const MUST = new RegExp(`^you (?:must|should|have to|need to) always (${VERB}\\b .+)$`, "i");
-const SURE = new RegExp(`^(?:please )?(?:(?:always )?make sure|be sure|remember|do not forget|take care)(?: to| that you| you)(?: always)? (${VERB}\\b .+)$`, "i");
-const WANT = /^i (?:want|would like|expect|would prefer|need) you to (?:(always|never) )?((?:not )?(?:answer|reply|respond|speak|talk|call|use|keep|format|explain|ask|write in|be|act|treat|address|check|run|avoid|show|include|confirm|tell|remind|stop|prefer|cite|start)\b .+)$/i;
-const STOP = /^(?:please )?stop ((?:using|adding|apologi[sz]ing|asking|writing|putting|calling|suggesting|including|repeating|committing|creating|saying|sending|pushing|explaining|generating|being)\b ?.*)$/i;
-const WHEN = new RegExp(`^(?:when|whenever|every time|each time|if|before|after|unless)\\b (.{4,120}?), (?:then )?(?:please )?(?:(always|never|do not) )?(${VERB}\\b .+)$`, "i");
-const INSTEAD = new RegExp(`^(?:please )?(?:prefer (.+) (?:over|to|instead of) (.+)|use (.+) (?:instead of|rather than|,? not|and not|over) (.+))$`, "i");
-const STYLE = /^(?:please )?((?:keep|make) (?:(?:your|all|the) )?(?:answers?|replies|responses?|explanations?|commits?(?: messages)?|functions?|summaries|emails?|messages|comments?|pull requests?|prs?)\b .+|(?:answer|reply|respond|write|speak|talk)(?: to me)?(?: always| only)? in (?:\p{Lu}\p{Ll}+|bullet points|plain \p{L}+|short sentences|british english)\b.*)$/iu;
-const NO_MORE = /^(?:please,? )?no (emojis?|emoticons|exclamation marks|em dashes|bullet points|apologies|filler|small talk|semicolons|default exports|trailing commas|abbreviations|jargon)\b(.*)$/i;
+const SURE = new RegExp(
+  `^(?:please )?(?:(?:always )?make sure|be sure|remember|do not forget|take care)(?: to| that you| you)(?: always)? (${VERB}\\b .+)$`,
+  "i",
+);
+const WANT =
+  /^i (?:want|would like|expect|would prefer|need) you to (?:(always|never) )?((?:not )?(?:answer|reply|respond|speak|talk|call|use|keep|format|explain|ask|write in|be|act|treat|address|check|run|avoid|show|include|confirm|tell|remind|stop|prefer|cite|start)\b .+)$/i;
+const STOP =
+  /^(?:please )?stop ((?:using|adding|apologi[sz]ing|asking|writing|putting|calling|suggesting|including|repeating|committing|creating|saying|sending|pushing|explaining|generating|being)\b ?.*)$/i;
+const WHEN = new RegExp(
+  `^(?:when|whenever|every time|each time|if|before|after|unless)\\b (.{4,120}?), (?:then )?(?:please )?(?:(always|never|do not) )?(${VERB}\\b .+)$`,
+  "i",
+);
+const INSTEAD =
+  /^(?:please )?(?:prefer (.+) (?:over|to|instead of) (.+)|use (.+) (?:instead of|rather than|,? not|and not|over) (.+))$/i;
+const STYLE =
+  /^(?:please )?((?:keep|make) (?:(?:your|all|the) )?(?:answers?|replies|responses?|explanations?|commits?(?: messages)?|functions?|summaries|emails?|messages|comments?|pull requests?|prs?)\b .+|(?:answer|reply|respond|write|speak|talk)(?: to me)?(?: always| only)? in (?:\p{Lu}\p{Ll}+|bullet points|plain \p{L}+|short sentences|british english)\b.*)$/iu;
+const NO_MORE =
+  /^(?:please,? )?no (emojis?|emoticons|exclamation marks|em dashes|bullet points|apologies|filler|small talk|semicolons|default exports|trailing commas|abbreviations|jargon)\b(.*)$/i;
 
 /** Said by the person served, read by the agent: "ask me" is "ask the user". */
 function addressed(text: string): string {
@@ -41,22 +58,33 @@ function addressed(text: string): string {
     .replace(/\b(?:me|us)\b/g, "the user")
     .replace(/\bI am\b/g, "the user is")
     .replace(/\bI have\b/g, "the user has")
-    .replace(/\bI (?!will|would|can|could|should|must|did|was)(\p{Ll}+)\b/gu, (_all, verb: string) => `the user ${thirdPerson(verb)}`)
+    .replace(
+      /\bI (?!will|would|can|could|should|must|did|was)(\p{Ll}+)\b/gu,
+      (_all, verb: string) => `the user ${thirdPerson(verb)}`,
+    )
     .replace(/\b(?:I|we)\b/g, "the user")
     .replace(/\byour\b/gi, "the")
     .replace(/[,\s]+(?:please|ok|okay|thanks|thank you)$/i, "");
 }
 
 const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-const tidy = (text: string) => text.replace(/\s+/g, " ").trim().replace(/[.!,;:\s]+$/, "");
+const tidy = (text: string) =>
+  text
+    .replace(/\s+/g, " ")
+    .trim()
+    .replace(/[.!,;:\s]+$/, "");
 
 function orderIn(text: string): string | undefined {
   const lasting = LASTING.exec(text);
-  if (lasting !== null) return `${lasting[1]} ${lasting[2]}`.toLowerCase().startsWith("always be ") && lasting[2]?.length === 0 ? undefined : `${lasting[1]?.toLowerCase()} ${lasting[2]}`;
+  if (lasting !== null)
+    return `${lasting[1]} ${lasting[2]}`.toLowerCase().startsWith("always be ") && lasting[2]?.length === 0
+      ? undefined
+      : `${lasting[1]?.toLowerCase()} ${lasting[2]}`;
   const on = FROM_NOW.exec(text);
   if (on !== null) return `${on[1] === undefined ? "" : `${on[1].toLowerCase()} `}${on[2]}`;
   const want = WANT.exec(text);
-  if (want !== null) return `${want[1] === undefined ? "" : `${want[1].toLowerCase()} `}${(want[2] ?? "").replace(/^not /i, "do not ")}`;
+  if (want !== null)
+    return `${want[1] === undefined ? "" : `${want[1].toLowerCase()} `}${(want[2] ?? "").replace(/^not /i, "do not ")}`;
   const not = NOT.exec(text) ?? MUST_NOT.exec(text);
   if (not !== null && !/^forget\b/i.test(not[1] ?? "")) return `do not ${not[1]}`;
   const must = MUST.exec(text) ?? SURE.exec(text);
@@ -78,14 +106,21 @@ export function instruction(sentence: string): string | undefined {
   if (text === undefined || COMFORT.test(text) || NOW.test(text) || /\?/.test(text)) return undefined;
   // In "when you find a bug, report it" the sentence itself says what it is.
   const alone = when === null ? text : text.replace(/\b(?:it|them)\b/gi, "");
-  if (POINTING.test(alone) || (when !== null && /\b(?:i|we) (?:was|were|would|lived|had)\b/i.test(sentence))) return undefined;
-  if (when !== null && /^if\b/i.test(sentence) && !/\b(?:always|never|do not|ask|tell|stop|use|run)\b/i.test(when[0].slice((when[1] ?? "").length))) return undefined;
+  if (POINTING.test(alone) || (when !== null && /\b(?:i|we) (?:was|were|would|lived|had)\b/i.test(sentence)))
+    return undefined;
+  if (
+    when !== null &&
+    /^if\b/i.test(sentence) &&
+    !/\b(?:always|never|do not|ask|tell|stop|use|run)\b/i.test(when[0].slice((when[1] ?? "").length))
+  )
+    return undefined;
   const said = capital(tidy(addressed(text)));
   const words = said.split(" ").length;
   return words >= SHORTEST && words <= LONGEST ? `${said}.` : undefined;
 }
 
-const REMEMBER = /^(?:please )?(?:remember|keep in mind|bear in mind|note|do not forget|for the record|make a note|know)(?:,)? that (.+)$/i;
+const REMEMBER =
+  /^(?:please )?(?:remember|keep in mind|bear in mind|note|do not forget|for the record|make a note|know)(?:,)? that (.+)$/i;
 
 /** "Remember that the demo is on Friday": a statement that was meant to be kept. */
 export const rememberedIn = (sentence: string): string | undefined => REMEMBER.exec(sentence)?.[1];

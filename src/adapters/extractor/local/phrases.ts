@@ -3,7 +3,7 @@ import { DATE_WORD } from "./dates.ts";
 
 /** What points to something outside of the phrase; nobody could tell later what was meant. */
 const POINTING =
-  /\b(?:it|its|it's|this|that|that's|these|those|they|they're|them|their|theirs|he|she|him|his|hers?|you|your|yours|yourself|u|ya|ur|there|here|one|ones|same|such|another|other|others|else|both|each|either|way|ways|thing|things|stuff|something|anything|everything|nothing|someone|anyone|everyone|somebody|everybody|nobody|how|what|whatever|why|who|whoever|which|then|so|said|lot|lots|ton|tons|bunch|loads|bit|part|kind|sort|down)\b|§/i;
+  /\b(?:it|its|it's|this|that|that's|these|those|they|they're|them|their|theirs|he|she|him|his|hers?|you|your|yours|yourself|u|ya|ur|there|here|one|ones|same|such|another|other|others|else|both|each|either|way|ways|thing|things|stuff|something|anything|everything|nothing|someone|anyone|everyone|somebody|everybody|nobody|how|what|whatever|why|who|whoever|which|then|so|said|lot|lots|ton|tons|bunch|loads|bit|part|kind|sort|down|following|current|certain)\b|§/i;
 const SELF = /\b(?:i|i'm|i've|i'd|i'll|we|we're|we've|mine|ours)\b/i;
 const DOUBT =
   /\b(?:not|never|no|none|cannot|would|could|should|might|may|maybe|perhaps|probably|possibly|hopefully|if|unless|except|only|until|kinda|sorta|supposedly|apparently|almost|nearly|instead|neither|nor|without|as long as|rather|lol|haha|jk|kidding|joking|sarcasm)\b|n't\b/i;
@@ -52,9 +52,16 @@ function sound(text: string, allowed: Allowed): boolean {
 
 /** The whole phrase, or the longest part of it from its start that is sound; `undefined` when there is none. */
 export function phrase(raw: string, allowed: Allowed = {}): string | undefined {
-  if (allowed.strict === true && /\b(?:if|unless|except|only|until|but not|as long as|used to|not)\b/i.test(raw)) return undefined;
-  const whole = raw.replace(SECOND, "");
-  for (const candidate of [whole, whole.replace(/,? and .*$/i, ""), whole.replace(/,.*$/, "")]) {
+  if (allowed.strict === true && /\b(?:if|unless|except|only|until|but not|as long as|used to|not)\b/i.test(raw))
+    return undefined;
+  const whole = raw.replace(/ for (?:quite )?a (?:while|bit|long time)\b/i, "").replace(SECOND, "");
+  // "a safe and loving home" must not become "a safe".
+  const torn = /\b(?:a|an|the|my|our|their|some|more|very|so) [\p{L}-]+(?:,| and) [\p{L}-]+ [\p{L}-]+/iu.test(whole);
+  // "a shelter I help at": the shelter stands without the rest.
+  const plain = whole.replace(/ (?:that )?(?:i|we) .*$/i, "");
+  for (const candidate of torn
+    ? [whole]
+    : [whole, plain, whole.replace(/,? and .*$/i, ""), whole.replace(/,.*$/, "")]) {
     const text = trimmed(candidate);
     if (sound(text, allowed)) return turned(text);
   }
@@ -77,7 +84,11 @@ const ARTICLE = /^(?:the|a|an|some|any|my|our|their|to)\s+/i;
 
 /** The object as a key: without article, in lower case, short. */
 export function keyOf(text: string): string {
-  const key = text.replace(/["“”().,!;:]/g, "").replace(ARTICLE, "").toLowerCase().trim();
+  const key = text
+    .replace(/["“”()`]|[.,!;:]+(?=\s|$)/g, "")
+    .replace(ARTICLE, "")
+    .toLowerCase()
+    .trim();
   return key.length <= 80 ? key : key.slice(0, 80).replace(/\s\S*$/, "");
 }
 
@@ -85,7 +96,14 @@ export function keyOf(text: string): string {
 export const PROPER = String.raw`(?:\p{Lu}|\d)[\p{L}\p{N}.'&-]*(?:,? (?:(?:of|the|and|de|la|del|am|an der|upon|in) )?\p{Lu}[\p{L}\p{N}.'&-]*){0,4}`;
 
 export function thirdPerson(verb: string): string {
-  const known: Readonly<Record<string, string>> = { am: "is", are: "is", have: "has", do: "does", go: "goes", be: "is" };
+  const known: Readonly<Record<string, string>> = {
+    am: "is",
+    are: "is",
+    have: "has",
+    do: "does",
+    go: "goes",
+    be: "is",
+  };
   const lower = verb.toLowerCase();
   const irregular = known[lower];
   if (irregular !== undefined) return irregular;

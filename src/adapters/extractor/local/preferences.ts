@@ -1,7 +1,7 @@
 /** What somebody likes, prefers and cannot stand. `likes:` and `dislikes:` of one object end each other. */
 import { type Clause, type Draft, draft } from "./draft.ts";
-import { agreeing, attribute, named, possessive } from "./identity.ts";
 import { keyOf, listed, phrase } from "./phrases.ts";
+import { agreeing, attribute, named, possessive } from "./subject.ts";
 
 const BE = "(?:am|is|are)";
 const LIKES: readonly (readonly [RegExp, string])[] = [
@@ -14,9 +14,16 @@ const LIKES: readonly (readonly [RegExp, string])[] = [
   [/^(?:have|has) been (?:in)?to (\p{L}+(?: \p{L}+)?) (?:since|for)\b.*$/iu, "is into"],
   [new RegExp(`^${BE} (?:a )?(?:big|huge|massive|great|avid|total) fan of (.+)$`, "i"), "is a big fan of"],
   [new RegExp(`^${BE} a fan of (.+)$`, "i"), "is a fan of"],
-  [new RegExp(`^${BE} passionate about (.+)$`, "i"), "is passionate about"],
+  [
+    new RegExp(`^(?:${BE}|have (?:always )?been|has (?:always )?been) passionate about (.+)$`, "i"),
+    "is passionate about",
+  ],
+  [/^(?:loved|enjoyed) (.+ as a (?:kid|child|teenager))$/i, "loved"],
   [new RegExp(`^${BE} (?:fond of|keen on|crazy about|obsessed with) (.+)$`, "i"), "likes"],
-  [new RegExp(`^${BE} (?:really |big )?(?:in)?to (?=\\p{L}+ing\\b|\\p{L}+$|\\p{L}+ and \\p{L}+$)(.+)$`, "iu"), "is into"],
+  [
+    new RegExp(`^${BE} (?:really |big )?(?:in)?to (?=\\p{L}+ing\\b|\\p{L}+$|\\p{L}+ and \\p{L}+$)(.+)$`, "iu"),
+    "is into",
+  ],
 ];
 const DISLIKES: readonly (readonly [RegExp, string])[] = [
   [/^(?:hates?|detests?|loathes?|despises?) (.+)$/i, "hates"],
@@ -28,22 +35,28 @@ const DISLIKES: readonly (readonly [RegExp, string])[] = [
 ];
 /** Compliments and moments: "I love your hat", "I like the sound of it", "I love the idea". */
 const SMALL_TALK =
-  /^(?:all the|both|the (?!beach|mountains?|outdoors|ocean|sea|water|rain|snow|cold|heat|winter|summer|autumn|fall|spring|city|countryside|forest|woods|piano|guitar|violin|cello|theatre|theater|opera|ballet|colou?r|smell|taste|gym|sun|night|command line|terminal|\p{Lu})|the (?:idea|sound|look|vibe|feel|view|colou?rs?|pic|photo|picture|fact|concept|energy|feeling|design|pattern|atmosphere|freedom|challenge|result|process|message|quote|spirit|attitude|enthusiasm|name|energy|thought|moment|support|way|detail|texture)s?\b|being able|hearing|to (?:see|hear|know|be|have|join|think|say|hang|help|chat|catch|talk)\b|seeing (?:you|how|what|pictures?)|having (?:you|a|the|someone|people)|being (?:around|part|a part)|to\b$|life$|today|a good\b|good\b$|people$|learning$|life\b|family moments|moments?\b|sharing\b|knowing\b|new\b$|talking\b|doing\b|being (?:there|here|able)|(?:my|our) (?:job|life|friends?|family|kids?|husband|wife|time)$)/iu;
+  /^(?:all the|both|the (?!beach|mountains?|outdoors|ocean|sea|water|rain|snow|cold|heat|winter|summer|autumn|fall|spring|city|countryside|forest|woods|piano|guitar|violin|cello|theatre|theater|opera|ballet|colou?r|smell|taste|gym|sun|night|command line|terminal)|the (?:idea|sound|look|vibe|feel|view|colou?rs?|pic|photo|picture|fact|concept|energy|feeling|design|pattern|atmosphere|freedom|challenge|result|process|message|quote|spirit|attitude|enthusiasm|name|energy|thought|moment|support|way|detail|texture)s?\b|being able|hearing|to (?:see|hear|know|be|have|join|think|say|hang|help|chat|catch|talk)\b|seeing (?:you|how|what|pictures?)|having (?:you|a|the|someone|people)|being (?:around|part|a part)|to\b$|life$|today|a good\b|good\b$|people$|learning$|life\b|family moments|moments?\b|sharing\b|knowing\b|new\b$|talking\b|doing\b|being (?:there|here|able)|(?:my|our) (?:job|life|friends?|family|kids?|husband|wife|time)$)/iu;
 
-const WEAK = /^(?:\p{L}+ing|to \p{L}+|some|more|all|being|the)$/iu;
+const WEAK =
+  /^(?:being|doing|having|going|seeing|making|getting|trying|helping|working|knowing|something|to \p{L}+|some|more|all|being|the)$/iu;
 
 function objectsOf(raw: string, clause: Clause): string[] {
   // "I love that place" and "I like when it rains" point away or hang on something else.
-  if (/^(?:when|how|that|this|it|if|you|your|to be\b|the way)\b/i.test(raw) || SMALL_TALK.test(raw)) return [];
+  if (/^(?:when|how|that|this|it|if|you|your|to be\b|the way)\b/i.test(raw)) return [];
+  // "The Beatles" have a name; "the colours" are those of a picture that somebody shows.
+  if (SMALL_TALK.test(raw) && !/^the \p{Lu}/u.test(raw)) return [];
   const object = phrase(raw, { strict: true, words: clause.among ? 9 : 10 });
-  if (object === undefined || WEAK.test(object) && !/^\p{L}{4,}ing$/iu.test(object) || SMALL_TALK.test(object)) return [];
+  if (object === undefined || WEAK.test(object)) return [];
   return listed(object);
 }
 
 function liking(clause: Clause): Draft[] {
   // What a family or a group of friends likes is not what each of them likes.
   if (clause.plural && clause.among) return [];
-  for (const [sense, table] of [["likes", LIKES], ["dislikes", DISLIKES]] as const)
+  for (const [sense, table] of [
+    ["likes", LIKES],
+    ["dislikes", DISLIKES],
+  ] as const)
     for (const [shape, says] of table) {
       const raw = shape.exec(clause.rest)?.[1];
       if (raw === undefined) continue;
@@ -96,8 +109,10 @@ function preferring(rest: string, clause: Clause): Draft[] {
   ];
 }
 
-const PASSION = /^(.+?)(?:'s| is| are| has been| has always been) (?:my|one of my) (?:(?:biggest|big|true|real|greatest|main) )*(passions?|hobby|hobbies|favou?rites?|faves?|stress relief|stress fix|stress-buster|guilty pleasure|happy place|thing|top pick)$/iu;
-const FAVOURITE = /^(?:my|our) (?:(?:all-time|absolute|all time|personal) )?(?:favou?rite|fave|fav) (.+?) (?:is|are|has always been|would be) (.+)$/i;
+const PASSION =
+  /^(.+?)(?:'s| is| are| has been| has always been) (?:my|one of my) (?:(?:biggest|big|true|real|greatest|main) )*(passions?|hobby|hobbies|favou?rites?|faves?|stress relief|stress fix|stress-buster|guilty pleasure|happy place|thing|top pick)$/iu;
+const FAVOURITE =
+  /^(?:my|our) (?:(?:all-time|absolute|all time|personal) )?(?:favou?rite|fave|fav) (.+?) (?:is|are|has always been|would be) (.+)$/i;
 const FAVOURITE_LAST = /^(.+?) (?:is|are) (?:my|our) (?:all-time |absolute )?(?:favou?rite|fave|fav) ([\p{L} ]+)$/iu;
 
 function favourite(raw: string, clause: Clause): Draft[] {
@@ -130,11 +145,26 @@ function passion(text: string, clause: Clause): Draft[] {
   const match = PASSION.exec(text);
   const what = match === null ? undefined : phrase(match[1] ?? "", { strict: true, words: 6 });
   if (match === null || what === undefined || /^(?:the|a|an|their|blessed)\b/i.test(what)) return [];
-  const kind = (match[2] ?? "").toLowerCase().replace(/^(?:fave|favou?rite)s?$/, "favourite").replace(/^hobbies$/, "hobby").replace(/^passions$/, "passion");
+  const kind = (match[2] ?? "")
+    .toLowerCase()
+    .replace(/^(?:fave|favou?rite)s?$/, "favourite")
+    .replace(/^hobbies$/, "hobby")
+    .replace(/^passions$/, "passion");
   if (kind === "thing") return [];
-  const of = kind === "favourite" || kind === "passion" || kind === "hobby" ? `one of ${possessive(clause.person.name)} ${kind === "hobby" ? "hobbies" : `${kind}s`}` : `${possessive(clause.person.name)} ${kind}`;
+  const of =
+    kind === "favourite" || kind === "passion" || kind === "hobby"
+      ? `one of ${possessive(clause.person.name)} ${kind === "hobby" ? "hobbies" : `${kind}s`}`
+      : `${possessive(clause.person.name)} ${kind}`;
   const many = / and /.test(what) || (/s$/.test(what) && !/^\p{L}+ing\b/u.test(what));
-  return [draft(clause, { predicate: `likes:${keyOf(what)}`, content: `${what} ${many && !/^\p{L}+ing\b/iu.test(what) ? "are" : "is"} ${of.replace("The user", "the user")}`, permanence: "stable", confidence: 0.85, ends: [`dislikes:${keyOf(what)}`] })];
+  return [
+    draft(clause, {
+      predicate: `likes:${keyOf(what)}`,
+      content: `${what} ${many && !/^\p{L}+ing\b/iu.test(what) ? "are" : "is"} ${of.replace("The user", "the user")}`,
+      permanence: "stable",
+      confidence: 0.85,
+      ends: [`dislikes:${keyOf(what)}`],
+    }),
+  ];
 }
 
 /** "Green is my favourite colour": the object comes first, so it has no subject of its own. */

@@ -24,7 +24,8 @@ function unframed(text: string, speaker: string | null): string {
   return words.startsWith('"') && end > 0 ? words.slice(1, end) : words;
 }
 
-const TITLE = /^(?:\p{Lu}|\d)[\p{L}\p{N}'’&:,-]*(?: (?:\p{Lu}|\d|of|the|a|an|and|to|in|on|for|with|from|by)[\p{L}\p{N}'’&:,-]*){0,8}$/u;
+const TITLE =
+  /^(?:\p{Lu}|\d)[\p{L}\p{N}'’&:,-]*(?: (?:\p{Lu}|\d|of|the|a|an|and|to|in|on|for|with|from|by)[\p{L}\p{N}'’&:,-]*){0,8}$/u;
 
 /** A title stays; anybody's words in quotation marks become a mark that no pattern lets through. */
 function withoutQuotations(line: string): string {

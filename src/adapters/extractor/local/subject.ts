@@ -1,0 +1,31 @@
+/** The subject of a sentence and of a fact: "Ada", "The user", "Ada's sister Mia". */
+import type { Clause } from "./draft.ts";
+
+export const possessive = (name: string): string => (name.endsWith("s") ? `${name}'` : `${name}'s`);
+
+/** The subject of a sentence: "Ada", "The user", "Ada's sister Mia". */
+export function named(clause: Clause): string {
+  const { name } = clause.person;
+  return clause.relative === null ? `${name}${clause.company}` : `${possessive(name)} ${clause.relative}`;
+}
+
+/** `lives_in`, or `sister_lives_in` for somebody's sister. */
+export function attribute(clause: Clause, predicate: string): string {
+  if (clause.relative === null) return predicate;
+  return `${clause.relative
+    .replace(/ \p{Lu}\p{L}+$/u, "")
+    .toLowerCase()
+    .replace(/[\s-]+/g, "_")}_${predicate}`;
+}
+
+const MANY = /\b(?:kids|children|parents|sons|daughters|sisters|brothers|grandparents)$/i;
+
+/** "Ada's kids love": the verb follows a relative that is more than one. */
+export function agreeing(clause: Clause, verb: string): string {
+  if (clause.relative === null || !MANY.test(clause.relative)) return verb;
+  return verb
+    .replace(/^is\b/, "are")
+    .replace(/^has\b/, "have")
+    .replace(/^does\b/, "do")
+    .replace(/^(lov|lik|enjoy|hat|dislik|liv|work|speak|play)(e?)s\b/, "$1$2");
+}

@@ -1,0 +1,303 @@
+/** What the local extractor learns from sentences, and the laws that hold for any text. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { learn } from "../../src/adapters/extractor/local/collect.ts";
+import { localExtractor } from "../../src/adapters/extractor/local.ts";
+import type { EpisodeShown, Material } from "../../src/adapters/extractor/port.ts";
+import { Answer, MOST } from "../../src/domain/consolidation-answer.ts";
+import { FACTS, RULES } from "./local-extractor-facts.ts";
+import { NOTHING } from "./local-extractor-nothing.ts";
+
+const DAY = "2026-03-11";
+
+function episodes(texts: readonly (string | Partial<EpisodeShown>)[]): EpisodeShown[] {
+  return texts.map((one, at) => ({
+    label: `e${at + 1}`,
+    text: "",
+    speaker: "user",
+    day: DAY,
+    trust: "user",
+    session: "s1",
+    ...(typeof one === "string" ? { text: one } : one),
+  }));
+}
+
+const material = (texts: readonly (string | Partial<EpisodeShown>)[], more: Partial<Material> = {}): Material => ({
+  butler: "general",
+  today: DAY,
+  episodes: episodes(texts),
+  facts: [],
+  rules: [],
+  ...more,
+});
+
+const factsOf = (...texts: (string | Partial<EpisodeShown>)[]) => learn(material(texts)).facts;
+const contents = (...texts: (string | Partial<EpisodeShown>)[]) => factsOf(...texts).map((fact) => fact.content);
+
+describe("sentences", () => {
+  test.each(FACTS)("%s", (said, predicate, content) => {
+    const found = factsOf(said).map((fact) => ({ predicate: fact.predicate, content: fact.content }));
+    expect(found).toContainEqual({ predicate, content });
+  });
+
+  test.each(RULES)("%s", (said, rule) => {
+    expect(learn(material([said]))).toMatchObject({ facts: [], rules: [{ content: rule, episodes: ["e1"] }] });
+  });
+
+  test.each(NOTHING)("nothing: %s", (said) => {
+    expect(learn(material([said]))).toEqual({ facts: [], rules: [], confirmations: [] });
+  });
+});
+
+describe("who is meant", () => {
+  test("a named speaker is the subject", () => {
+    expect(factsOf({ text: "I live in Porto.", speaker: "Ada Quist" })).toMatchObject([
+      { subject: "Ada Quist", predicate: "lives_in", content: "Ada Quist lives in Porto." },
+    ]);
+  });
+
+  test.each([null, "user", "human", "User"])("speaker %j of a user is the user", (speaker) => {
+    expect(factsOf({ text: "I live in Porto.", speaker })).toMatchObject([{ subject: "user" }]);
+  });
+
+  test.each([
+    { speaker: "assistant", trust: "agent" },
+    { speaker: "assistant", trust: "user" },
+    { speaker: null, trust: "agent" },
+    { speaker: "Robo", trust: "agent" },
+    { speaker: "user", trust: "tool" },
+    { speaker: null, trust: "tool" },
+  ] as const)("the I of %j is nobody", (who) => {
+    expect(contents({ text: "I live in Porto. I love green tea.", ...who })).toEqual([]);
+  });
+
+  test("the frame around a turn is no part of it", () => {
+    expect(contents({ text: 'Ada said, "I live in Porto." and shared a photo of a bridge', speaker: "Ada" })).toEqual([
+      "Ada lives in Porto.",
+    ]);
+  });
+
+  test("an agent's note may tell of somebody named, and how to behave", () => {
+    const note = {
+      text: "Grace works at the mill. Always run the tests before a release.",
+      speaker: null,
+      trust: "agent",
+    } as const;
+    expect(learn(material([note]))).toMatchObject({
+      facts: [{ subject: "Grace", predicate: "works_at" }],
+      rules: [{ content: "Always run the tests before a release." }],
+    });
+  });
+
+  test("people who talk to each other give no orders to an agent", () => {
+    const talk = [
+      { text: "Always run the tests before a release.", speaker: "Ada" },
+      { text: "Never commit directly to main.", speaker: "Grace" },
+    ];
+    expect(learn(material(talk)).rules).toEqual([]);
+    expect(learn(material(talk.slice(0, 1))).rules).toHaveLength(1);
+  });
+});
+
+describe("a batch", () => {
+  test("the same thing said twice is one item that cites both", () => {
+    expect(factsOf("I like green tea.", "Hello again.", "I really love green tea!")).toMatchObject([
+      { predicate: "likes:green tea", content: "The user loves green tea.", episodes: ["e1", "e3"] },
+    ]);
+  });
+
+  test("a later value replaces the earlier one", () => {
+    expect(factsOf("I live in Porto.", "I moved from Porto to Graz last week.")).toMatchObject([
+      {
+        predicate: "lives_in",
+        content: "The user moved from Porto to Graz in the week before 11 March 2026.",
+        episodes: ["e2"],
+      },
+    ]);
+  });
+
+  test.each([
+    ["I like coffee.", "I hate coffee.", "The user hates coffee."],
+    ["I like coffee.", "I no longer like coffee.", "The user no longer likes coffee."],
+    ["I prefer tabs over spaces.", "I prefer spaces over tabs.", "The user prefers spaces to tabs."],
+    ["I live in Porto.", "Actually, it's Lisbon.", "The user lives in Lisbon."],
+    ["I'm allergic to peanuts.", "Sorry, I meant cashews.", "The user is allergic to cashews."],
+    ["My dog is called Rex.", "No, I meant Max.", "The user's dog is called Max."],
+    ["I work at Northwind.", "I quit my job at Northwind.", "The user quit their job at Northwind."],
+  ])("%s %s", (first, second, content) => {
+    expect(factsOf(first, second)).toMatchObject([{ content, episodes: ["e2"] }]);
+    expect(contents(`${first} ${second}`)).toEqual([content]);
+  });
+
+  test("a correction needs something that it corrects", () => {
+    expect(contents("Actually, it's Lisbon.")).toEqual([]);
+    expect(
+      contents({ text: "I live in Porto.", session: "s1" }, { text: "Actually, it's Lisbon.", session: "s2" }),
+    ).toEqual(["The user lives in Porto."]);
+  });
+
+  test("a pet's name may come in the next sentence", () => {
+    expect(contents("I adopted a kitten last month. Her name is Pixel.")).toContain(
+      "The user's kitten is called Pixel.",
+    );
+  });
+
+  test("what is known is confirmed, what has changed is not", () => {
+    const facts = [
+      { label: "f1", subject: "User", predicate: "lives in", content: "the user lives in Porto", scope: "global" },
+      { label: "f2", subject: "user", predicate: "likes:coffee", content: "The user likes coffee.", scope: "global" },
+    ] as const;
+    const rules = [{ label: "r1", content: "Always run the tests.", scope: "own" }] as const;
+    const said = ["I live in Porto.", "I hate coffee.", "Always run the tests!"];
+    expect(learn(material(said, { facts, rules }))).toMatchObject({
+      facts: [{ predicate: "dislikes:coffee", supersedes: "f2" }],
+      rules: [],
+      confirmations: [
+        { id: "f1", episodes: ["e1"] },
+        { id: "r1", episodes: ["e3"] },
+      ],
+    });
+  });
+
+  test("too much is cut to the most important", () => {
+    const many = Array.from({ length: 80 }, (_, at) => `I like number${at} soup.`);
+    const { facts } = learn(material([...many, "I'm allergic to peanuts."]));
+    expect(facts).toHaveLength(MOST.facts);
+    expect(facts.map((fact) => fact.predicate)).toContain("allergic_to:peanuts");
+  });
+});
+
+describe("time", () => {
+  test.each([
+    ["I'm going to Lisbon tomorrow.", null, "2026-03-12"],
+    ["I'm going to Lisbon next week.", null, "2026-03-22"],
+    ["I'm going to Lisbon next month.", null, "2026-04-30"],
+    ["I'm flying to Rome on the 12th.", null, "2026-03-12"],
+    ["I'm flying to Rome on the 3rd.", null, "2026-04-03"],
+    ["I'm flying to Rome in two weeks.", null, "2026-03-28"],
+    ["I'm flying to Rome on 2 January.", null, "2027-01-02"],
+    ["I'm flying to Rome on Friday.", null, "2026-03-13"],
+    ["I visited Kyoto on 2 January.", "2026-01-02", null],
+    ["I visited Kyoto in December.", "2025-12-01", null],
+    ["I visited Kyoto three years ago.", "2023-01-01", null],
+    ["I visited Kyoto last Friday.", "2026-03-06", null],
+    ["I visited Kyoto last weekend.", "2026-03-07", null],
+    ["I visited Kyoto in 2019.", "2019-01-01", null],
+  ])("%s", (said, valid_from, valid_to) => {
+    expect(factsOf(said)).toMatchObject([{ valid_from, valid_to }]);
+  });
+
+  test.each(["I visited Kyoto on 31 February.", "I'm flying to Rome on the 41st."])("no such day: %s", (said) => {
+    expect(factsOf(said).flatMap((fact) => [fact.valid_from, fact.valid_to])).not.toContain("2026-02-31");
+    expect(() => Answer.parse(learn(material([said])))).not.toThrow();
+  });
+});
+
+const WORDS =
+  `I I'm we my our user always never don't love hate prefer live in work at as a the nurse Porto Ada is was moved to from last next
+  week month Friday tomorrow 3 May 2024 and but , . ! ; - " \` no longer decided use for actually it's remember that please make sure
+  when sister's name dog called Rex allergic peanuts going planning favourite colour not if would § \n switched tea`.split(
+    /\s+/,
+  );
+const anyText = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 200 }),
+  fc.array(fc.constantFrom(...WORDS), { maxLength: 30 }).map((words) => words.join(" ").replaceAll("\\n", "\n")),
+);
+const anyEpisode = fc.record({
+  text: anyText,
+  speaker: fc.constantFrom(null, "user", "Ada", "Grace Holm", "assistant", "tool", "\u{1f41d}"),
+  trust: fc.constantFrom("user" as const, "agent" as const, "imported" as const, "tool" as const),
+  session: fc.constantFrom(null, "s1", "s2"),
+  day: fc.constantFrom("2026-03-11", "2024-02-29", "2025-12-31"),
+});
+
+describe("laws", () => {
+  test("any text gives an answer that fits, cites what was shown, and is the same again", () => {
+    fc.assert(
+      fc.property(fc.array(anyEpisode, { maxLength: 12 }), (said) => {
+        const asked = material(said);
+        const answer = Answer.parse(learn(asked));
+        expect(learn(asked)).toEqual(answer);
+        const shown = new Set(asked.episodes.map((episode) => episode.label));
+        for (const item of [...answer.facts, ...answer.rules]) {
+          expect(item.episodes.every((label) => shown.has(label))).toBe(true);
+          expect(new Set(item.episodes).size).toBe(item.episodes.length);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("a tool teaches nothing, whatever it prints", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(anyText, fc.constantFrom(...FACTS.map(([said]) => said), ...RULES.map(([said]) => said))),
+        (text) => {
+          expect(learn(material([{ text, trust: "tool" }]))).toEqual({ facts: [], rules: [], confirmations: [] });
+        },
+      ),
+    );
+  });
+
+  test("no statement survives being asked", () => {
+    for (const [said] of [...FACTS, ...RULES]) {
+      const asked = said.replace(/[.!]$/, "?");
+      expect({ asked, ...learn(material([asked])) }).toMatchObject({ asked, facts: [], rules: [] });
+    }
+  });
+
+  test("no statement survives a condition", () => {
+    for (const [said] of FACTS) {
+      const unreal = `If only ${said}`;
+      expect({ unreal, ...learn(material([unreal])) }).toMatchObject({ unreal, facts: [] });
+    }
+  });
+
+  test("twice the batch at once learns no less of it than once", () => {
+    fc.assert(
+      fc.property(
+        fc.subarray(
+          FACTS.map(([said]) => said),
+          { minLength: 1, maxLength: 8 },
+        ),
+        (said) => {
+          const once = learn(material(said)).facts.map((fact) => fact.predicate);
+          const twice = learn(material([...said, ...said])).facts.map((fact) => fact.predicate);
+          expect(new Set(twice)).toEqual(new Set(once));
+        },
+      ),
+    );
+  });
+
+  test.each([
+    "I love tea and ",
+    "my sister's ",
+    "always ",
+    "a ",
+    "I ",
+    '"',
+    "last ",
+    "I'm going to ",
+    "- ",
+    "I, ",
+    "no longer ",
+  ])("two hundred thousand characters of %j come to an end", (piece) => {
+    const text = piece.repeat(Math.ceil(200_000 / piece.length));
+    expect(Answer.safeParse(learn(material([text]))).success).toBe(true);
+    expect(Answer.safeParse(learn(material([text.replaceAll(" ", "\n")]))).success).toBe(true);
+  });
+});
+
+test("the extractor is free and keeps to the port", async () => {
+  const extractor = localExtractor();
+  const asked = material(["I live in Porto."]);
+  expect(extractor).toMatchObject({ provider: "local", model: "patterns-1", maxChars: 400_000 });
+  expect(extractor.ceiling(asked)).toBe(0);
+  const { answer, usage, repaired } = await extractor.extract(asked, new AbortController().signal);
+  expect({ answer, usage, repaired }).toEqual({
+    answer: learn(asked),
+    usage: { input_tokens: 0, output_tokens: 0, cost_usd: 0 },
+    repaired: false,
+  });
+  await extractor.close();
+});
