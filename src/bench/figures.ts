@@ -73,7 +73,7 @@ export interface Build {
 export interface Verdict {
   readonly name: string;
   readonly figure: number | null;
-  readonly unit: "ms" | "MB" | "/s" | "B" | "";
+  readonly unit: "ms" | "MB" | "/s" | "B" | "%" | "";
   /** Whether the target is a least or a most. */
   readonly least: boolean;
   readonly target: number;

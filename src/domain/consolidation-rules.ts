@@ -30,6 +30,8 @@ export function ruleBook(known: Known, batch: Batch) {
     const seen = [scope, ...(scope === GLOBAL_SCOPE ? [] : [GLOBAL_SCOPE])].flatMap((of) =>
       known.rules.filter((rule) => rule.scope === of),
     );
+    const opposed = seen.filter((rule) => agreement(learned.content, rule.content) === "opposite");
+    if (opposed.some((rule) => trustRank(rule.trust) > trustRank(trust))) return "echo";
     const alike = (rule: KnownRule) =>
       contentKey(rule.content) === contentKey(learned.content) || known.likeness("rule", nth, rule.id) >= ALIKE;
     const twin = seen.find((rule) => alike(rule) && saysSame(learned.content, rule.content));
@@ -42,8 +44,6 @@ export function ruleBook(known: Known, batch: Batch) {
       fresh[told] = { ...before, episodes: [...new Set([...before.episodes, ...idsOf(witnesses)])] };
       return "repeated";
     }
-    const opposed = seen.filter((rule) => agreement(learned.content, rule.content) === "opposite");
-    if (opposed.some((rule) => trustRank(rule.trust) > trustRank(trust))) return "echo";
     const rule = { content: learned.content, scope, tags: learned.tags, trust };
     fresh.push({ kind: "create_rule", rule, nth, episodes: idsOf(witnesses), contradicts: opposed.map(lower) });
     return undefined;

@@ -27,7 +27,9 @@ export function decide(answer: Answer, known: Known, batch: Batch): Decision {
     items
       .map((item, nth) => ({ item, nth, witnesses: witnessesOf(item.episodes) }))
       .map((told) => ({ ...told, last: lastOf(told.witnesses ?? []) }))
-      .toSorted((a, b) => (a.last && b.last ? inOrder(a.last, b.last) : Number(!b.last) - Number(!a.last)) || a.nth - b.nth);
+      .toSorted(
+        (a, b) => (a.last && b.last ? inOrder(a.last, b.last) : Number(!b.last) - Number(!a.last)) || a.nth - b.nth,
+      );
 
   const mine = <T extends { readonly scope: string }>(all: readonly T[]) =>
     all.filter(({ scope }) => scope === GLOBAL_SCOPE || scope === batch.butler);

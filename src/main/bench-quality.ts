@@ -91,7 +91,7 @@ function oneOf<T extends string>(known: readonly T[], given: string, flag: strin
   );
 }
 
-async function readSource(path: string): Promise<Source> {
+export async function readSource(path: string): Promise<Source> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw error.code === "ENOENT"
       ? notFound(`There is no data file ${path}.`)

@@ -13,7 +13,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 const MAX_OUTPUT_TOKENS = 8_000;
 const KEY = { anthropic: "ANTHROPIC_API_KEY", "openai-compatible": "OPENAI_API_KEY" } as const;
-const HAIKU = "claude-haiku-4-5";
+const HAIKU = "claude-haiku-5-5";
 
 /** A wish that cannot be met is refused when the memory is opened, not at night when the job runs. */
 export function openExtractor(wishes: Wishes, variables: Variables = process.env): Extractor {

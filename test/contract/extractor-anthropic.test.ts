@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { anthropicExtractor } from "../../src/adapters/extractor/anthropic.ts";
+import { fail, say } from "../support/fake-model.ts";
 import { type FakeApi, startFakeApi } from "../support/fake-model-api.ts";
 import { TEA } from "../support/material.ts";
-import { ANSWER, extractorContract, fail, say } from "./extractor.ts";
+import { ANSWER, extractorContract } from "./extractor.ts";
 
 const KEY = "an invented key 123";
 const ALWAYS = new AbortController().signal;

@@ -4,8 +4,9 @@ import { type ClaudeCliOptions, claudeCliExtractor } from "../../src/adapters/ex
 import { knownPrice } from "../../src/adapters/extractor/pricing.ts";
 import { Answer } from "../../src/domain/consolidation-answer.ts";
 import { askedOf, type FakeClaude, flagOf, type Printed, startFakeClaude } from "../support/fake-claude.ts";
+import { fail, say } from "../support/fake-model.ts";
 import { TEA } from "../support/material.ts";
-import { ANSWER, extractorContract, fail, say } from "./extractor.ts";
+import { ANSWER, extractorContract } from "./extractor.ts";
 
 const KEY = "an invented key 789";
 const ALWAYS = new AbortController().signal;
@@ -54,7 +55,6 @@ describe("the program claude", () => {
     expect(flagOf(argv, "--model")).toBe("haiku");
     expect(flagOf(argv, "--tools")).toBe("");
     expect(argv).toEqual(expect.arrayContaining(["--strict-mcp-config", "--no-session-persistence"]));
-    expect(Number(flagOf(argv, "--max-budget-usd"))).toBeGreaterThan(0);
     expect(stdin).toContain("I only drink green tea");
     for (const words of ["green tea last", "I only drink", "Linz", KEY]) expect(argv.join(" ")).not.toContain(words);
   });
@@ -72,6 +72,15 @@ describe("the program claude", () => {
     const { env } = await callOf({ env: { PATH: claude.bin, ...ours } });
     expect(env).toMatchObject({ BUTLER_CONSOLIDATION: "1", HOME: "/y", CLAUDE_CODE_MAX_OUTPUT_TOKENS: "4000" });
     for (const name of ["BUTLER_DATABASE_URL", "BUTLER_HOME", "CLAUDECODE"]) expect(env).not.toHaveProperty(name);
+  });
+
+  it("may spend half of the ceiling in each of two calls, and needs no budget when it is free", async () => {
+    await claude.plan(say("{"), say(JSON.stringify(ANSWER)));
+    await extract();
+    const ceiling = claudeCliExtractor({ model: "haiku", env: {}, ...SETTINGS }).ceiling(TEA);
+    const budgets = claude.calls().map(({ argv }) => Number(flagOf(argv, "--max-budget-usd")));
+    expect(budgets).toEqual([expect.closeTo(ceiling / 2, 3), expect.closeTo(ceiling / 2, 3)]);
+    expect((await callOf({ price: { input: 0, output: 0 } })).argv).not.toContain("--max-budget-usd");
   });
 
   it("works in an empty folder that is gone afterwards", async () => {
@@ -132,6 +141,11 @@ describe("the program claude", () => {
     await claude.plan(said);
     await expect(extract()).rejects.toMatchObject({ kind });
     expect(claude.calls()).toHaveLength(1);
+  });
+
+  it("tells somebody who has not logged in what to do", async () => {
+    await claude.plan(printed(ended({ result: "Not logged in · Please run /login" }), 1));
+    await expect(extract()).rejects.toThrow('Run "claude" and log in, or set ANTHROPIC_API_KEY');
   });
 
   it("has spent what it says even when it fails", async () => {

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openaiCompatibleExtractor } from "../../src/adapters/extractor/openai-compatible.ts";
+import { say } from "../support/fake-model.ts";
 import { type FakeApi, startFakeApi } from "../support/fake-model-api.ts";
 import { TEA } from "../support/material.ts";
-import { ANSWER, extractorContract, say } from "./extractor.ts";
+import { ANSWER, extractorContract } from "./extractor.ts";
 
 const KEY = "an invented key 456";
 const ALWAYS = new AbortController().signal;

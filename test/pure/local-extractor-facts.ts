@@ -136,6 +136,8 @@ export const FACTS: readonly (readonly [said: string, predicate: string, content
   ],
   ['I\'m currently reading "The Glass Orchard".', "reading:glass orchard", 'The user is reading "The Glass Orchard".'],
   ["I'm training for a half marathon.", "training_for:half marathon", "The user is training for a half marathon."],
+  ["We never deploy on Fridays.", "practice:deploy on fridays", "The team never deploys on Fridays."],
+  ["I don't use semicolons.", "uses:semicolons", "The user does not use semicolons."],
   // Plans
   [
     "I'm going to Lisbon next week.",

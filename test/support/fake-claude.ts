@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Asked, Reply } from "../contract/extractor.ts";
+import type { Asked, Reply } from "./fake-model.ts";
 
 /** How it was called, as it has seen it. */
 export interface Call {

@@ -1,7 +1,7 @@
 /** Model APIs on this machine: Anthropic's Messages and OpenAI's chat completions, as far as an extractor uses them. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Asked, Reply } from "../contract/extractor.ts";
+import type { Asked, Reply } from "./fake-model.ts";
 
 export type Dialect = "anthropic" | "openai";
 type Json = Record<string, unknown>;

@@ -34,6 +34,7 @@ export interface ClaudeCliOptions {
 
 const MAX_CHARS = 200_000;
 const HAS_KEY = ["ANTHROPIC_API_KEY", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"];
+const SECRET_NAME = /(_KEY|_TOKEN|_SECRET|PASSWORD)$/i;
 /** Settings that switch hooks off for this run: ours would remember the reading of memories as an episode. */
 const NO_HOOKS = JSON.stringify({ disableAllHooks: true });
 
@@ -73,7 +74,7 @@ const codeOf = (error: unknown) => (error as NodeJS.ErrnoException | undefined)?
 export function claudeCliExtractor(options: ClaudeCliOptions): Extractor {
   const command = options.command ?? "claude";
   const env = environmentOf(options);
-  const secrets = Object.entries(env).flatMap(([name, value]) => (/KEY|TOKEN|SECRET/.test(name) ? [value] : []));
+  const secrets = Object.entries(env).flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []));
   const fail = (kind: FailureKind, said: string, usage: Usage = NO_USAGE) =>
     new ExtractorFailure(kind, inWords(`claude-cli ${options.model}`, kind, said, secrets), usage);
 
@@ -81,11 +82,9 @@ export function claudeCliExtractor(options: ClaudeCliOptions): Extractor {
     // An empty folder: no project's settings or instructions are near.
     const cwd = await mkdtemp(join(tmpdir(), "butler-claude-"));
     const stdin = onePrompt(prompt, repair);
-    const budget = ceilingOf(
-      prompt.system + stdin + JSON.stringify(ANSWER_SCHEMA),
-      options.maxOutputTokens,
-      options.price,
-    );
+    // It asks again by itself when an answer does not fit the schema; half of the ceiling is for each of our two calls.
+    const whole = prompt.system + prompt.user + JSON.stringify(ANSWER_SCHEMA);
+    const budget = ceilingOf(whole, options.maxOutputTokens, options.price) / 2;
     try {
       const args = argumentsOf(options, prompt.system, budget);
       return await runProcess({ command, args, cwd, env, stdin, signal: until.signal });
@@ -113,7 +112,8 @@ export function claudeCliExtractor(options: ClaudeCliOptions): Extractor {
     const said = [result?.result ?? "", ...(result?.errors ?? [])].join(" ").trim();
     const silence = `it ended with ${ran.code === null ? "a signal" : `code ${ran.code}`} ${result?.subtype ?? ""}`;
     const words = said || ran.stderr.trim() || silence;
-    throw fail(kindOfRun(result, words), words, usage);
+    const login = /not logged in|\/login/i.test(words) ? '. Run "claude" and log in, or set ANTHROPIC_API_KEY' : "";
+    throw fail(kindOfRun(result, words), `${words}${login}`, usage);
   }
 
   return extractorOf({ ...options, provider: "claude-cli", maxChars: options.maxChars ?? MAX_CHARS, secrets, ask });

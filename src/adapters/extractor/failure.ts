@@ -28,10 +28,10 @@ const MOST_CHARS = 300;
 /** Somebody may send a whole page of HTML. Far more than is told, so that no secret is cut in half and then told. */
 const READ_CHARS = 3_000;
 
-/** The key may have no shape that redaction knows, so it is taken out by its value too. */
+/** A key may have no shape that redaction knows, so it is taken out by its value too; short ones are words such as "none". */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let clean = text;
-  for (const secret of secrets) if (secret.length >= 4) clean = clean.replaceAll(secret, "[key]");
+  for (const secret of secrets) if (secret.length >= 8) clean = clean.replaceAll(secret, "[key]");
   return redact(clip(clean, READ_CHARS)).text;
 }
 

@@ -1,6 +1,7 @@
 import { MOST_PROMPTS } from "../../bench/intent-memories.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { ExitCode } from "../../serve/failures.ts";
+import { benchConsolidation } from "../bench-consolidation.ts";
 import { benchIntent } from "../bench-intent.ts";
 import { benchJobs, jobLines } from "../bench-jobs.ts";
 import { benchLatency } from "../bench-latency.ts";
@@ -41,17 +42,32 @@ model; take another folder when what is stored of a memory has changed. --svg wr
 butler bench intent [--prompts <of each intent>] [--json]
 
 Stores the invented memory of a person and of projects, and asks for identities, preferences, procedures and events, with
-intent routing and diversification on and off.`;
+intent routing and diversification on and off.
+
+butler bench consolidation --data <file> [--store pglite|postgres] [--json]
+
+Stores the memories of each corpus as episodes and learns from them with the local extractor: facts for 100 turns, duplicates,
+provenance, what a second run changes, turns a second, and how many of a fixed sample a reader judged right.`;
 
 const text = { type: "string" } as const;
 const flag = { type: "boolean" } as const;
 
-const BENCHES: Readonly<Record<string, CommandModule["run"]>> = { latency, scale, jobs, quality, intent };
+const BENCHES: Readonly<Record<string, CommandModule["run"]>> = {
+  latency,
+  scale,
+  jobs,
+  quality,
+  intent,
+  consolidation,
+};
 
 export async function run([what = "", ...args]: readonly string[], context: Context): Promise<ExitCode> {
   const bench = Object.hasOwn(BENCHES, what) ? BENCHES[what] : undefined;
   if (bench === undefined)
-    throw invalid("arguments", "Say what to measure: butler bench latency, scale, jobs, quality or intent.");
+    throw invalid(
+      "arguments",
+      "Say what to measure: butler bench latency, scale, jobs, quality, intent or consolidation.",
+    );
   return bench(args, context);
 }
 
@@ -114,6 +130,14 @@ async function quality(args: readonly string[], context: Context): Promise<ExitC
 async function intent(args: readonly string[], context: Context): Promise<ExitCode> {
   const { prompts = `${MOST_PROMPTS}`, json = false } = readOptions(args, { prompts: text, json: flag }).values;
   await benchIntent({ prompts: readCount(prompts, "--prompts", 1), json }, context);
+  return 0;
+}
+
+async function consolidation(args: readonly string[], context: Context): Promise<ExitCode> {
+  const { data: file, store, json = false } = readOptions(args, { data: text, store: text, json: flag }).values;
+  if (file === undefined)
+    throw invalid("data", "Say what to learn from: --data <file>, of the format of bench quality.");
+  await benchConsolidation({ file, databaseUrl: serverOf(store, context), json }, context);
   return 0;
 }
 

@@ -35,7 +35,7 @@ const OPENING =
 const RECENT = /\b(?:just|recently|finally|lately|newly)\b/i;
 const LATELY = /\s(?:just )?(?:lately|recently)\b/i;
 const ADVERB =
-  "(?:really|just|also|actually|absolutely|totally|definitely|still|recently|finally|even|truly|honestly|simply|already|personally|especially|particularly|generally|usually|mostly|currently|now|super|so|very|quite|always|all|officially|basically|both|deeply|greatly|genuinely|sincerely|certainly|obviously|clearly|newly|strongly|much|naturally|proudly|happily|seriously|literally|completely|fully|originally|severely|highly|pretty)";
+  "(?:really|just|also|actually|absolutely|totally|definitely|still|recently|finally|even|truly|honestly|simply|already|personally|especially|particularly|generally|usually|mostly|currently|now|super|so|very|quite|all|officially|basically|both|deeply|greatly|genuinely|sincerely|certainly|obviously|clearly|newly|strongly|much|naturally|proudly|happily|seriously|literally|completely|fully|originally|severely|highly|pretty)";
 const AFTER_SUBJECT = new RegExp(
   `^((?:am|is|are|was|were|have been|has been|have|has|had|do not|does not|cannot|can not)\\s+)?(?:${ADVERB}\\s+)+`,
   "i",
@@ -47,7 +47,7 @@ const UNREAL =
   /^(?:if|unless|suppose|imagine|assuming|in case|as if|let's say|what if|even if|would|should|could|when i was|when we were)\b|\b(?:wish|hypothetically|pretend|for example|for instance|e\.g|as a joke|just kidding|in my dream|in the (?:book|film|movie|story|song|game))\b/i;
 /** One such word and the whole sentence is no statement of the speaker. */
 export const UNMEANT =
-  /\b(?:for example|for instance|e\.g|hypothetically|pretend|imagine|just kidding|as a joke|i wish|what if|let's say|role-?play)\b/i;
+  /\b(?:for example|for instance|e\.g|hypothetically|pretend|imagine|just kidding|as a joke|i wish|what if|let's say|role-?play|lol|lmao|jk|yeah right)\b/i;
 const TELLING = /\b(?:said|says|told|tells|thinks|claims?|asked|according to|quote|reads|called me|heard)\b/i;
 
 const BREAKS =
@@ -55,7 +55,7 @@ const BREAKS =
 
 /** "My wife and I" is one subject. */
 const TOGETHER =
-  /\b((?:my|our) [\p{L}'-]+(?: [\p{L}'-]+)?(?:, \p{Lu}\p{L}+,?)?|some friends(?: from \p{L}+)?) and (?=i\b)/giu;
+  /((?:^|[,–-] )(?:(?:oh|yeah|yes|well|so|also|hey|last \p{L}+|yesterday),? )?(?:(?:my|our) [\p{L}'-]+(?: [\p{L}'-]+)?(?:, \p{Lu}\p{L}+,?)?|some friends(?: from \p{L}+)?)) and (?=i )/giu;
 /** "Last Friday, I went": the date belongs to what follows. */
 const LEADING =
   /^(?:(?:and|so|also|then|but|oh|well),? )?(?:last|yesterday|today|tomorrow|this|next|on|in|back in|earlier)\b[^,]{0,25}$|^(?:about |just )?(?:a|an|one|two|three|four|five|six|\d+)\b[^,]{0,20} (?:ago|back)$/i;
@@ -126,6 +126,7 @@ function clause(setting: Setting, person: Person, rest: string, more: Partial<Cl
   return {
     person,
     first: true,
+    other: false,
     plural: false,
     company: "",
     relative: null,
@@ -182,5 +183,5 @@ export function readClause(raw: string, setting: Setting): Clause | undefined {
   const name = third[1] ?? "";
   const isUser = /^(?:the |this )?user$/i.test(name);
   const person = isUser ? { subject: "user", name: "The user" } : { subject: name, name };
-  return clause(setting, person, bare.slice(third[0].length), { ...more, first: false });
+  return clause(setting, person, bare.slice(third[0].length), { ...more, first: false, other: !isUser });
 }

@@ -54,6 +54,11 @@ export const countOf = (word: string): number => COUNTS[word.toLowerCase()] ?? N
 /** `count` units before or after the day; longer units are only as exact as they sound. */
 function away(day: string, count: number, unit: string, sign: 1 | -1): Span | null {
   const { y, m } = parts(day);
+  if (unit.startsWith("weekend")) {
+    const last = relative(day, "last", "weekend");
+    const saturday = last === null ? day : plusDays(last.from, -7 * (count - 1));
+    return { from: saturday, to: plusDays(saturday, 1), words: `on the weekend of ${dayWords(saturday)}` };
+  }
   if (unit.startsWith("day")) return single(plusDays(day, sign * count));
   if (unit.startsWith("week")) {
     const middle = plusDays(day, sign * count * 7);

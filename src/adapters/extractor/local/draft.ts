@@ -31,6 +31,8 @@ export interface Clause {
   readonly person: Person;
   /** Said by the person: "I am"; otherwise "Grace is". */
   readonly first: boolean;
+  /** Somebody named who is neither the speaker nor the user: "Grace", but "Docker" as well. */
+  readonly other: boolean;
   /** "We" is not always "I": what a group does is not what one prefers. */
   readonly plural: boolean;
   /** Who else took part, ready for a sentence: "and their husband". */

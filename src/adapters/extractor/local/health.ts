@@ -12,7 +12,7 @@ const HEALTH = new RegExp(
 );
 const INTOLERANT =
   /^(?:am|is) (lactose intolerant|gluten intolerant|colou?r ?blind|diabetic|coeliac|celiac|deaf|left-handed|dyslexic|autistic|epileptic|vegan|vegetarian|gluten-free|pregnant|type 1 diabetic|type 2 diabetic|asthmatic|transgender|gay|lesbian|bisexual|straight|non-binary)$/i;
-const ABSTAINS = /^(?:(?:do|does) not|never) (eat|drink|smoke|take)\b ?(.*)$/i;
+const ABSTAINS = /^(?:(?:do|does) not|never) (eat|drink|smoke|use)\b ?(.*)$/i;
 const STATUS =
   /^(?:am|is|are) (?:now )?(married|single|divorced|engaged|widowed|retired|self-employed|unemployed|freelancing)((?: to .+)?)$/i;
 const AGE = /^(?:am|is) (\d{1,3})(?: years old)?$|^(?:turned|turn) (\d{1,3})$/;
@@ -96,13 +96,13 @@ function abstains(clause: Clause): Draft[] {
   const verb = (match[1] ?? "").toLowerCase();
   const raw = match[2] ?? "";
   const object = raw === "" ? "" : phrase(raw, { strict: true, words: 4 });
-  if (object === undefined || (object === "" && verb !== "smoke" && verb !== "drink") || verb === "take") return [];
+  if (object === undefined || (object === "" && verb !== "smoke" && verb !== "drink")) return [];
   const of = object === "" ? verb : `${verb}:${keyOf(object)}`;
   return [
     draft(clause, {
       predicate: attribute(
         clause,
-        `${of.startsWith("eat") || of.startsWith("drink:") ? of.replace(/^(eat|drink):/, "$1s:") : `${verb}s`}`,
+        `${/^(?:eat|drink|use):/.test(of) ? of.replace(/^(eat|drink|use):/, "$1s:") : `${verb}s`}`,
       ),
       content: `${named(clause)} does not ${verb} ${object}`,
       permanence: "stable",

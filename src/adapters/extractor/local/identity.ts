@@ -19,12 +19,16 @@ const KIND_OF_PERSON = shape(
 );
 const TEMPORARY = /\b(?:bad|terrible|good|great|better|lucky|total|big|huge|real|bit|mess|proud|happy|new to)\b/i;
 
+/** "Helm is a package manager": no person. */
+const THING_LIKE =
+  /\b(?:manager|editor|driver|director|producer|designer|developer|interpreter|translator|coach|tester|admin|administrator|pilot|broker|consultant|programmer|trainer|instructor|analyst|architect|builder|engineer|writer|author)$/i;
+
 function role(clause: Clause): Draft[] {
   const match = ROLE.exec(clause.rest);
   if (match !== null) {
     const tail = match[3] === undefined || match[3] === "" ? "" : (phrase(match[3]) ?? "");
     const job = match[2] ?? "";
-    if (TEMPORARY.test(job)) return [];
+    if (TEMPORARY.test(job) || (clause.other && THING_LIKE.test(job))) return [];
     const head = job.split(" ").at(-1);
     return [
       draft(clause, {
@@ -93,7 +97,7 @@ const PLAIN: readonly Plain[] = [
   plain(`(?:${BE}|comes?|${BE} originally) from`, "comes_from", "is from", "permanent", 7, { proper: true }),
   plain("(?:grew up|was raised) in", "grew_up_in", "grew up in", "permanent", 6),
   plain("was born in", "born_in", "was born in", "permanent", 8, { proper: true }),
-  plain("works? as", "occupation", "works as", "stable", 7),
+  plain("works? as(?= (?:an?|the) )", "occupation", "works as", "stable", 7),
   plain(
     `(?:works? at|works? for|${BE} working at|${BE} working for|${BE} employed (?:at|by))`,
     "works_at",
@@ -104,7 +108,7 @@ const PLAIN: readonly Plain[] = [
   plain("works? in", "works_in", "works in", "stable", 6),
   plain("teach(?:es)?", "teaches", "teaches", "stable", 6, { many: true }),
   plain("volunteers? (?:at|for|with)", "volunteers_at", "volunteers at", "standard", 6, { many: true }),
-  plain(`(?:${BE} studying|studies|study)`, "studies", "studies", "stable", 6),
+  plain(`(?:${BE} studying|studies|study)(?! the )`, "studies", "studies", "stable", 6),
   plain(`(?:majors? in|${BE} majoring in)`, "studies", "majors in", "stable", 6),
   plain(`${BE} allergic to`, "allergic_to", "is allergic to", "permanent", 9, { many: true }),
   plain(`${BE} intolerant to`, "intolerant_to", "is intolerant to", "permanent", 9, { many: true }),
@@ -112,7 +116,14 @@ const PLAIN: readonly Plain[] = [
   plain("(?:speaks?)", "speaks", "speaks", "stable", 6, { many: true, proper: true }),
   plain(`${BE} (?:fluent|native) in`, "speaks", "is fluent in", "stable", 6, { many: true, proper: true }),
   plain(`${BE} learning(?: how)?(?: to speak)?`, "learning", "is learning", "standard", 5, { many: true }),
-  plain("(?:owns?|runs?)(?= (?:an?|my|our|their) )", "runs", "runs", "stable", 6, { many: true }),
+  plain(
+    "(?:owns?(?= an? )|runs?(?= (?:an?|my|our|their) .*\\b(?:business|company|shop|store|studio|restaurant|caf[eé]|bakery|farm|hotel|agency|startup|bar|gym|clinic|school|blog|podcast|newsletter|channel|homelab|club|band|charity|meetup)\\b))",
+    "runs",
+    "runs",
+    "stable",
+    6,
+    { many: true },
+  ),
   plain("drives?(?= an? )", "drives", "drives", "stable", 4),
   plain("mentors?", "mentors", "mentors", "standard", 5, { many: true }),
   plain("(?:have|has) been to", "visited", "has been to", "stable", 4, { many: true, proper: true }),
@@ -130,12 +141,15 @@ const PLACE = new RegExp(
   `^(?:(?:the |a |an )[\\p{L}' -]{3,40} (?:of|in|near|outside|from) )?(?:the |rural |downtown |central |north(?:ern)? |south(?:ern)? |east(?:ern)? |west(?:ern)? )?(?:${PROPER})(?: (?:and|,) ${PROPER}){0,4}$`,
   "u",
 );
-const ROAD = /^(?:hell|fear|peace|denial|the moment|the present|the (?:dark|shadows?|past|future|present))$/i;
+const ROAD =
+  /^(?:nights?|home|weekends|least|free|themselves|fun|money|a living|(?:a|an) \p{L}+ (?:pace|level)|the \p{L}+ level|hours|hell|fear|peace|denial|the moment|the present|the (?:dark|shadows?|past|future|present))$/iu;
+
+const OF_PEOPLE = new Set(["lives_in", "comes_from", "born_in", "works_at", "occupation", "allergic_to", "speaks"]);
 
 function plainly(clause: Clause): Draft[] {
   for (const one of PLAIN) {
     const match = one.shape.exec(clause.rest);
-    if (match === null) continue;
+    if (match === null || (clause.other && !OF_PEOPLE.has(one.predicate))) continue;
     const object = phrase(match[1] ?? "", { strict: true, words: 12 });
     if (object === undefined || ROAD.test(object)) return [];
     if (one.proper === true && !PLACE.test(object)) return [];
@@ -159,7 +173,7 @@ function plainly(clause: Clause): Draft[] {
 
 export function identity(clause: Clause): Draft[] {
   if (clause.company !== "" || clause.rest.startsWith("my ") || clause.rest.startsWith("our ")) return [];
-  for (const find of [condition, plainly, role]) {
+  for (const find of clause.other ? [plainly, role] : [condition, plainly, role]) {
     const found = find(clause);
     if (found.length > 0) return found;
   }

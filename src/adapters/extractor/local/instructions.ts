@@ -36,13 +36,12 @@ const SURE = new RegExp(
   `^(?:please )?(?:(?:always )?make sure|be sure|remember|do not forget|take care)(?: to| that you| you)(?: always)? (${VERB}\\b .+)$`,
   "i",
 );
-const WANT =
-  /^i (?:want|would like|expect|would prefer|need) you to (?:(always|never) )?((?:not )?(?:answer|reply|respond|speak|talk|call|use|keep|format|explain|ask|write in|be|act|treat|address|check|run|avoid|show|include|confirm|tell|remind|stop|prefer|cite|start)\b .+)$/i;
+const WANT = /^i (?:want|would like|expect|would prefer) you to (?:(always|never) )?((?:not )?(\p{L}+)\b .+)$/iu;
 const STOP =
   /^(?:please )?stop ((?:using|adding|apologi[sz]ing|asking|writing|putting|calling|suggesting|including|repeating|committing|creating|saying|sending|pushing|explaining|generating|being)\b ?.*)$/i;
 const WHEN = new RegExp(
-  `^(?:when|whenever|every time|each time|if|before|after|unless)\\b (.{4,120}?), (?:then )?(?:please )?(?:(always|never|do not) )?(${VERB}\\b .+)$`,
-  "i",
+  `^(?:when|whenever|every time|each time|if|unless|(?:before|after)(?= (?:\\p{L}+ing|you|each|every|any|an?)\\b))\\b (.{4,120}?), (?:then )?(?:please )?(?:(always|never|do not) )?(${VERB}\\b .+)$`,
+  "iu",
 );
 const INSTEAD =
   /^(?:please )?(?:prefer (.+) (?:over|to|instead of) (.+)|use (.+) (?:instead of|rather than|,? not|and not|over) (.+))$/i;
@@ -50,6 +49,15 @@ const STYLE =
   /^(?:please )?((?:keep|make) (?:(?:your|all|the) )?(?:answers?|replies|responses?|explanations?|commits?(?: messages)?|functions?|summaries|emails?|messages|comments?|pull requests?|prs?)\b .+|(?:answer|reply|respond|write|speak|talk)(?: to me)?(?: always| only)? in (?:\p{Lu}\p{Ll}+|bullet points|plain \p{L}+|short sentences|british english)\b.*)$/iu;
 const NO_MORE =
   /^(?:please,? )?no (emojis?|emoticons|exclamation marks|em dashes|bullet points|apologies|filler|small talk|semicolons|default exports|trailing commas|abbreviations|jargon)\b(.*)$/i;
+
+/** Without such a word only these verbs are about manners; the others may be a task for once. */
+const GENERAL =
+  /\b(?:always|never|every|each|all|any|whenever|when|before|after|by default|without|unless|only|from now on)\b/i;
+const MANNERS =
+  /^(?:not )?(?:answer|reply|respond|speak|talk|call|keep|format|explain|write in|be|act|treat|address|avoid|prefer|cite|use|follow|escape|validate|double-check)\b/i;
+const isGeneral = (order: string) => GENERAL.test(order) || MANNERS.test(order);
+/** Told for this once. */
+const ONCE = /\b(?:you(?: are|'re| have| get)? (?:done|finished|ready|finish|start)|lunch|dinner|breakfast|work)\b/i;
 
 /** Said by the person served, read by the agent: "ask me" is "ask the user". */
 function addressed(text: string): string {
@@ -76,18 +84,16 @@ const tidy = (text: string) =>
 
 function orderIn(text: string): string | undefined {
   const lasting = LASTING.exec(text);
-  if (lasting !== null)
-    return `${lasting[1]} ${lasting[2]}`.toLowerCase().startsWith("always be ") && lasting[2]?.length === 0
-      ? undefined
-      : `${lasting[1]?.toLowerCase()} ${lasting[2]}`;
+  if (lasting !== null) return `${lasting[1]?.toLowerCase()} ${lasting[2]}`;
   const on = FROM_NOW.exec(text);
   if (on !== null) return `${on[1] === undefined ? "" : `${on[1].toLowerCase()} `}${on[2]}`;
   const want = WANT.exec(text);
-  if (want !== null)
+  if (want !== null && (want[1] !== undefined || isGeneral(want[2] ?? "")))
     return `${want[1] === undefined ? "" : `${want[1].toLowerCase()} `}${(want[2] ?? "").replace(/^not /i, "do not ")}`;
   const not = NOT.exec(text) ?? MUST_NOT.exec(text);
   if (not !== null && !/^forget\b/i.test(not[1] ?? "")) return `do not ${not[1]}`;
-  const must = MUST.exec(text) ?? SURE.exec(text);
+  const sure = SURE.exec(text);
+  const must = MUST.exec(text) ?? (sure !== null && isGeneral(sure[1] ?? "") ? sure : null);
   if (must !== null) return `always ${must[1]}`.replace(/^always always /, "always ");
   const stop = STOP.exec(text);
   if (stop !== null) return `stop ${stop[1]}`;
@@ -104,6 +110,7 @@ export function instruction(sentence: string): string | undefined {
   const when = WHEN.exec(sentence);
   const text = when === null ? orderIn(sentence) : sentence;
   if (text === undefined || COMFORT.test(text) || NOW.test(text) || /\?/.test(text)) return undefined;
+  if (when !== null && ONCE.test(when[1] ?? "")) return undefined;
   // In "when you find a bug, report it" the sentence itself says what it is.
   const alone = when === null ? text : text.replace(/\b(?:it|them)\b/gi, "");
   if (POINTING.test(alone) || (when !== null && /\b(?:i|we) (?:was|were|would|lived|had)\b/i.test(sentence)))

@@ -23,6 +23,14 @@ export interface Allowed {
   readonly strict?: boolean;
 }
 
+/** "the bug", "the tests": known to those who were there, and to nobody later. */
+export const UNTOLD =
+  /^(?:(?:on|to|at|with|from|up|down) )?the (?:bugs?|issues?|problems?|errors?|tests?|builds?|files?|code|scripts?|functions?|meetings?|calls?|app|server|page|process|job|container|migration|download|docs|documentation|readme|logs?|results?|tattoo|answer|data|change|changes|task|pipeline|branch|pr|ticket|email|report|place|event|trip|game|show|movie|book|picture|photo)$/i;
+
+/** Moments and moods that nobody asks for later. */
+export const FLEETING =
+  /^(?:(?:a|an|the|some|such|my|our) )?(?:(?:really|so|super|very|quite|pretty|most|good|great|nice|amazing|awesome|wonderful|lovely|fun|bad|rough|tough|hard|long|busy|crazy|wild|whole|lot of|little|small|huge|real|serious|tons of) )*(?:time|day|days|week|weekend|night|morning|evening|blast|chat|talk|fun|moment|moments|look|idea|feeling|thought|news|experience|luck|problem|problems|issue|issues|question|questions|trouble|error|errors|exception|warning|response|result|results|mistake|typo|change|changes|commit|note|copy|decision|progress|sure|bit|break|breather|hold|point|sense|message|back|lost|stuck|tired|sick|nervous|emotional|excited|inspired|hooked|lucky|home|up|out|to sleep|to bed|through|over|better|worse)\b/i;
+
 /** "my own studio" said by Ada is "their own studio" in a sentence about Ada. */
 export const turned = (text: string): string =>
   text
@@ -59,9 +67,10 @@ export function phrase(raw: string, allowed: Allowed = {}): string | undefined {
   const torn = /\b(?:a|an|the|my|our|their|some|more|very|so) [\p{L}-]+(?:,| and) [\p{L}-]+ [\p{L}-]+/iu.test(whole);
   // "a shelter I help at": the shelter stands without the rest.
   const plain = whole.replace(/ (?:that )?(?:i|we) .*$/i, "");
+  if (plain !== whole && /\bthe \p{L}+$/u.test(plain)) return undefined;
   for (const candidate of torn
     ? [whole]
-    : [whole, plain, whole.replace(/,? and .*$/i, ""), whole.replace(/,.*$/, "")]) {
+    : [whole, whole.replace(/,? and .*$/i, ""), whole.replace(/,.*$/, ""), plain]) {
     const text = trimmed(candidate);
     if (sound(text, allowed)) return turned(text);
   }
@@ -69,7 +78,7 @@ export function phrase(raw: string, allowed: Allowed = {}): string | undefined {
 }
 
 const PAIRS = /\b(?:mac|rock|salt|black|pros|research|bed|fish|gin|peanut butter|trial|arts|trial|drum|tom) and\b/i;
-const PLAIN = /^(?:the |a |an |their )?[\p{L}\p{N}'-]+(?: [\p{L}\p{N}'-]+)?$/u;
+const PLAIN = /^(?:the |a |an |their )?[\p{L}\p{N}.'-]+(?: [\p{L}\p{N}.'-]+)?$/u;
 
 /** "tea, coffee and cake" → three; anything less plain stays whole. */
 export function listed(text: string): string[] {

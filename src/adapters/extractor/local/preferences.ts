@@ -40,7 +40,8 @@ const SMALL_TALK =
 const WEAK =
   /^(?:being|doing|having|going|seeing|making|getting|trying|helping|working|knowing|something|to \p{L}+|some|more|all|being|the)$/iu;
 
-function objectsOf(raw: string, clause: Clause): string[] {
+function objectsOf(said: string, clause: Clause): string[] {
+  const raw = said.replace(/^to (?:just|really|always) /i, "to ");
   // "I love that place" and "I like when it rains" point away or hang on something else.
   if (/^(?:when|how|that|this|it|if|you|your|to be\b|the way)\b/i.test(raw)) return [];
   // "The Beatles" have a name; "the colours" are those of a picture that somebody shows.
@@ -137,6 +138,7 @@ function favourite(raw: string, clause: Clause): Draft[] {
 export function preferences(clause: Clause): Draft[] {
   if (/^(?:my|our) /i.test(clause.rest)) return favourite(clause.rest, clause);
   if (clause.company !== "") return [];
+  if (clause.other && !/^(?:loves?|likes?|hates?|dislikes?) /i.test(clause.rest)) return [];
   const found = liking(clause);
   return found.length > 0 ? found : preferring(clause.rest, clause);
 }

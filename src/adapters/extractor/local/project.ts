@@ -1,12 +1,15 @@
 /** What is used, and what has been decided: of a project when "we" say it, of a person otherwise. */
 import { type Clause, type Draft, draft } from "./draft.ts";
-import { keyOf, listed, phrase } from "./phrases.ts";
+import { keyOf, listed, phrase, thirdPerson } from "./phrases.ts";
 import { named } from "./subject.ts";
 
 const USES =
   /^(?:uses?|am using|is using|are using|have been using|rely on|code in|program in|write (?:most of my code|everything) in) (.+)$/i;
 const PLATFORM =
   /^(?:am|is|are) (?:on|running) (?:an? )?((?:mac\b|macos|windows|linux|ubuntu|debian|fedora|arch|nixos|android|ios|iphone|chromeos|m\d mac)[\p{L}\p{N} .]*)$/iu;
+
+/** A new version of a tool replaces the old one. */
+const tool = (name: string) => keyOf(name).replace(/ v?\d+(?:\.\d+)*$/, "");
 
 export function uses(clause: Clause): Draft[] {
   const platform = PLATFORM.exec(clause.rest)?.[1];
@@ -33,7 +36,7 @@ export function uses(clause: Clause): Draft[] {
     ...(whatFor === undefined ? listed(object) : [object]).map((each) =>
       draft(clause, {
         ...(group ? { subject: "project", scope: "own" as const } : {}),
-        predicate: whatFor === undefined ? `uses:${keyOf(each)}` : `uses_for:${keyOf(whatFor)}`,
+        predicate: whatFor === undefined ? `uses:${tool(each)}` : `uses_for:${keyOf(whatFor)}`,
         content: `${group ? "The project" : named(clause)} uses ${each}${whatFor === undefined ? "" : ` ${link} ${whatFor}`}`,
         permanence: "stable",
         confidence: 0.85,
@@ -81,4 +84,27 @@ export function resolve(text: string, clause: Clause): Draft[] {
   const match = GO_WITH.exec(text);
   const said = match === null || clause.among ? undefined : phrase(match[1] ?? "", { words: 12 });
   return said === undefined ? [] : [decided({ ...clause, plural: true }, `decided to use ${said}`, said)];
+}
+
+const PRACTICE =
+  /^(always|never|do not|only) (deploy|release|commit|merge|push|squash|rebase|use|write|test|run|review|ship|tag|pin|mock|store|log|support|allow|publish|name|keep|build|lint|cache)\b (.+)$/i;
+
+/** "We never deploy on Fridays": how a team works. */
+export function practices(clause: Clause): Draft[] {
+  const match = PRACTICE.exec(clause.rest);
+  if (match === null || !clause.plural || clause.among || clause.when !== undefined) return [];
+  const object = phrase(match[3] ?? "", { words: 14 });
+  if (object === undefined) return [];
+  const [how, verb] = [(match[1] ?? "").toLowerCase(), (match[2] ?? "").toLowerCase()];
+  return [
+    draft(clause, {
+      subject: "project",
+      scope: "own",
+      predicate: `practice:${keyOf(`${verb} ${object}`)}`,
+      content: `The team ${how === "do not" ? `does not ${verb}` : `${how} ${thirdPerson(verb)}`} ${object}`,
+      permanence: "stable",
+      importance: 6,
+      turns: true,
+    }),
+  ];
 }

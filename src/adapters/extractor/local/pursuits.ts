@@ -79,6 +79,8 @@ function ongoing(clause: Clause): Draft[] {
   if (object === undefined || object.length < 4 || VAGUE.test(object)) return [];
   if (/^(?:starting|opening|making|creating)$/.test(verb) && !/^(?:an?|my|our|their|two|three) /.test(object))
     return [];
+  if (!clause.among && /^(?:building|writing|designing|developing)$/.test(verb) && !/^(?:an?|their) /.test(object))
+    return [];
   // With an agent "I am making" and "creating" tell the task of the hour.
   if (!clause.among && /^(?:making|creating|turning|setting up|wrapping up|running)$/.test(verb)) return [];
   if (

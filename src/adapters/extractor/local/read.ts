@@ -3,14 +3,15 @@ import type { EpisodeShown } from "../port.ts";
 import { changes, corrected } from "./changes.ts";
 import { clausesOf, opened, readClause, type Setting, spelt, UNMEANT } from "./clauses.ts";
 import { type Clause, type Draft, draft } from "./draft.ts";
+import { events } from "./events.ts";
 import { family, inPassing, namedAfter } from "./family.ts";
 import { german, germanInstruction } from "./german.ts";
-import { events, plans } from "./happenings.ts";
 import { identity } from "./identity.ts";
 import { instruction, rememberedIn } from "./instructions.ts";
 import { keyOf, phrase } from "./phrases.ts";
+import { plans } from "./plans.ts";
 import { favouriteFirst, preferences } from "./preferences.ts";
-import { decisions, resolve, uses } from "./project.ts";
+import { decisions, practices, resolve, uses } from "./project.ts";
 import { pursuits } from "./pursuits.ts";
 import { sentencesOf } from "./speech.ts";
 
@@ -19,10 +20,10 @@ export interface Reading {
   readonly rules: readonly string[];
 }
 
-const FINDERS = [changes, decisions, identity, family, preferences, events, plans, pursuits, uses];
+const FINDERS = [changes, decisions, identity, family, preferences, events, plans, pursuits, practices, uses];
 
 function factsIn(clause: Clause): readonly Draft[] {
-  for (const find of FINDERS) {
+  for (const find of clause.other ? [identity, preferences] : FINDERS) {
     const found = find(clause);
     if (found.length > 0) return found;
   }
@@ -35,6 +36,7 @@ function bareClause(setting: Setting): Clause | undefined {
   return {
     person,
     first: true,
+    other: false,
     plural: false,
     company: "",
     relative: null,

@@ -1,0 +1,32 @@
+/** A reader's verdicts on a fixed sample, held against what the extractor says now. */
+import { z } from "zod";
+import type { Judged } from "./figures.ts";
+import type { ItemKey } from "./sample.ts";
+
+const Judgements = z.object({
+  data: z.string(),
+  extractor: z.string(),
+  judged: z.array(
+    z.object({
+      corpus: z.string(),
+      memory: z.string(),
+      nth: z.number().int().min(0),
+      verdict: z.enum(["right", "wrong"]),
+    }),
+  ),
+});
+export type Judgements = z.infer<typeof Judgements>;
+
+export const readJudgements = (text: string): Judgements => Judgements.parse(JSON.parse(text));
+
+const nameOf = ({ corpus, memory, nth }: ItemKey): string => JSON.stringify([corpus, memory, nth]);
+
+export function holdAgainst({ judged }: Judgements, items: readonly ItemKey[]): Judged {
+  const made = new Set(items.map(nameOf));
+  const still = judged.filter((one) => made.has(nameOf(one)));
+  return {
+    judged: still.length,
+    right: still.filter(({ verdict }) => verdict === "right").length,
+    gone: judged.length - still.length,
+  };
+}
