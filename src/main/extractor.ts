@@ -3,19 +3,41 @@ import { anthropicExtractor } from "../adapters/extractor/anthropic.ts";
 import { claudeCliExtractor } from "../adapters/extractor/claude-cli.ts";
 import { localExtractor } from "../adapters/extractor/local.ts";
 import { openaiCompatibleExtractor } from "../adapters/extractor/openai-compatible.ts";
-import type { Extractor } from "../adapters/extractor/port.ts";
+import { type Extractor, ExtractorFailure } from "../adapters/extractor/port.ts";
 import { FREE, knownPrice, type Price } from "../adapters/extractor/pricing.ts";
-import { invalid } from "../domain/errors.ts";
+import type { Log } from "../adapters/log.ts";
+import { invalid, MemoryError } from "../domain/errors.ts";
 import type { Settings } from "../memory/settings.ts";
 
 type Wishes = Settings["extractor"];
 type Variables = Readonly<Record<string, string | undefined>>;
 
-const MAX_OUTPUT_TOKENS = 8_000;
+/** Models that think spend them on thinking too. */
+const MAX_OUTPUT_TOKENS = 16_000;
 const KEY = { anthropic: "ANTHROPIC_API_KEY", "openai-compatible": "OPENAI_API_KEY" } as const;
 const HAIKU = "claude-haiku-5-5";
 
-/** A wish that cannot be met is refused when the memory is opened, not at night when the job runs. */
+/**
+ * A wish that cannot be met must not keep a memory from opening: everything but learning goes on, and each run says what is
+ * missing.
+ */
+export function extractorOrWhyNot(wishes: Wishes, log: Log, variables: Variables = process.env): Extractor {
+  try {
+    return openExtractor(wishes, variables);
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error;
+    log.warn({ provider: wishes.provider, reason: error.message }, "episodes will not be learned from");
+    return {
+      provider: wishes.provider,
+      model: wishes.model ?? "",
+      maxChars: 1,
+      ceiling: () => 0,
+      extract: () => Promise.reject(new ExtractorFailure("misconfigured", error.message)),
+      close: () => Promise.resolve(),
+    };
+  }
+}
+
 export function openExtractor(wishes: Wishes, variables: Variables = process.env): Extractor {
   const common = { timeoutMs: wishes.timeout_seconds * 1_000, maxOutputTokens: MAX_OUTPUT_TOKENS };
   switch (wishes.provider) {
@@ -39,7 +61,7 @@ export function openExtractor(wishes: Wishes, variables: Variables = process.env
           'provider "openai-compatible" needs model and base_url, such as base_url = "http://127.0.0.1:11434/v1".',
         );
       // A server of one's own often wants none.
-      const apiKey = keyOf(wishes, KEY["openai-compatible"], variables) ?? "none";
+      const apiKey = keyOf(wishes, KEY["openai-compatible"], variables) ?? "";
       return openaiCompatibleExtractor({ ...common, ...at(wishes), model, apiKey, price: priceOf(wishes, model) });
     }
   }
@@ -67,4 +89,5 @@ function priceOf({ input_price, output_price, base_url }: Wishes, model: string)
   );
 }
 
-const isOwnMachine = (url: string): boolean => ["127.0.0.1", "localhost", "[::1]"].includes(new URL(url).hostname);
+const isOwnMachine = (url: string): boolean =>
+  URL.canParse(url) && ["127.0.0.1", "localhost", "[::1]"].includes(new URL(url).hostname);

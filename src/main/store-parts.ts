@@ -27,7 +27,7 @@ import { jobs } from "../memory/jobs.ts";
 import { type OpenMemory, openMemory } from "../memory/open.ts";
 import { jobRunner } from "../memory/run-job.ts";
 import type { Settings } from "../memory/settings.ts";
-import { openExtractor } from "./extractor.ts";
+import { extractorOrWhyNot } from "./extractor.ts";
 
 export interface StorePlace {
   /** The folder of a butler's embedded store. */
@@ -82,7 +82,7 @@ export function memoryOpener(options: {
         log,
         previous: models && olderModel(models, log),
         reranker: reranker(config.memory.retrieval),
-        extractor: openExtractor(config.memory.extractor),
+        extractor: extractorOrWhyNot(config.memory.extractor, log),
         recipe: options.recipe,
       });
     } catch (error) {

@@ -84,7 +84,8 @@ async function consolidateBatch(
   const bare = materialOf(call, claimed, extractor.maxChars);
   const { material, shown } =
     extractor.provider === "local" ? { material: bare, shown: NONE } : await informed(call, bare);
-  if (!(await beginAttempt(call, claimed, extractor.ceiling(material), budget))) {
+  const ceiling = extractor.ceiling(material);
+  if (!(await beginAttempt(call, claimed, ceiling, budget))) {
     await release(call, claimed, `today's budget of $${budget} would not hold`);
     tally.note(`Today's budget of $${budget} is used up; episodes wait until tomorrow (UTC).`);
     return "stop";
@@ -104,7 +105,7 @@ async function consolidateBatch(
     return "next";
   } catch (error) {
     if (!(error instanceof ExtractorFailure)) throw error;
-    const { counts, kind } = await fail(call, claimed, error, { usage: error.usage, startedMs });
+    const { counts, kind } = await fail(call, claimed, error, { usage: error.usage, startedMs, ceiling });
     for (const [name, n] of Object.entries(counts)) tally.count(name, n);
     tally.note(`${extractor.provider}: ${error.message}`);
     return PROVIDER_TROUBLE.has(kind) ? "stop" : "next";

@@ -13,6 +13,8 @@ const BACK_OFF_MS = 60_000;
 export interface Spent {
   readonly usage: Usage;
   readonly startedMs: number;
+  /** The most that it can have cost. */
+  readonly ceiling?: number;
 }
 
 const spentOf = ({ usage, startedMs }: Spent) => ({
@@ -45,7 +47,7 @@ export interface Failed {
   readonly kind: FailureKind;
 }
 
-/** Ends the run and says of each episode when it is tried again, or that it is not. */
+/** Ends the run and says of each episode when it is tried again, or that it is not. No key and no program are nobody's attempt. */
 export async function fail(
   call: Call,
   { run, episodes }: Claimed,
@@ -56,9 +58,11 @@ export async function fail(
   const { kind, message } = failure;
   const alone = episodes.length === 1;
   const standings = episodes.map((episode): Standing => {
-    const attempts = attemptOf(episode);
+    const blameless = kind === "misconfigured";
+    const attempts = blameless ? episode.consolidation_attempts : attemptOf(episode);
     const last = { consolidation_attempts: attempts, last_consolidation_error: clip(message, 500) };
     if (alone && HOPELESS.includes(kind)) return standing(episode, { ...last, consolidation_status: "failed" });
+    if (blameless) return standing(episode, last);
     if (attempts >= ATTEMPTS) return standing(episode, { ...last, consolidation_status: "dead_letter" });
     const wait = BACK_OFF_MS * 2 ** (attempts - 1);
     return standing(episode, { ...last, next_consolidation_retry_at: new Date(now.getTime() + wait) });
@@ -72,7 +76,9 @@ export async function fail(
   };
   await memory.db.tx(async (sql) => {
     const end = { ...endingOf(call, { ...spent, usage: failure.usage }), counts, error: message };
-    if (!(await endRun(sql, run.id, { state: "failed", ...end }))) return;
+    // Nobody knows what a call cost that was given up on; the cap must hold all the same.
+    const billed = kind === "timeout" && failure.usage.cost_usd === 0 ? { cost_usd: spent.ceiling ?? 0 } : {};
+    if (!(await endRun(sql, run.id, { state: "failed", ...end, ...billed }))) return;
     const told = await stand(call, sql, run, standings);
     await appendEvents(sql, [...told, runEvent(call, run, "failed", { kind, error: message, ...failure.usage })]);
   });

@@ -199,6 +199,15 @@ onEachStore("consolidation", (open) => {
     expect((await runs(house)).map(({ state }) => state)).toEqual(["failed", "failed"]);
   });
 
+  it("blames no episode for a missing key or program", async () => {
+    const house = await open({ model: false });
+    await told(house, "first");
+    for (let n = 0; n < 7; n++)
+      expect((await run(house, () => "misconfigured")).counts).toEqual({ episodes_to_retry: 1 });
+    expect(await episodes(house)).toMatchObject([{ status: "pending", attempts: 0, error: "scripted: misconfigured" }]);
+    expect((await run(house, nothing)).counts).toEqual({ episodes_consolidated: 1 });
+  });
+
   it("never spends more than the day's budget, and says so", async () => {
     const house = await open({ model: false });
     const settings = { extractor: { daily_budget_usd: 0.025 } };

@@ -137,7 +137,7 @@ describe("what an answer changes", () => {
 
 describe("what an answer says in vain", () => {
   const own = { scope: "own" };
-  const cases: readonly (readonly [string, object, readonly Known[], Witness[]?])[] = [
+  const cases: [reason: string, answer: object, known: readonly Known[], witnesses?: Witness[]][] = [
     ["ephemeral", { facts: [fact("mood", "The user is tired.", { permanence: "ephemeral" })] }, []],
     ["unchanged", { facts: [fact("lives_in", PORTO.content)] }, [{ ...PORTO, witnesses: new Set(["episode 1"]) }]],
     ["unchanged", { facts: [GRAZ] }, [{ ...PORTO, disputers: new Set(["episode 1"]) }], heard("tool")],

@@ -8,6 +8,7 @@ export const FACTS: readonly (readonly [said: string, predicate: string, content
   ["I work at a bakery in Ghent.", "works_at", "The user works at a bakery in Ghent."],
   ["I work for the city library.", "works_at", "The user works at the city library."],
   ["My name is Ottilie Brandt.", "name", "The user's name is Ottilie Brandt."],
+  ["Hi, I'm Jorid, a potter from the coast.", "name", "The user's name is Jorid."],
   ["I live in Porto.", "lives_in", "The user lives in Porto."],
   ["I currently live in New Haven.", "lives_in", "The user lives in New Haven."],
   ["By the way, I'm based in Tallinn.", "lives_in", "The user lives in Tallinn."],

@@ -120,13 +120,26 @@ describe("a batch", () => {
     ["I like coffee.", "I hate coffee.", "The user hates coffee."],
     ["I like coffee.", "I no longer like coffee.", "The user no longer likes coffee."],
     ["I prefer tabs over spaces.", "I prefer spaces over tabs.", "The user prefers spaces to tabs."],
-    ["I live in Porto.", "Actually, it's Lisbon.", "The user lives in Lisbon."],
-    ["I'm allergic to peanuts.", "Sorry, I meant cashews.", "The user is allergic to cashews."],
-    ["My dog is called Rex.", "No, I meant Max.", "The user's dog is called Max."],
     ["I work at Northwind.", "I quit my job at Northwind.", "The user quit their job at Northwind."],
   ])("%s %s", (first, second, content) => {
     expect(factsOf(first, second)).toMatchObject([{ content, episodes: ["e2"] }]);
     expect(contents(`${first} ${second}`)).toEqual([content]);
+  });
+
+  test.each([
+    ["I live in Porto.", "Actually, it's Lisbon.", "The user lives in Lisbon."],
+    ["I'm allergic to peanuts.", "Sorry, I meant cashews.", "The user is allergic to cashews."],
+    ["My dog is called Rex.", "No, I meant Max.", "The user's dog is called Max."],
+  ])("%s %s is understood with both", (first, second, content) => {
+    expect(factsOf(first, second)).toMatchObject([{ content, episodes: ["e1", "e2"] }]);
+    expect(contents(`${first} ${second}`)).toEqual([content]);
+    expect(contents(first, "How are you?", second)).not.toContain(content);
+  });
+
+  test("a poorer wording does not replace a richer one", () => {
+    expect(factsOf("I lost my job at the mill.", "I lost my job.")).toMatchObject([
+      { content: "The user lost their job at the mill.", episodes: ["e1", "e2"] },
+    ]);
   });
 
   test("a correction needs something that it corrects", () => {

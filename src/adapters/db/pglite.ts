@@ -32,7 +32,8 @@ const SETTINGS: Record<string, string> = {
   plan_cache_mode: "force_generic_plan",
   random_page_cost: "1.1",
   work_mem: "16MB",
-  maintenance_work_mem: "64MB",
+  // Building an ivfflat index over 100,000 vectors needs 128 MB, over 200,000 twice that; it is taken when it is needed.
+  maintenance_work_mem: "256MB",
   "hnsw.ef_search": "200",
   "hnsw.iterative_scan": "relaxed_order",
   "ivfflat.probes": "30",

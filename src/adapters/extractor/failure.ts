@@ -7,14 +7,18 @@ const TOO_LONG =
   /prompt is too long|too many (input )?tokens|context[ _](length|window)|maximum context|request_too_large|input is too long|exceeds? the (maximum|available) (context|number of tokens)/i;
 const FILTERED = /content[_ ]filter|content[_ ]policy|usage polic(y|ies)|responsible ?ai/i;
 
-/** `said` is what the provider wrote. Only a request that is too long or filtered is about the episodes. */
+/** About us and our wishes, not about what was shown. */
+const OUR_FAULT =
+  /credit|billing|quota|balance|api[ _-]?key|authenti|permission|model|temperature|max_(completion_)?tokens|response_format|schema|parameter|unsupported|not supported|unknown (field|name)/i;
+
+/** `said` is what the provider wrote. A bad request that names nothing of ours is about the episodes. */
 export function kindOfStatus(status: number, said: string): FailureKind {
   if (status === 413) return "too_large";
   if (status === 429) return "rate_limited";
   if (status >= 500 || status === 408 || status === 409 || status === 425) return "unavailable";
   if (status === 400 || status === 422) {
     if (TOO_LONG.test(said)) return "too_large";
-    if (FILTERED.test(said)) return "refused";
+    if (FILTERED.test(said) || (said.trim() !== "" && !OUR_FAULT.test(said))) return "refused";
   }
   return status >= 400 ? "misconfigured" : "unavailable";
 }

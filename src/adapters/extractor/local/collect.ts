@@ -8,8 +8,7 @@ import type { Draft, Person } from "./draft.ts";
 import { readEpisode } from "./read.ts";
 
 /** An assistant's "I" is nobody, and its advice is no order. */
-const NOBODY =
-  /^(?:assistant|ai|bot|model|system|tool|function|developer|butler|agent|claude|gpt|chatgpt|gemini|copilot)$/i;
+const NOBODY = /^(?:assistant|ai|bot|model|system|tool|function|developer|butler|agent)$/i;
 const SERVED = /^(?:user|human|me|customer|client|owner)$/i;
 const MOST_CITED = 100;
 
@@ -43,19 +42,24 @@ interface Item<T> {
 }
 
 const keyOfFact = (subject: string, predicate: string) => `${normaliseKey(subject)}\n${normaliseKey(predicate)}`;
-const cited = (labels: readonly string[], label: string) => [...new Set([...labels, label])].slice(-MOST_CITED);
+const cited = (labels: readonly string[], label: string): readonly string[] =>
+  [...new Set([...labels, label])].slice(-MOST_CITED);
 
-function add(items: Map<string, Item<Draft>>, said: Draft, label: string): void {
+/** "Ada lost their job at the mill" tells all that "Ada lost their job" does. */
+const tells = (known: string, said: string) => `${contentKey(known)} `.startsWith(`${contentKey(said)} `);
+
+function add(items: Map<string, Item<Draft>>, said: Draft, labels: readonly string[]): void {
   for (const predicate of said.ends) items.delete(keyOfFact(said.subject, predicate));
   const key = keyOfFact(said.subject, said.predicate);
   const before = items.get(key);
   const same =
     before !== undefined &&
-    (contentKey(before.of.content) === contentKey(said.content) ||
-      (said.predicate.includes(":") && !said.turns && !before.of.turns));
+    (tells(before.of.content, said.content) || (said.predicate.includes(":") && !said.turns && !before.of.turns));
+  // The latest wording, unless the one before says the same and more.
+  const of = before !== undefined && tells(before.of.content, said.content) ? before.of : said;
   // Taken out first, so that items stand in the order in which they were said last.
   items.delete(key);
-  items.set(key, { of: said, episodes: same ? cited(before.episodes, label) : [label] });
+  items.set(key, { of, episodes: labels.reduce(cited, same ? before.episodes : []) });
 }
 
 function learned({ of, episodes }: Item<Draft>, superseded: string | null): LearnedFact {
@@ -91,16 +95,23 @@ export function learn(material: Material): Answer {
   const names = new Set(material.episodes.flatMap(({ speaker }) => firstName(speaker) ?? []));
   const items = new Map<string, Item<Draft>>();
   const rules = new Map<string, Item<string>>();
-  const last = new Map<string, Draft>();
+  const last = new Map<string, { readonly said: Draft; readonly label: string }>();
   for (const episode of material.episodes) {
     if (silent(episode)) continue;
     const speaker = personOf(episode);
     const setting: Setting = { speaker, day: episode.day, among: among.has(episode.session ?? ""), names };
     const turn = `${episode.session ?? ""}\n${speaker?.subject ?? ""}`;
-    const reading = readEpisode(episode, setting, !setting.among, last.get(turn));
-    for (const said of reading.drafts) add(items, said, episode.label);
-    const latest = reading.drafts.at(-1);
-    if (latest !== undefined) last.set(turn, latest);
+    const before = last.get(turn);
+    const reading = readEpisode(episode, setting, !setting.among, before?.said);
+    for (const [at, said] of reading.drafts.entries())
+      add(
+        items,
+        said,
+        said.leans && at === 0 && before !== undefined ? [before.label, episode.label] : [episode.label],
+      );
+    const said = reading.drafts.at(-1);
+    if (said === undefined) last.delete(turn);
+    else last.set(turn, { said, label: episode.label });
     for (const rule of reading.rules) {
       const key = contentKey(rule);
       rules.set(key, { of: rule, episodes: cited(rules.get(key)?.episodes ?? [], episode.label) });
@@ -118,7 +129,7 @@ function answered(material: Material, items: readonly Item<Draft>[], rules: read
   const confirmations: Answer["confirmations"] = [];
   for (const item of items) {
     const same = known.get(keyOfFact(item.of.subject, item.of.predicate));
-    if (same !== undefined && contentKey(same.content) === contentKey(item.of.content)) {
+    if (same !== undefined && tells(same.content, item.of.content)) {
       confirmations.push({ id: same.label, episodes: [...item.episodes] });
       continue;
     }

@@ -193,7 +193,10 @@ export function findDate(text: string, day: string): Dated | undefined {
   for (const { pattern, read } of READERS) {
     const match = pattern.exec(text);
     if (match === null) continue;
-    const left = text.slice(0, match.index).trimEnd();
+    const front = text.slice(0, match.index).trimEnd();
+    // "Before Friday" is not on Friday.
+    if (/\b(?:before|after|until|till|between|through|except)$/i.test(front)) return undefined;
+    const left = front.replace(/\s(?:of|for|around|about|as of)$/i, "");
     const right = text.slice(match.index + match[0].length).trimStart();
     return {
       text: `${left} ${right}`.replace(/\s+([,.])/g, "$1").trim(),

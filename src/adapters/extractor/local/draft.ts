@@ -18,6 +18,8 @@ export interface Draft {
   /** A change of mind: what was said under the key before is over, even when the predicate carries its object. */
   readonly turns: boolean;
   readonly scope: "global" | "own";
+  /** It is only understood with what the same person said in the turn before, which is cited as well. */
+  readonly leans: boolean;
 }
 
 /** Whom the words of a speaker are about: `user` is written "The user" in a sentence. */
@@ -68,6 +70,7 @@ export function draft(clause: Clause, given: Given): Draft {
     ends: [],
     turns: false,
     scope: "global",
+    leans: false,
     ...given,
     content: sentence(given.content),
     predicate: given.predicate.replace(/\s+/g, " ").trim(),

@@ -6,6 +6,8 @@ import { keyOf, PROPER, phrase } from "./phrases.ts";
 import { attribute, named, possessive } from "./subject.ts";
 
 const NAME = String.raw`(\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2})`;
+/** "I am Jo, a baker"; without what follows it could be "I am Dutch". */
+const INTRODUCED = /^am (\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)?), (?:an?|the) \p{L}/u;
 const OWN_NAME = new RegExp(`^(?:my|our) (?:full |first |last |middle )?name is ${NAME}$`, "u");
 const CALLED = new RegExp(`^(?:go by|goes by|am called|is called) ${NAME}$`, "u");
 const OF_RELATIVE = new RegExp(
@@ -149,6 +151,18 @@ export function family(clause: Clause): Draft[] {
         importance: 8,
         confidence: 0.9,
         value: called,
+      }),
+    ];
+  const introduced = clause.first && clause.person.subject === "user" ? INTRODUCED.exec(clause.rest)?.[1] : undefined;
+  if (introduced !== undefined)
+    return [
+      draft(clause, {
+        predicate: "name",
+        content: `The user's name is ${introduced}`,
+        permanence: "permanent",
+        importance: 8,
+        confidence: 0.85,
+        value: introduced,
       }),
     ];
   return having(clause);

@@ -72,6 +72,8 @@ export function phrase(raw: string, allowed: Allowed = {}): string | undefined {
     ? [whole]
     : [whole, whole.replace(/,? and .*$/i, ""), whole.replace(/,.*$/, ""), plain]) {
     const text = trimmed(candidate);
+    // "a window to remind" lost whom.
+    if (candidate !== whole && / to \p{L}+$/u.test(text)) continue;
     if (sound(text, allowed)) return turned(text);
   }
   return undefined;

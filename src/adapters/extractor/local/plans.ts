@@ -68,6 +68,8 @@ export function plans(clause: Clause): Draft[] {
   if (planned !== undefined)
     return plan(clause, is === "is" ? "plans" : "plan", planned.replace(/^(\p{L}+ing\b)/u, "on $1"), 0.85, false);
   const thought = CONSIDERING.exec(clause.rest)?.[1];
+  if (thought !== undefined && /^\S+(?: been)? looking/i.test(clause.rest))
+    return plan(clause, `${is} looking into`, thought, 0.75, false);
   if (thought !== undefined) return plan(clause, `${is} considering`, thought, 0.65, false);
   const have = HAVE.exec(clause.rest)?.[1];
   return have === undefined ? [] : plan(clause, is === "is" ? "has" : "have", have, 0.85, true);

@@ -19,7 +19,8 @@ const LIKES: readonly (readonly [RegExp, string])[] = [
     "is passionate about",
   ],
   [/^(?:loved|enjoyed) (.+ as a (?:kid|child|teenager))$/i, "loved"],
-  [new RegExp(`^${BE} (?:fond of|keen on|crazy about|obsessed with) (.+)$`, "i"), "likes"],
+  [new RegExp(`^${BE} (?:fond of|crazy about|obsessed with) (.+)$`, "i"), "likes"],
+  [new RegExp(`^${BE} keen on (.+)$`, "i"), "is keen on"],
   [
     new RegExp(`^${BE} (?:really |big )?(?:in)?to (?=\\p{L}+ing\\b|\\p{L}+$|\\p{L}+ and \\p{L}+$)(.+)$`, "iu"),
     "is into",
@@ -111,7 +112,7 @@ function preferring(rest: string, clause: Clause): Draft[] {
 }
 
 const PASSION =
-  /^(.+?)(?:'s| is| are| has been| has always been) (?:my|one of my) (?:(?:biggest|big|true|real|greatest|main) )*(passions?|hobby|hobbies|favou?rites?|faves?|stress relief|stress fix|stress-buster|guilty pleasure|happy place|thing|top pick)$/iu;
+  /^(.+?)(?:'s| is| are| has been| has always been) (?:my|one of my) (?:(?:biggest|big|true|real|greatest|main) )*(passions?|hobby|hobbies|favou?rites?|faves?|stress relief|stress fix|stress-buster|guilty pleasure|happy place)$/iu;
 const FAVOURITE =
   /^(?:my|our) (?:(?:all-time|absolute|all time|personal) )?(?:favou?rite|fave|fav) (.+?) (?:is|are|has always been|would be) (.+)$/i;
 const FAVOURITE_LAST = /^(.+?) (?:is|are) (?:my|our) (?:all-time |absolute )?(?:favou?rite|fave|fav) ([\p{L} ]+)$/iu;
@@ -152,9 +153,8 @@ function passion(text: string, clause: Clause): Draft[] {
     .replace(/^(?:fave|favou?rite)s?$/, "favourite")
     .replace(/^hobbies$/, "hobby")
     .replace(/^passions$/, "passion");
-  if (kind === "thing") return [];
   const of =
-    kind === "favourite" || kind === "passion" || kind === "hobby"
+    /\bone of my\b/i.test(text) || kind === "passion" || kind === "hobby"
       ? `one of ${possessive(clause.person.name)} ${kind === "hobby" ? "hobbies" : `${kind}s`}`
       : `${possessive(clause.person.name)} ${kind}`;
   const many = / and /.test(what) || (/s$/.test(what) && !/^\p{L}+ing\b/u.test(what));

@@ -76,8 +76,9 @@ function factsInSentence(text: string, setting: Setting, last: Draft | undefined
   const found: Draft[] = [];
   const bare = bareClause(setting);
   const correction = corrected(text, last);
-  if (correction !== undefined) return [correction];
-  if (bare !== undefined && last !== undefined) found.push(...namedAfter(opened(text, setting.names), last, bare));
+  if (correction !== undefined) return [{ ...correction, leans: true }];
+  if (bare !== undefined)
+    found.push(...namedAfter(opened(text, setting.names), last, bare).map((said) => ({ ...said, leans: true })));
   const clauses = clausesOf(text);
   for (const raw of clauses) {
     const clause = readClause(raw, setting);
@@ -107,7 +108,8 @@ export function readEpisode(
     const kept = rememberedIn(start);
     if (kept !== undefined) drafts.push(...remembered(kept, setting));
     else if (rule !== undefined) rules.push(rule);
-    else drafts.push(...factsInSentence(text, setting, drafts.at(-1) ?? before));
+    else if (drafts.length > 0) drafts.push(...factsInSentence(text, setting, drafts.at(-1)));
+    else drafts.push(...factsInSentence(text, setting, before));
   }
   return { drafts, rules };
 }
