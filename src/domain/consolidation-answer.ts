@@ -23,7 +23,7 @@ const episodes = z.array(label("e")).min(1).max(100).describe("labels of the epi
 const scope = z.enum(["global", "own"]).describe("global: true for everybody; own: for this butler alone");
 const day = z
   .string()
-  .regex(/^\d{4}-\d{2}-\d{2}$/)
+  .regex(/^(?!0000)\d{4}-\d{2}-\d{2}$/)
   .refine((text) => !Number.isNaN(Date.parse(text)));
 
 export const LearnedFact = z.strictObject({

@@ -104,6 +104,7 @@ export const DROPPED = [
   "echo",
   "outdated",
   "over",
+  "nameless",
   "unknown_episode",
   "unknown_memory",
   "foreign_scope",

@@ -79,7 +79,8 @@ export function factBook(known: Known, batch: Batch) {
   function learn(learned: LearnedFact, nth: number, witnesses: readonly Witness[]): DropReason | undefined {
     if (learned.permanence === "ephemeral") return "ephemeral";
     const draft = draftOf(learned, witnesses);
-    if (isOver(draft)) return "over";
+    if (isOver(draft) || endsBeforeItBegins(draft)) return "over";
+    if (keyed(draft).subject === "" || keyed(draft).predicate === "") return "nameless";
     const told = { supersedes: pointedAt(learned.supersedes), contradicts: pointedAt(learned.contradicts) };
     if (told.supersedes === null || told.contradicts === null) return "unknown_memory";
     if (told.supersedes !== undefined && told.supersedes.scope !== draft.scope) return "foreign_scope";
@@ -132,6 +133,8 @@ export function factBook(known: Known, batch: Batch) {
     return isTelling(draft.content) && saysSame(draft.content, other.content);
   }
 
+  const cited = ({ episodes }: Fresh) => batch.witnesses.filter(({ id }) => episodes.includes(id));
+
   function knownTwin({ draft, nth }: Fresh): KnownFact | undefined {
     const near = (fact: KnownFact) =>
       keyed(draft).predicate === fact.predicate ||
@@ -147,8 +150,8 @@ export function factBook(known: Known, batch: Batch) {
     for (const [key, item] of fresh) {
       if (item.replaced.length === 0) continue;
       const twin = knownTwin(item);
-      const gone =
-        twin !== undefined && twin.scope === item.draft.scope && !isStronger(twin, item.draft) ? [twin.id] : [];
+      const stays = twin === undefined || isStronger(twin, item.draft) || isOlder(cited(item), twin);
+      const gone = stays || twin.scope !== item.draft.scope ? [] : [twin.id];
       for (const id of gone) replace(id);
       settled.set(key, { ...item, replaced: [...item.replaced, ...gone] });
     }
@@ -168,9 +171,8 @@ export function factBook(known: Known, batch: Batch) {
   }
 
   function settleOne(item: Fresh, settled: Map<string, Fresh>): DropReason | "new" | undefined {
-    const cited = batch.witnesses.filter(({ id }) => item.episodes.includes(id));
     const twin = knownTwin(item);
-    if (twin !== undefined) return confirmed.add(twin, item.nth, cited);
+    if (twin !== undefined) return confirmed.add(twin, item.nth, cited(item));
     const [key, other] = [...settled].find(([, one]) => isTwin(item.draft, one.draft)) ?? [];
     if (key === undefined || other === undefined) return "new";
     if (isStronger(other.draft, item.draft)) return "echo";
@@ -220,6 +222,9 @@ export function factBook(known: Known, batch: Batch) {
     changes: (): Change[] => [...[...fresh.values()].map(changeOf), ...confirmed.changes(), ...disputes.values()],
   };
 }
+
+const endsBeforeItBegins = ({ valid_from, valid_to }: FactDraft): boolean =>
+  valid_from !== null && valid_to !== null && valid_to <= valid_from;
 
 const isStronger = (a: { readonly trust: Trust }, b: { readonly trust: Trust }): boolean =>
   trustRank(a.trust) > trustRank(b.trust);

@@ -2,7 +2,7 @@
 import type { Extractor, Material } from "../adapters/extractor/port.ts";
 import { ExtractorFailure, NO_USAGE } from "../adapters/extractor/port.ts";
 import { Answer, NOTHING_LEARNED } from "../domain/consolidation-answer.ts";
-import { unavailable } from "../domain/errors.ts";
+import { MemoryError, unavailable } from "../domain/errors.ts";
 import { GLOBAL_SCOPE } from "../domain/scope.ts";
 import { backlogOf, type Shard, waitingShards } from "../store/consolidation.ts";
 import { beginAttempt, type Claimed, claim, materialOf } from "./consolidation-claim.ts";
@@ -104,6 +104,10 @@ async function consolidateBatch(
       else tally.count(name, n);
     return "next";
   } catch (error) {
+    if (error instanceof MemoryError && error.code === "conflict") {
+      tally.note(`${call.caller.butler}: ${error.message}`);
+      return "shard";
+    }
     if (!(error instanceof ExtractorFailure)) throw error;
     const { counts, kind } = await fail(call, claimed, error, { usage: error.usage, startedMs, ceiling });
     for (const [name, n] of Object.entries(counts)) tally.count(name, n);
@@ -114,12 +118,14 @@ async function consolidateBatch(
 
 const NONE: Shown = new Map();
 const POLL_MS = 250;
+/** An extractor keeps its time itself and says so; this ends one that does not. */
+const GRACE_MS = 2_000;
 
 /** Fails with `ExtractorFailure` alone. */
 async function extract(extractor: Extractor, material: Material, seconds: number, interrupted: () => boolean) {
   if (material.episodes.length === 0) return { answer: NOTHING_LEARNED, usage: NO_USAGE };
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(new Error(`no answer within ${seconds} s`)), seconds * 1_000);
+  const timer = setTimeout(() => abort.abort(new Error(`no answer within ${seconds} s`)), seconds * 1_000 + GRACE_MS);
   const closing = setInterval(() => interrupted() && abort.abort(new Error("the house is closing")), POLL_MS);
   try {
     const { answer, usage } = await extractor.extract(material, abort.signal).catch((error) => {

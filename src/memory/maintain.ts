@@ -24,13 +24,26 @@ export async function maintain(memory: Memory, options: MaintainOptions): Promis
   const steps = [
     () => foldAll(memory, stop),
     () => embedMissing(memory, stop),
-    async () => memory.versions.serving && (await fitIndex(memory, memory.versions.serving)),
+    () => fit(memory),
     () => dropStaleKeys(db, new Date(clock.now().getTime() - KEPT_KEYS_MS), CALL_KEY_PREFIX),
     async () => db.maintain?.(options.level),
   ];
   for (const step of steps) {
     if (stop()) return;
     await step();
+  }
+}
+
+/** A store without the index it deserves is slow; without the statistics of the steps that follow it would be slower by far. */
+async function fit(memory: Memory): Promise<void> {
+  const { serving } = memory.versions;
+  try {
+    if (serving) await fitIndex(memory, serving);
+  } catch (error) {
+    memory.log.error(
+      { err: error },
+      "the vector index could not be built; search compares more vectors than it should",
+    );
   }
 }
 

@@ -33,6 +33,10 @@ export async function dropIndex(db: Db, version: number): Promise<void> {
   await db.exec(`drop index ${concurrently(db)}if exists ${nameOf(version)}`);
 }
 
+/** Of a million vectors the ordinary graph found 91 % of the 20 nearest; building this one takes two to three times as long. */
+const DENSE_FROM = 500_000;
+const DENSE = "m = 24, ef_construction = 128";
+
 /** Swaps the index. A server goes on answering meanwhile; the embedded store waits, so it is done in a quiet moment. */
 export async function buildIndex(
   db: Db,
@@ -45,7 +49,7 @@ export async function buildIndex(
   await dropIndex(db, version);
   if (kind === "none") return;
   const lists = Math.max(16, Math.min(2000, Math.round(2 * Math.sqrt(rows))));
-  const options = kind === "ivfflat" ? `lists = ${lists}` : "m = 16, ef_construction = 64";
+  const options = kind === "ivfflat" ? `lists = ${lists}` : rows < DENSE_FROM ? "m = 16, ef_construction = 64" : DENSE;
   const as = comparedAs(db.kind, dimensions);
   const operators = as.startsWith("halfvec") ? "halfvec_cosine_ops" : "vector_cosine_ops";
   await db.exec(

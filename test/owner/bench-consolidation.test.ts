@@ -71,14 +71,20 @@ test("verdicts count for what the extractor still says", () => {
       data: "talk",
       extractor: "local",
       judged: [
-        { corpus: "c1", memory: "m1", nth: 0, verdict: "right" },
-        { corpus: "c1", memory: "m1", nth: 1, verdict: "wrong", why: "not said" },
-        { corpus: "c1", memory: "m9", nth: 0, verdict: "right" },
+        { corpus: "c1", memory: "m1", nth: 0, hash: "aa", verdict: "right" },
+        { corpus: "c1", memory: "m1", nth: 1, hash: "bb", verdict: "wrong", why: "not said" },
+        { corpus: "c1", memory: "m9", nth: 0, hash: "aa", verdict: "right" },
       ],
     }),
   );
-  const items = [0, 1].map((nth) => ({ corpus: "c1", memory: "m1", nth }));
+  const item = { corpus: "c1", memory: "m1" };
+  const items = [
+    { ...item, nth: 0, hash: "aa" },
+    { ...item, nth: 1, hash: "bb" },
+  ];
   expect(holdAgainst(kept, items)).toEqual({ judged: 2, right: 1, gone: 1 });
+  // Other words are another item.
+  expect(holdAgainst(kept, [{ ...item, nth: 0, hash: "cc" }])).toEqual({ judged: 0, right: 0, gone: 3 });
   expect(() => readJudgements('{"judged":[{"verdict":"perhaps"}]}')).toThrow();
 });
 

@@ -70,9 +70,9 @@ export const FACTS: readonly (readonly [said: string, predicate: string, content
   ["My mum loves gardening.", "mum_likes:gardening", "The user's mum loves gardening."],
   ["My kids love dinosaurs.", "kids_likes:dinosaurs", "The user's kids love dinosaurs."],
   [
-    "My grandfather passed away last week.",
-    "grandfather_event:passed away:2026-03-04",
-    "The user's grandfather passed away in the week before 11 March 2026.",
+    "My grandfather retired last week.",
+    "grandfather_event:retired:2026-03-04",
+    "The user's grandfather retired in the week before 11 March 2026.",
   ],
   // Preferences
   ["I love hiking.", "likes:hiking", "The user loves hiking."],
@@ -128,7 +128,7 @@ export const FACTS: readonly (readonly [said: string, predicate: string, content
   ],
   ["We decided against GraphQL.", "decision:graphql", "The team decided against GraphQL."],
   ["I decided to learn Rust.", "decision:learn rust", "The user decided to learn Rust."],
-  ["We switched from npm to pnpm.", "uses:npm", "The project no longer uses npm."],
+  ["We switched from Webpack to Vite.", "uses:webpack", "The project no longer uses Webpack."],
   ["I switched from Vim to Helix last month.", "uses:helix", "The user switched from Vim to Helix in February 2026."],
   [
     "I'm working on a compiler for music notation.",
@@ -172,9 +172,9 @@ export const FACTS: readonly (readonly [said: string, predicate: string, content
   ["We moved to Graz in 2022.", "lives_in", "The user moved to Graz in 2022."],
   ["I passed my exam yesterday.", "event:passed their exam:2026-03-10", "The user passed their exam on 10 March 2026."],
   [
-    "Last Saturday I ran a charity race.",
-    "event:ran a charity race:2026-03-07",
-    "The user ran a charity race on 7 March 2026.",
+    "Last Saturday I built a garden shed.",
+    "event:built a garden shed:2026-03-07",
+    "The user built a garden shed on 7 March 2026.",
   ],
   [
     "My husband and I visited Kyoto two years ago.",
@@ -193,6 +193,7 @@ export const FACTS: readonly (readonly [said: string, predicate: string, content
     "event:deployed version 4 of the billing service:2026-03-10",
     "The user deployed version 4 of the billing service on 10 March 2026.",
   ],
+  ["I recently joined a choir.", "event:joined a choir", "The user joined a choir shortly before 11 March 2026."],
   ["I graduated in 2015.", "event:graduated:2015-01-01", "The user graduated in 2015."],
   // Corrections
   ["I no longer work at Northwind.", "works_at", "The user no longer works at Northwind."],

@@ -8,7 +8,6 @@ import type { Db } from "../../src/adapters/db/port.ts";
 import type { Extractor, Material } from "../../src/adapters/extractor/port.ts";
 import { uuidv7Source } from "../../src/adapters/ids.ts";
 import { silentLog } from "../../src/adapters/log.ts";
-import { openTokenizer } from "../../src/adapters/tokenizer/gpt.ts";
 import { consolidate } from "../../src/memory/consolidate.ts";
 import type { JobReport } from "../../src/memory/job.ts";
 import { openMemory } from "../../src/memory/open.ts";
@@ -33,6 +32,9 @@ export interface Sentence extends Death {
   readonly place: Place;
   readonly now: string;
 }
+
+/** Runs have a time of their own. */
+const OPENED = new Date("2026-03-02T00:00:00.000Z");
 
 const NEXT: Readonly<Record<Phase, Phase>> = { claim: "begin", begin: "extract", extract: "learn", learn: "claim" };
 
@@ -85,13 +87,12 @@ const taught = ({ episodes }: Material) => ({
   ),
 });
 
-/** Runs the job once and closes the store. */
-export async function consolidated(
-  db: Db,
-  now: Date,
-  pass: (phase: Phase, moment: Moment) => void = () => undefined,
-): Promise<JobReport> {
-  const watch = watched(db, pass);
+export type Run = (now: Date, pass?: (phase: Phase, moment: Moment) => void) => Promise<JobReport>;
+
+/** Opens the store to consolidate it, and closes it again. */
+export async function withConsolidation<T>(db: Db, use: (run: Run) => Promise<T>): Promise<T> {
+  let told: (phase: Phase, moment: Moment) => void = () => undefined;
+  const watch = watched(db, (phase, moment) => told(phase, moment));
   const script = scripted(taught, { maxChars: 160 });
   const extractor: Extractor = {
     ...script.extractor,
@@ -103,13 +104,17 @@ export async function consolidated(
     },
   };
   const memory = await openMemory({
-    ...{ butler: "general", role: "butler", db, clock: fixedClock(now), ids: uuidv7Source() },
-    ...{ embedder: hashEmbedder("a"), tokenizer: await openTokenizer("o200k_base"), extractor },
+    ...{ butler: "general", role: "butler", db, clock: fixedClock(OPENED), ids: uuidv7Source() },
+    // Nothing is counted here, and a real tokenizer takes longer to load than all the rest.
+    ...{ embedder: hashEmbedder("a"), tokenizer: { name: "letters", count: (text: string) => text.length }, extractor },
     ...{ settings: Settings.parse({}), log: silentLog },
   });
   const gated: typeof memory = Object.create(memory, { db: { value: watch.db } });
   try {
-    return await consolidate.run({ memory: gated, now, dryRun: false, interrupted: () => false });
+    return await use((now, pass = () => undefined) => {
+      told = pass;
+      return consolidate.run({ memory: gated, now, dryRun: false, interrupted: () => false });
+    });
   } finally {
     await memory.close();
   }
@@ -120,9 +125,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const die = () => process.kill(process.pid, "SIGKILL");
   const wanted = death.moment === "during" ? "statement" : death.moment;
   let passed = 0;
-  await consolidated(await openPlace(place), new Date(now), (phase, moment) => {
-    if (phase !== death.phase || moment !== wanted || passed++ !== death.nth) return;
-    if (death.moment === "during") setImmediate(die);
-    else die();
-  });
+  await withConsolidation(await openPlace(place), (run) =>
+    run(new Date(now), (phase, moment) => {
+      if (phase !== death.phase || moment !== wanted || passed++ !== death.nth) return;
+      if (death.moment === "during") setImmediate(die);
+      else die();
+    }),
+  );
 }

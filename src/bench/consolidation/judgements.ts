@@ -11,6 +11,7 @@ const Judgements = z.object({
       corpus: z.string(),
       memory: z.string(),
       nth: z.number().int().min(0),
+      hash: z.string(),
       verdict: z.enum(["right", "wrong"]),
     }),
   ),
@@ -19,7 +20,7 @@ export type Judgements = z.infer<typeof Judgements>;
 
 export const readJudgements = (text: string): Judgements => Judgements.parse(JSON.parse(text));
 
-const nameOf = ({ corpus, memory, nth }: ItemKey): string => JSON.stringify([corpus, memory, nth]);
+const nameOf = ({ corpus, memory, nth, hash }: ItemKey): string => JSON.stringify([corpus, memory, nth, hash]);
 
 export function holdAgainst({ judged }: Judgements, items: readonly ItemKey[]): Judged {
   const made = new Set(items.map(nameOf));

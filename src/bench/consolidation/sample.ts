@@ -1,5 +1,6 @@
 /** A fixed sample of what an extractor learns from a data set, so that a reader's verdicts can be kept and compared. */
 
+import { createHash } from "node:crypto";
 import type { EpisodeShown, Material } from "../../adapters/extractor/port.ts";
 import type { Answer, LearnedFact, LearnedRule } from "../../domain/consolidation-answer.ts";
 import type { Corpus, DataSet } from "../quality/data.ts";
@@ -9,6 +10,8 @@ export interface ItemKey {
   readonly corpus: string;
   readonly memory: string;
   readonly nth: number;
+  /** Of what it says: a verdict is not about other words. */
+  readonly hash: string;
 }
 
 export interface SampledItem extends ItemKey {
@@ -53,7 +56,8 @@ export function itemsOf(corpus: Corpus, answers: readonly Answer[]): SampledItem
       const memory = cited[0] ?? "";
       const nth = counts.get(memory) ?? 0;
       counts.set(memory, nth + 1);
-      return { corpus: corpus.id, memory, nth, item, cited };
+      const hash = createHash("sha256").update(item.content).digest("hex").slice(0, 8);
+      return { corpus: corpus.id, memory, nth, hash, item, cited };
     }),
   );
 }

@@ -68,6 +68,23 @@ export function changes(clause: Clause): Draft[] {
       }),
     ];
   }
+  const using = phrase(
+    /^(?:am|is|are) (?:no longer|not(?= .*\banymore\b)) using (.+?)(?: anymore)?$/i.exec(clause.rest)?.[1] ?? "",
+    { words: 6 },
+  );
+  if (using !== undefined && !clause.among) {
+    const group = clause.plural ? { subject: "project", scope: "own" as const } : {};
+    return [
+      draft(clause, {
+        ...group,
+        predicate: `uses:${keyOf(using)}`,
+        content: `${clause.plural ? "The project" : named(clause)} no longer uses ${using}`,
+        permanence: "stable",
+        importance: 6,
+        turns: true,
+      }),
+    ];
+  }
   const moved = MOVED.exec(clause.rest);
   if (moved?.[2] !== undefined && moved[1] !== undefined)
     return [

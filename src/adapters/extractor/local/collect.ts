@@ -45,7 +45,7 @@ const keyOfFact = (subject: string, predicate: string) => `${normaliseKey(subjec
 const cited = (labels: readonly string[], label: string): readonly string[] =>
   [...new Set([...labels, label])].slice(-MOST_CITED);
 
-/** "Ada lost their job at the mill" tells all that "Ada lost their job" does. */
+/** "Ada plays chess at the club" tells all that "Ada plays chess" does. */
 const tells = (known: string, said: string) => `${contentKey(known)} `.startsWith(`${contentKey(said)} `);
 
 function add(items: Map<string, Item<Draft>>, said: Draft, labels: readonly string[]): void {

@@ -42,8 +42,8 @@ export interface Clause {
   /** "my sister": her attributes stay with the speaker, as `sister_lives_in`. */
   readonly relative: string | null;
   readonly rest: string;
-  /** "just", "recently": about the day on which it is said. */
-  readonly recent: boolean;
+  /** "just": about the day on which it is said. "recently": some time before, no day is known. */
+  readonly recent: "just" | "recently" | null;
   /** "I think", "kind of". */
   readonly hedged: boolean;
   /** Taken out of the clause; `undefined` when it names no date. */

@@ -9,10 +9,10 @@ const DONE =
 const EVENT = new RegExp(`^(?:(have|has) )?(${DONE})\\b\\s*(.*)$`, "i");
 /** Worth keeping without a date. */
 const LIFE =
-  /^(?:adopted (?:a|an|two|three|from)|moved to|graduated|got (?:married|engaged|divorced|promoted|accepted|hired|fired|laid off|a (?:new )?(?:job|dog|cat|puppy|kitten|promotion))|gave birth|lost my job|joined (?:a|an|the)|opened (?:a|an|my|our)|launched (?:a|an|my|our)|started (?:a|my|our) (?:own |new |online )*(?:\p{L}+ )?(?:business|company|job|store|shop|studio|blog|podcast|channel|class|course|program|group|project|campaign|charity|foundation)|bought (?:a|my|our) (?:new |first )?(?:house|home|flat|apartment|car|boat|van)|passed (?:my|the)|won (?:a|an|the|first|second|third)|retired|had (?:a baby|twins|(?:my|our) (?:first|second|third))|signed up for|enrolled|donated|completed|finished (?:my|the|writing)|quit (?:my|the)|published (?:a|my|our)|became (?:a|an)|created (?:a|an|my)|built (?:a|an|my)|developed (?:a|an|my)|hired|rented|applied (?:to|for))\b/iu;
+  /^(?:adopted (?:a|an|two|three|from)|moved to (?!an? (?!new (?:house|home|flat|apartment|city|country)))|graduated|got (?:married|engaged|divorced|promoted|accepted|hired|fired|laid off|a (?:new )?(?:job|dog|cat|puppy|kitten|promotion))|gave birth|lost my job|joined (?:a|an|the)|opened (?:a|an|my|our)|launched (?:a|an|my|our)|started (?:a|my|our) (?:own |new |online )*(?:\p{L}+ )?(?:business|company|job|store|shop|studio|blog|podcast|channel|class|course|program|group|project|campaign|charity|foundation)|bought (?:a|my|our) (?:new |first )?(?:house|home|flat|apartment|car|boat|van)|passed (?:my|the)|won (?:a|an|the|first|second|third)|retired|had (?:a baby|twins|(?:my|our) (?:first|second|third))|signed up for|enrolled|donated|completed|finished (?:my|the|writing)|quit (?:my|the)|published (?:a|my|our)|became (?:a|an)|created (?:a|an|my)|built (?:a|an|my)|developed (?:a|an|my)|hired|rented|applied (?:to|for))\b/iu;
 const MOMENT =
   /^(?:a|an|the|some|such) (?:[\p{L}-]+ ){0,3}(?:day|time|blast|chat|experience|talk|night|weekend|week|moment|feeling|laugh|conversation|memory|sunset|pic|photo|picture)\b/iu;
-/** "I adopted this cute puppy": in news, "this" is "a". */
+/** "I met this old sailor": in news, "this" is "a". */
 const SHOWN =
   /^((?:have |has )?(?:adopted|met|got|found|joined|tried|bought|made|read|saw|visited|attended)) this (\p{L})(?=\p{L}+ \p{L}+)/iu;
 const PARTICIPLE: Readonly<Record<string, string>> = {
@@ -42,7 +42,17 @@ const OF_OTHERS =
 /** Among people also what has no date is told for its own sake; to an agent it is a step of the work. */
 const TOLD =
   /^(?:went (?:to|on)|visited|attended|volunteered|met|organi[sz]ed|hosted|participated|ran|performed|taught|held|competed|received|took|donated|helped|played|built|made|wrote|learned|bought|created|designed|discovered) (?:(?:to|on|in|at|for|with|out|back) )*(?:an?|two|three|four|my|our|\p{Lu}\p{L}+)\b/u;
+/** One moves to these without leaving home. */
+const TECHNICAL =
+  /^(?:Rust|Go|Python|TypeScript|JavaScript|Java|Kotlin|Swift|Linux|Ubuntu|Debian|Windows|Mac|macOS|Postgres|PostgreSQL|MySQL|SQLite|Redis|Kafka|Kubernetes|Docker|AWS|Azure|GCP|Vim|Neovim|Emacs|Helix|Zed|VS Code|GitHub|GitLab|Slack|Teams|React|Vue|Svelte|Notion|Obsidian|Terraform|Node|Deno|Bun)\b/;
 const FEWEST_WORDS = 4;
+
+/** What can be said of the time when no date is named. */
+function roughly(clause: Clause, life: boolean): string {
+  if (clause.recent === "just") return `around ${dayWords(clause.day)}`;
+  if (clause.recent === "recently") return `shortly before ${dayWords(clause.day)}`;
+  return life ? "" : `before ${dayWords(clause.day)}`;
+}
 
 export function events(clause: Clause): Draft[] {
   if (/^(?:my|our) /.test(clause.rest)) return ofThings(clause);
@@ -60,7 +70,7 @@ export function events(clause: Clause): Draft[] {
   const whole = `${verb} ${raw}`;
   const dated = when !== null && when.from <= clause.day;
   if (when !== null && !dated) return [];
-  const news = clause.recent && NEWS.test(whole);
+  const news = clause.recent !== null && NEWS.test(whole);
   const told = clause.among && when === null && TOLD.test(whole);
   if (!dated && !news && !told && !LIFE.test(whole)) return [];
   const object = raw === "" ? "" : phrase(raw, { words: 18 });
@@ -71,22 +81,18 @@ export function events(clause: Clause): Draft[] {
     UNTOLD.test(object)
   )
     return [];
+  // "I got the part": which one was clear only then.
+  if (/^(?:had|got|took|saw|made|found|lost|bought)$/.test(verb) && /^the \p{L}+$/u.test(object)) return [];
   if (/^(?:had|got|spent|took|saw|made)$/.test(verb) && MOMENT.test(object)) return [];
   if (/^(?:to (?:think|realize|know|see|feel|say)|like\b|used\b|feeling\b)/.test(object)) return [];
   const life = LIFE.test(`${verb} ${object.replace(/\btheir\b/g, "my")}`);
   if (!dated && !news && !life && (!told || object.split(" ").length < FEWEST_WORDS)) return [];
-  const from = dated ? when.from : clause.recent ? clause.day : null;
-  const at = dated
-    ? when.words
-    : clause.recent
-      ? `around ${dayWords(clause.day)}`
-      : life
-        ? ""
-        : `before ${dayWords(clause.day)}`;
+  const from = dated ? when.from : clause.recent === "just" ? clause.day : null;
+  const at = dated ? when.words : roughly(clause, life);
   const did = match[1] === undefined || at !== "" ? verb : `has ${PARTICIPLE[verb] ?? verb}`;
   const gist = keyOf(`${verb} ${object}`).slice(0, 90);
   const moved = new RegExp(`^(?:back )?to (${PROPER})(?: (?:from|with|for) .+)?$`, "u").exec(object)?.[1];
-  const home = verb === "moved" && moved !== undefined && clause.relative === null;
+  const home = verb === "moved" && moved !== undefined && !TECHNICAL.test(moved) && clause.relative === null;
   return [
     draft(clause, {
       predicate: home ? "lives_in" : `${attribute(clause, "event")}:${gist}${from === null ? "" : `:${from}`}`,
@@ -103,7 +109,7 @@ export function events(clause: Clause): Draft[] {
 const THING =
   /^(?:my|our) ((?:[\p{L}'-]+ ){0,3}[\p{L}'-]+) ((?:broke down|was hit|was stolen|got stolen|was born|died|passed away|crashed|burned down|got into|won|opened|closed|was diagnosed|was accepted|was rejected|was approved|got approved|was released|went live|launched)\b)(.*)$/iu;
 
-/** "My car broke down last Friday." */
+/** "My bike was stolen on Monday." */
 function ofThings(clause: Clause): Draft[] {
   const match = THING.exec(clause.rest);
   const when = clause.when?.("past") ?? null;

@@ -24,7 +24,7 @@ const HAS = new RegExp(
   "u",
 );
 const THINGS =
-  "time ?zone|editor|ide|shell|terminal|stack|tech stack|backend|front ?end|database|production database|default branch|main branch|package manager|test framework|test runner|hometown|home town|home country|native language|mother tongue|first language|nationality|religion|job title|job|role|team|company|employer|doctor|dentist|therapist|landlord|laptop|phone|car|bike|shoe size|shirt size|ring size|blood type|zodiac sign|star sign|diet|major|degree|office|school|university|gym|bank|operating system|os|keyboard layout|monitor|server|domain|repository|repo|cloud provider|hosting provider|ci|staging server|staging environment|production server|deploy target|release day|github (?:handle|username|user)|username|handle|pronouns|middle name|surname|maiden name|last name|email|hobby|passion|budget";
+  "project|product|startup|time ?zone|editor|ide|shell|terminal|stack|tech stack|backend|front ?end|database|production database|default branch|main branch|package manager|test framework|test runner|hometown|home town|home country|native language|mother tongue|first language|nationality|religion|job title|job|role|team|company|employer|doctor|dentist|therapist|landlord|laptop|phone|car|bike|shoe size|shirt size|ring size|blood type|zodiac sign|star sign|diet|major|degree|office|school|university|gym|bank|operating system|os|keyboard layout|monitor|server|domain|repository|repo|cloud provider|hosting provider|ci|staging server|staging environment|production server|deploy target|release day|github (?:handle|username|user)|username|handle|pronouns|middle name|surname|maiden name|last name|email|hobby|passion|budget";
 const THING_IS = new RegExp(
   `^(my|our) ((?:[\\p{L}-]+ )?(?:${THINGS})) (?:is|are|runs on|runs|is called|is named) (.+)$`,
   "iu",
@@ -183,14 +183,14 @@ const NAMELESS = new RegExp(
   "iu",
 );
 
-/** "I got a puppy. Her name is Coco." */
+/** "I have a parrot. His name is Biscuit." */
 export function namedAfter(text: string, last: Draft | undefined, clause: Clause): Draft[] {
   const name = PETNAME.exec(text)?.[1];
   const pet = NAMELESS.exec(last?.content ?? "")?.[1];
   return name === undefined || pet === undefined ? [] : [relation(clause, pet, name)];
 }
 
-/** "in my home country, Sweden": said in passing, wherever in the sentence. */
+/** "in my home town, Bruges": said in passing, wherever in the sentence. */
 export function inPassing(text: string, clause: Clause): Draft[] {
   const match = HOME.exec(text);
   const place = match?.[2];

@@ -12,7 +12,7 @@ const HEALTH = new RegExp(
 );
 const INTOLERANT =
   /^(?:am|is) (lactose intolerant|gluten intolerant|colou?r ?blind|diabetic|coeliac|celiac|deaf|left-handed|dyslexic|autistic|epileptic|vegan|vegetarian|gluten-free|pregnant|type 1 diabetic|type 2 diabetic|asthmatic|transgender|gay|lesbian|bisexual|straight|non-binary)$/i;
-const ABSTAINS = /^(?:(?:do|does) not|never) (eat|drink|smoke|use)\b ?(.*)$/i;
+const ABSTAINS = /^(?:(?:do|does) not|never|cannot) (eat|drink|smoke|use)\b ?(.*)$/i;
 const STATUS =
   /^(?:am|is|are) (?:now )?(married|single|divorced|engaged|widowed|retired|self-employed|unemployed|freelancing)((?: to .+)?)$/i;
 const AGE = /^(?:am|is) (\d{1,3})(?: years old)?$|^(?:turned|turn) (\d{1,3})$/;
@@ -104,7 +104,7 @@ function abstains(clause: Clause): Draft[] {
         clause,
         `${/^(?:eat|drink|use):/.test(of) ? of.replace(/^(eat|drink|use):/, "$1s:") : `${verb}s`}`,
       ),
-      content: `${named(clause)} does not ${verb} ${object}`,
+      content: `${named(clause)} ${/^cannot\b/i.test(clause.rest) ? "cannot" : "does not"} ${verb} ${object}`,
       permanence: "stable",
       importance: 7,
       confidence: 0.9,

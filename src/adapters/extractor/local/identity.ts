@@ -86,6 +86,22 @@ const plain = (
 });
 
 const PLAIN: readonly Plain[] = [
+  plain("(?:have|has) lived in", "lives_in", "lives in", "stable", 8, { proper: true }),
+  plain(
+    "(?:have|has) (?:worked|been working) (?:at|for)(?! \\p{L}+ (?:years?|months?|hours?))",
+    "works_at",
+    "works at",
+    "stable",
+    7,
+  ),
+  plain(
+    "(?:have|has)(?= an? (?:[\\p{L}']+ )?(?:degree|phd|diploma|doctorate|bachelor's|master's)\\b)",
+    "education",
+    "has",
+    "permanent",
+    6,
+  ),
+  plain("studied(?! (?:the|this|for|hard) )", "studied", "studied", "permanent", 6, { many: true }),
   plain(
     `(?:lives?|reside|resides|${BE} living|${BE} based|${BE} located) (?:out )?(?:here )?(?:in|near)`,
     "lives_in",
@@ -146,11 +162,16 @@ const ROAD =
 
 const OF_PEOPLE = new Set(["lives_in", "comes_from", "born_in", "works_at", "occupation", "allergic_to", "speaks"]);
 
+const FOR_LONG = / for (?:about |over |almost |nearly )?[\p{L}\d]+ (?:years?|months?)\b.*$/iu;
+
 function plainly(clause: Clause): Draft[] {
   for (const one of PLAIN) {
     const match = one.shape.exec(clause.rest);
     if (match === null || (clause.other && !OF_PEOPLE.has(one.predicate))) continue;
-    const object = phrase(match[1] ?? "", { strict: true, words: 12 });
+    const said = phrase((match[1] ?? "").replace(FOR_LONG, ""), { strict: true, words: 12 });
+    const first = said?.replace(/ (?:and|with) .*$/, "");
+    // "in Hull and works at a school": the place ends before.
+    const object = one.proper === true && one.many !== true && said !== undefined && !PLACE.test(said) ? first : said;
     if (object === undefined || ROAD.test(object)) return [];
     if (one.proper === true && !PLACE.test(object)) return [];
     if (/^(?:with|on|at)\b/.test(object)) return [];

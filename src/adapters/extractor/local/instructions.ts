@@ -1,5 +1,5 @@
 /** How the agent is told to behave. Only lasting orders count: "fix this" is a task, "always run the tests" is a rule. */
-import { thirdPerson } from "./phrases.ts";
+import { thirdPerson, UNTOLD } from "./phrases.ts";
 
 const VERBS =
   `add address answer apologi[sz]e ask assume attach avoid back be book bring bump build buy cache call cc check cite clean close code
@@ -44,9 +44,11 @@ const WHEN = new RegExp(
   "iu",
 );
 const INSTEAD =
-  /^(?:please )?(?:prefer (.+) (?:over|to|instead of) (.+)|use (.+) (?:instead of|rather than|,? not|and not|over) (.+))$/i;
+  /^(?:please )?(?:prefer (.+) (?:over|to|instead of) (.+)|use (.+) (?:instead of|rather than|and not|over) (.+)|use ([^,]+), not (.+))$/i;
 const STYLE =
   /^(?:please )?((?:keep|make) (?:(?:your|all|the) )?(?:answers?|replies|responses?|explanations?|commits?(?: messages)?|functions?|summaries|emails?|messages|comments?|pull requests?|prs?)\b .+|(?:answer|reply|respond|write|speak|talk)(?: to me)?(?: always| only)? in (?:\p{Lu}\p{Ll}+|bullet points|plain \p{L}+|short sentences|british english)\b.*)$/iu;
+/** "Every commit must have a ticket number." */
+const EVERY = /^(?:every|each|all) [\p{L} -]{3,40} (?:must|should|needs? to|ha(?:s|ve) to|needs?) [^,]{4,100}$/iu;
 const NO_MORE =
   /^(?:please,? )?no (emojis?|emoticons|exclamation marks|em dashes|bullet points|apologies|filler|small talk|semicolons|default exports|trailing commas|abbreviations|jargon)\b(.*)$/i;
 
@@ -91,7 +93,8 @@ function orderIn(text: string): string | undefined {
   if (want !== null && (want[1] !== undefined || isGeneral(want[2] ?? "")))
     return `${want[1] === undefined ? "" : `${want[1].toLowerCase()} `}${(want[2] ?? "").replace(/^not /i, "do not ")}`;
   const not = NOT.exec(text) ?? MUST_NOT.exec(text);
-  if (not !== null && !/^forget\b/i.test(not[1] ?? "")) return `do not ${not[1]}`;
+  if (not !== null && !/^forget\b/i.test(not[1] ?? "") && !UNTOLD.test((not[1] ?? "").replace(/^\S+ /, "")))
+    return `do not ${not[1]}`;
   const sure = SURE.exec(text);
   const must = MUST.exec(text) ?? (sure !== null && isGeneral(sure[1] ?? "") ? sure : null);
   if (must !== null) return `always ${must[1]}`.replace(/^always always /, "always ");
@@ -99,14 +102,17 @@ function orderIn(text: string): string | undefined {
   if (stop !== null) return `stop ${stop[1]}`;
   const none = NO_MORE.exec(text);
   if (none !== null) return `use no ${none[1]}${none[2] ?? ""}`;
-  return INSTEAD.test(text) || STYLE.test(text) ? text.replace(/^please /i, "") : undefined;
+  return INSTEAD.test(text) || STYLE.test(text) || EVERY.test(text) ? text.replace(/^please /i, "") : undefined;
 }
 
 const SHORTEST = 3;
 const LONGEST = 40;
 
 /** The rule that a sentence gives to the agent, or `undefined`. */
-export function instruction(sentence: string): string | undefined {
+export function instruction(told: string): string | undefined {
+  const sentence = told
+    .replace(/^(?:please )?(.+?),? (from now on|going forward)$/i, "$2, $1")
+    .replace(/^(please )?never,? ever,? /i, "$1never ");
   const when = WHEN.exec(sentence);
   const text = when === null ? orderIn(sentence) : sentence;
   if (text === undefined || COMFORT.test(text) || NOW.test(text) || /\?/.test(text)) return undefined;

@@ -25,7 +25,7 @@ export interface Allowed {
 
 /** "the bug", "the tests": known to those who were there, and to nobody later. */
 export const UNTOLD =
-  /^(?:(?:on|to|at|with|from|up|down) )?the (?:bugs?|issues?|problems?|errors?|tests?|builds?|files?|code|scripts?|functions?|meetings?|calls?|app|server|page|process|job|container|migration|download|docs|documentation|readme|logs?|results?|tattoo|answer|data|change|changes|task|pipeline|branch|pr|ticket|email|report|place|event|trip|game|show|movie|book|picture|photo)$/i;
+  /^(?:(?:on|to|at|with|from|up|down) )?the (?:bugs?|issues?|problems?|errors?|tests?|builds?|files?|code|scripts?|functions?|meetings?|calls?|app|server|page|process|job|container|migration|download|docs|documentation|readme|logs?|results?|answer|data|change|changes|task|pipeline|branch|pr|ticket|email|report|place|event|trip|game|show|movie|book|picture|photo)$/i;
 
 /** Moments and moods that nobody asks for later. */
 export const FLEETING =
@@ -58,21 +58,29 @@ function sound(text: string, allowed: Allowed): boolean {
   return quotes % 2 === 0 && text.includes("(") === text.includes(")");
 }
 
+/** The part before the mark; "a quick and painless visit" is not cut to "a quick". */
+function cutAt(whole: string, mark: RegExp): string {
+  const at = mark.exec(whole);
+  if (at === null) return whole;
+  const left = whole.slice(0, at.index);
+  const right = whole.slice(at.index + at[0].length);
+  const torn =
+    /\b(?:a|an|the|my|our|their|some|more|very|so) [\p{L}-]+$/iu.test(left) &&
+    /^(?!\p{L}+ing (?:it|an?|the|my|our|their|them|others|people)\b)[\p{L}-]+ [\p{L}-]+/iu.test(right);
+  return torn ? whole : left;
+}
+
 /** The whole phrase, or the longest part of it from its start that is sound; `undefined` when there is none. */
 export function phrase(raw: string, allowed: Allowed = {}): string | undefined {
   if (allowed.strict === true && /\b(?:if|unless|except|only|until|but not|as long as|used to|not)\b/i.test(raw))
     return undefined;
   const whole = raw.replace(/ for (?:quite )?a (?:while|bit|long time)\b/i, "").replace(SECOND, "");
-  // "a safe and loving home" must not become "a safe".
-  const torn = /\b(?:a|an|the|my|our|their|some|more|very|so) [\p{L}-]+(?:,| and) [\p{L}-]+ [\p{L}-]+/iu.test(whole);
-  // "a shelter I help at": the shelter stands without the rest.
+  // "a bakery we go to": the bakery stands without the rest.
   const plain = whole.replace(/ (?:that )?(?:i|we) .*$/i, "");
   if (plain !== whole && /\bthe \p{L}+$/u.test(plain)) return undefined;
-  for (const candidate of torn
-    ? [whole]
-    : [whole, whole.replace(/,? and .*$/i, ""), whole.replace(/,.*$/, ""), plain]) {
+  for (const candidate of [whole, cutAt(whole, /,? and /i), cutAt(whole, /, ?/), plain]) {
     const text = trimmed(candidate);
-    // "a window to remind" lost whom.
+    // "a letter to thank" lost whom.
     if (candidate !== whole && / to \p{L}+$/u.test(text)) continue;
     if (sound(text, allowed)) return turned(text);
   }

@@ -10,12 +10,14 @@ const PROGRESSIVE = new RegExp(
   "u",
 );
 const GOING_TO = /^(?:am|is|are) going to (?!be\b|keep\b|try\b|need\b)(\p{Ll}+ .+|\p{Ll}+)$/u;
-const WILL = /^will (?:be )?(?!be\b|not\b|never\b|keep\b|try\b|let\b|always\b|definitely\b)(\p{Ll}+ .+)$/u;
+const WILL =
+  /^will (?:be (?=\p{L}+ing\b))?(?!be\b|not\b|never\b|keep\b|try\b|let\b|always\b|definitely\b)(\p{Ll}+ .+)$/u;
 const PLANNING = /^(?:(?:am|is|are) planning|plans?|have planned|has planned) (?:on )?(.+)$/i;
 const CONSIDERING =
   /^(?:am|is|are|have been|has been) (?:thinking (?:about|of)(?= \p{L}+ing\b)|considering|looking into) (.+)$/iu;
+const WILL_BE = /^will be ((?:in|at|on) (?:\p{Lu}|an? |the ).+)$/u;
 const HAVE =
-  /^(?:have|has) ((?:an?|my|our|two|three) (?:[\p{L}-]+ ){0,3}(?:appointment|interview|exam|test|flight|meeting|surgery|check-?up|deadline|presentation|wedding|trip|concert|gig|race|conference|class|show|competition|recital|demo|talk)\b.*)$/iu;
+  /^(?:have|has) ((?:an?|my|our|two|three) (?:[\p{L}'-]+ ){0,3}(?:appointment|interview|exam|test|flight|meeting|surgery|check-?up|deadline|presentation|wedding|trip|concert|gig|race|conference|class|show|competition|recital|demo|talk)\b.*)$/iu;
 const OCCASION =
   /^(?:my|our) ((?:[\p{L}'-]+ ){0,3}(?:wedding|exam|flight|appointment|interview|deadline|anniversary|birthday party|surgery|operation|due date|graduation|trip|vacation|holiday|concert|show|recital|conference talk|talk|release|launch|demo|move|marathon|race|thesis defen[cs]e|contract|lease|visa|passport|subscription|sprint|grand opening|opening|party|meeting|check-?up)) (?:is|starts|begins|ends|expires|is scheduled(?: for)?|is due|will be|takes place|runs out)\b ?(.*)$/iu;
 
@@ -62,6 +64,8 @@ export function plans(clause: Clause): Draft[] {
   }
   const now = PROGRESSIVE.exec(clause.rest)?.[1];
   if (now !== undefined) return plan(clause, is, now, 0.85, true);
+  const be = WILL_BE.exec(clause.rest)?.[1];
+  if (be !== undefined) return plan(clause, "will be", be, 0.75, true);
   const will = WILL.exec(clause.rest)?.[1];
   if (will !== undefined) return plan(clause, "will", will, 0.75, true);
   const planned = PLANNING.exec(clause.rest)?.[1];

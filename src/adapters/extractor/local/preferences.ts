@@ -112,7 +112,7 @@ function preferring(rest: string, clause: Clause): Draft[] {
 }
 
 const PASSION =
-  /^(.+?)(?:'s| is| are| has been| has always been) (?:my|one of my) (?:(?:biggest|big|true|real|greatest|main) )*(passions?|hobby|hobbies|favou?rites?|faves?|stress relief|stress fix|stress-buster|guilty pleasure|happy place)$/iu;
+  /^(.+?)(?:'s| is| are| has been| has always been) (?:my|one of my) (?:(?:biggest|big|true|real|greatest|main) )*(passions?|hobby|hobbies|favou?rites?|faves?|stress relief|guilty pleasure|happy place)$/iu;
 const FAVOURITE =
   /^(?:my|our) (?:(?:all-time|absolute|all time|personal) )?(?:favou?rite|fave|fav) (.+?) (?:is|are|has always been|would be) (.+)$/i;
 const FAVOURITE_LAST = /^(.+?) (?:is|are) (?:my|our) (?:all-time |absolute )?(?:favou?rite|fave|fav) ([\p{L} ]+)$/iu;

@@ -12,7 +12,7 @@ const PLATFORM =
 const tool = (name: string) => keyOf(name).replace(/ v?\d+(?:\.\d+)*$/, "");
 
 export function uses(clause: Clause): Draft[] {
-  const platform = PLATFORM.exec(clause.rest)?.[1];
+  const platform = phrase(PLATFORM.exec(clause.rest)?.[1] ?? "", { words: 6 });
   if (platform !== undefined && clause.relative === null)
     return [
       draft(clause, {
@@ -57,7 +57,7 @@ function decided(clause: Clause, words: string, said: string): Draft {
   return draft(clause, {
     ...(group ? { subject: "project", scope: "own" as const } : {}),
     predicate: `decision:${keyOf(topic)}`,
-    content: `${group ? "The team" : named(clause)} ${words}`,
+    content: `${group ? "The team" : named(clause)} ${words} ${clause.when?.("future")?.words ?? ""}`,
     permanence: "stable",
     importance: 6,
     confidence: 0.9,
@@ -105,6 +105,41 @@ export function practices(clause: Clause): Draft[] {
       permanence: "stable",
       importance: 6,
       turns: true,
+    }),
+  ];
+}
+
+const DONE_WITH =
+  /^(deploy|host|build|test|ship|release|log|monitor|bundle|lint|format)\b((?: (?:everything|our \p{L}+|the \p{L}+))?) (via|on|with|using|through|to) (\p{Lu}.*|[a-z]+)$/u;
+const OURS =
+  /^(?:my|our) ((?:[\p{L}-]+ )?(?:api|backend|front ?end|app|service|codebase|website|project|cli|server|database|library)) (?:is|are) ((?:written|built|implemented|hosted|deployed|running) (?:in|on|with|using|at) .+)$/iu;
+
+/** "We deploy via Buildkite", "our API is written in Go". */
+export function means(clause: Clause): Draft[] {
+  if (clause.among || clause.when !== undefined) return [];
+  const ours = OURS.exec(clause.rest);
+  const how = ours === null ? undefined : phrase(ours[2] ?? "", { strict: true, words: 8 });
+  const of = { subject: "project", scope: "own", permanence: "stable", importance: 6 } as const;
+  if (ours !== null && how !== undefined) {
+    const what = `${ours[1]} ${/^\p{L}+/u.exec(how)?.[0]}`;
+    return [
+      draft(clause, {
+        ...of,
+        predicate: keyOf(what).replace(/ /g, "_"),
+        content: `The project's ${ours[1]} is ${how}`,
+      }),
+    ];
+  }
+  const done = clause.plural ? DONE_WITH.exec(clause.rest) : null;
+  const tool = done === null ? undefined : phrase(done[4] ?? "", { strict: true, words: 5 });
+  if (done === null || tool === undefined) return [];
+  const act = thirdPerson(done[1] ?? "");
+  return [
+    draft(clause, {
+      ...of,
+      predicate: `${act}_with`,
+      content: `The team ${act}${(done[2] ?? "").replace(/\bour\b/, "its")} ${done[3]} ${tool}`,
+      value: tool,
     }),
   ];
 }

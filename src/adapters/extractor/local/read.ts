@@ -11,7 +11,7 @@ import { instruction, rememberedIn } from "./instructions.ts";
 import { keyOf, phrase } from "./phrases.ts";
 import { plans } from "./plans.ts";
 import { favouriteFirst, preferences } from "./preferences.ts";
-import { decisions, practices, resolve, uses } from "./project.ts";
+import { decisions, means, practices, resolve, uses } from "./project.ts";
 import { pursuits } from "./pursuits.ts";
 import { sentencesOf } from "./speech.ts";
 
@@ -20,7 +20,7 @@ export interface Reading {
   readonly rules: readonly string[];
 }
 
-const FINDERS = [changes, decisions, identity, family, preferences, events, plans, pursuits, practices, uses];
+const FINDERS = [changes, decisions, identity, family, preferences, events, plans, pursuits, practices, means, uses];
 
 function factsIn(clause: Clause): readonly Draft[] {
   for (const find of clause.other ? [identity, preferences] : FINDERS) {
@@ -41,7 +41,7 @@ function bareClause(setting: Setting): Clause | undefined {
     company: "",
     relative: null,
     rest: "",
-    recent: false,
+    recent: null,
     hedged: false,
     when: undefined,
     day,

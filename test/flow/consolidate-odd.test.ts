@@ -1,0 +1,85 @@
+/** Answers that fit the schema and yet are odd, and a run that is overtaken: the job goes on, and nothing is half written. */
+import { expect, it } from "vitest";
+import type { Material } from "../../src/adapters/extractor/port.ts";
+import { consolidate } from "../../src/memory/consolidate.ts";
+import { runJob } from "../support/job-runs.ts";
+import { fact, type Reply, scripted } from "../support/scripted-extractor.ts";
+import { type House, onEachStore } from "../support/stores.ts";
+
+const told = (house: House, content: string, speaker = "user") =>
+  house.call("memory_store_episode", { content, speaker });
+const run = (house: House, answer: (material: Material) => Reply) =>
+  runJob(house, consolidate, { extractor: scripted(answer).extractor });
+const facts = (house: House) =>
+  house.db.query<{ content: string; validity: string; confidence: number }>(
+    "select content, validity, confidence from facts order by created_at, id",
+  );
+
+onEachStore("consolidation, oddly answered,", (open) => {
+  it("drops what has no name, no time or no place, and keeps the rest of the answer", async () => {
+    const house = await open({ model: false });
+    await told(house, "I like plums");
+    const { counts } = await run(house, () => ({
+      facts: [
+        fact("-", "The user likes plums.", ["e1"]),
+        fact("likes:plums", "The user likes plums.", ["e1"], { subject: "_" }),
+        fact("stays_in", "The user stays in Oslo.", ["e1"], { valid_from: "2027-02-01", valid_to: "2027-01-01" }),
+        fact("likes:plums", "The user likes plums.", ["e1"], { valid_to: "9999-12-31", tags: ["fruit", "fruit"] }),
+      ],
+    }));
+    expect(counts).toEqual({ episodes_consolidated: 1, facts_created: 1, dropped_nameless: 2, dropped_over: 1 });
+    expect(await facts(house)).toMatchObject([{ content: "The user likes plums.", validity: "active" }]);
+  });
+
+  it("supersedes a fact once when two items say so, and lowers none that is gone", async () => {
+    const house = await open({ model: false });
+    await told(house, "I live in Porto");
+    await run(house, () => ({ facts: [fact("lives_in", "The user lives in Porto.", ["e1"])] }));
+    house.later(1);
+    await told(house, "I moved from Porto to Graz, my address is Inn 3");
+    await told(house, "lives: Porto", "tool");
+    const { counts } = await run(house, () => ({
+      facts: [
+        fact("home", "The home of the user is in Graz.", ["e1"], { supersedes: "f1" }),
+        fact("address", "The address of the user is Inn 3.", ["e1"], { supersedes: "f1" }),
+        fact("street", "The street of the user is called Inn.", ["e1"], { contradicts: "f1" }),
+      ],
+      confirmations: [{ id: "f1", episodes: ["e2"] }],
+    }));
+    expect(counts).toEqual({
+      ...{ episodes_consolidated: 2, facts_superseded: 1, facts_created: 2, dropped_outdated: 1 },
+    });
+    const [porto, ...rest] = await facts(house);
+    expect(porto).toEqual({ content: "The user lives in Porto.", validity: "superseded", confidence: 0.8 });
+    expect(rest.map(({ validity, confidence }) => [validity, confidence])).toEqual(Array(3).fill(["active", 0.8]));
+    expect((await house.call("memory_search", { query: "lives Porto", types: ["fact"] })).results).toEqual([]);
+  });
+
+  it("writes nothing when its lease was taken from it meanwhile, and leaves the episodes to the other one", async () => {
+    const house = await open({ model: false });
+    await told(house, "I live in Porto");
+    const extractor = scripted(() => ({ facts: [fact("lives_in", "The user lives in Porto.", ["e1"])] })).extractor;
+    let given: { run_id?: string } = {};
+    const slow = {
+      ...extractor,
+      async extract(...asked: Parameters<typeof extractor.extract>) {
+        house.later(1 / 24);
+        given = await house.call("memory_consolidate", {});
+        return extractor.extract(...asked);
+      },
+    };
+    const report = await runJob(house, consolidate, { extractor: slow });
+    expect(report.counts).toEqual({});
+    expect(report.notes.join()).toContain("its lease is over");
+    expect(await facts(house)).toEqual([]);
+    const graz = { run_id: given.run_id, facts: [fact("lives_in", "The user lives in Graz.", ["e1"])] };
+    expect((await house.call("memory_consolidate", graz)).counts).toEqual({
+      episodes_consolidated: 1,
+      facts_created: 1,
+    });
+    expect(await house.db.query("select state from consolidation_runs order by started_at")).toEqual([
+      { state: "lost" },
+      { state: "done" },
+    ]);
+  });
+});
