@@ -72,7 +72,7 @@ export function factBook(known: Known, batch: Batch) {
       tags: learned.tags,
       trust,
       valid_from: learned.valid_from === null ? null : new Date(learned.valid_from),
-      valid_to: learned.valid_to === null ? null : new Date(Date.parse(learned.valid_to) + DAY_MS),
+      valid_to: learned.valid_to === null ? null : endOf(learned.valid_to),
     };
   }
 
@@ -222,6 +222,9 @@ export function factBook(known: Known, batch: Batch) {
     changes: (): Change[] => [...[...fresh.values()].map(changeOf), ...confirmed.changes(), ...disputes.values()],
   };
 }
+
+/** The last day that can be written stands for no end: the one after it could not be stored. */
+const endOf = (day: string): Date | null => (day === "9999-12-31" ? null : new Date(Date.parse(day) + DAY_MS));
 
 const endsBeforeItBegins = ({ valid_from, valid_to }: FactDraft): boolean =>
   valid_from !== null && valid_to !== null && valid_to <= valid_from;

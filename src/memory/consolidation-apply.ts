@@ -162,8 +162,9 @@ async function storeRule(
   // Not among the known ones because it has expired or become a warning.
   const twin = await lockTwinRule(writing.sql, caller.tenant, row.scope, ruleKey(row.content));
   if (twin !== undefined) {
-    if (twin.maturity !== "anti_pattern") await sayAgain(call, writing, twin, sk);
-    return twin.id;
+    if (twin.maturity === "anti_pattern") return twin.id;
+    await sayAgain(call, writing, twin, sk);
+    return confirmRule(applying, twin.id, change.episodes);
   }
   await insertRule(writing.sql, row);
   const until = visibleUntil(memory, row);

@@ -24,7 +24,7 @@ export async function maintain(memory: Memory, options: MaintainOptions): Promis
   const steps = [
     () => foldAll(memory, stop),
     () => embedMissing(memory, stop),
-    () => fit(memory),
+    () => fitServing(memory),
     () => dropStaleKeys(db, new Date(clock.now().getTime() - KEPT_KEYS_MS), CALL_KEY_PREFIX),
     async () => db.maintain?.(options.level),
   ];
@@ -35,7 +35,7 @@ export async function maintain(memory: Memory, options: MaintainOptions): Promis
 }
 
 /** A store without the index it deserves is slow; without the statistics of the steps that follow it would be slower by far. */
-async function fit(memory: Memory): Promise<void> {
+async function fitServing(memory: Memory): Promise<void> {
   const { serving } = memory.versions;
   try {
     if (serving) await fitIndex(memory, serving);

@@ -82,4 +82,21 @@ onEachStore("consolidation, oddly answered,", (open) => {
       { state: "done" },
     ]);
   });
+
+  it("brings back a rule that has expired, on the word of those who say it again", async () => {
+    const house = await open({ model: false });
+    const answer = () => ({ rules: [{ content: "Deploy on Friday.", episodes: ["e1"] }] });
+    await told(house, "Always deploy on Friday");
+    await run(house, answer);
+    await house.db.query("update rules set validity = 'expired'");
+    house.later(1);
+    const { id } = await told(house, "As I said: deploy on Friday!");
+    await run(house, answer);
+    expect(await house.db.query("select validity from rules")).toEqual([{ validity: "active" }]);
+    expect(await house.db.query("select relation from memory_links where source_id = $1", [id])).toEqual([
+      { relation: "supports" },
+    ]);
+    await house.db.query("update episodes set consolidation_status = 'pending'");
+    expect((await run(house, answer)).counts).toEqual({ episodes_consolidated: 2, dropped_unchanged: 1 });
+  });
 });

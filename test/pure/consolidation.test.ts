@@ -66,8 +66,7 @@ describe("laws of a decision", () => {
         if (!["supersede_fact", "confirm_fact", "confirm_rule"].includes(change.kind)) continue;
         const rank = trustRank(trustOf(batch.witnesses, change.episodes));
         for (const known of [...shelf.facts.filter((fact) => !isOver(fact)), ...shelf.rules])
-          if (touched(change).includes(known.id))
-            expect(trustRank(known.trust)).toBeLessThanOrEqual(rank);
+          if (touched(change).includes(known.id)) expect(trustRank(known.trust)).toBeLessThanOrEqual(rank);
       }
     });
   });
