@@ -19,6 +19,9 @@ import { type Gate, openPlace, type Place, RUN_AT, type Run, type Sentence, with
 import { administer, cloneDatabase, freshDatabase } from "../support/postgres.ts";
 import { migratedSnapshot, openHouse } from "../support/stores.ts";
 
+/** Consolidation asks somebody outside and has its own test: consolidate-kill. */
+const KILLED = JOB_NAMES.filter((name) => name !== "consolidate");
+
 const VICTIM = fileURLToPath(new URL("../support/job-victim.ts", import.meta.url));
 /** Moments of death are drawn anew in every run; a failure tells the seed. */
 const SEED = Number(process.env.SEED ?? randomInt(1_000_000));
@@ -252,8 +255,7 @@ for (const { store, open, server, points } of [
       return withJob(db, job, (run) => use(run, db));
     };
 
-    // Consolidation asks somebody outside and has its own test: consolidate-kill.
-    it.each(JOB_NAMES.filter((name) => name !== "consolidate"))("%s: killed and run again, the end is the same", async (job) => {
+    it.each(KILLED)("%s: killed and run again, the end is the same", async (job) => {
       const gates: Gate[] = [];
       const wanted = await inCopy(await stock.copy(job), job, async (run, db) => {
         const report = await run((gate) => gates.push(gate));
@@ -263,7 +265,7 @@ for (const { store, open, server, points } of [
       });
       expect(wanted.wrong).toEqual([]);
 
-      const left = deaths(points, gates, drawing(SEED + JOB_NAMES.indexOf(job)));
+      const left = deaths(points, gates, drawing(SEED + KILLED.indexOf(job)));
       const lane = async () => {
         for (let death = left.pop(); death !== undefined; death = left.pop()) {
           const words = `seed ${SEED}: ${JSON.stringify(death)} (${gates[death.gate]}) of ${gates.length}`;
