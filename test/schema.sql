@@ -1,3 +1,36 @@
+create table consolidation_runs (
+  id uuid not null,
+  tenant_id text not null,
+  butler text not null,
+  state text not null,
+  provider text not null,
+  model text not null,
+  episode_ids uuid[] not null,
+  lease_until timestamp with time zone not null,
+  started_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  input jsonb,
+  answer jsonb,
+  decisions jsonb,
+  counts jsonb,
+  input_tokens integer not null default 0,
+  output_tokens integer not null default 0,
+  cost_usd double precision not null default 0,
+  reserved_usd double precision not null default 0,
+  duration_ms integer,
+  error text,
+  constraint consolidation_runs_butler_check CHECK ((butler <> ''::text)),
+  constraint consolidation_runs_check CHECK (((state = 'running'::text) = (finished_at IS NULL))),
+  constraint consolidation_runs_cost_usd_check CHECK ((cost_usd >= (0)::double precision)),
+  constraint consolidation_runs_input_tokens_check CHECK ((input_tokens >= 0)),
+  constraint consolidation_runs_output_tokens_check CHECK ((output_tokens >= 0)),
+  constraint consolidation_runs_pkey PRIMARY KEY (id),
+  constraint consolidation_runs_provider_check CHECK ((provider <> ''::text)),
+  constraint consolidation_runs_reserved_usd_check CHECK ((reserved_usd >= (0)::double precision)),
+  constraint consolidation_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text, 'lost'::text, 'released'::text]))),
+  constraint consolidation_runs_tenant_id_check CHECK ((tenant_id <> ''::text))
+);
+
 create table embedding_versions (
   id integer not null generated always as identity,
   model text not null,
@@ -70,6 +103,7 @@ create table episodes (
   importance double precision not null default 5,
   tags text[] not null default '{}'::text[],
   metadata jsonb not null default '{}'::jsonb,
+  trust text not null default 'agent'::text,
   constraint episodes_butler_check CHECK ((butler <> ''::text)),
   constraint episodes_check CHECK (((validity = 'retracted'::text) = (forgotten_at IS NOT NULL))),
   constraint episodes_consolidation_attempts_check CHECK ((consolidation_attempts >= 0)),
@@ -83,6 +117,7 @@ create table episodes (
   constraint episodes_source_check CHECK ((source <> ''::text)),
   constraint episodes_tenant_id_check CHECK ((tenant_id <> ''::text)),
   constraint episodes_tier_check CHECK ((tier = ANY (ARRAY['eden'::text, 'mid'::text, 'long'::text]))),
+  constraint episodes_trust_check CHECK ((trust = ANY (ARRAY['tool'::text, 'imported'::text, 'agent'::text, 'user'::text]))),
   constraint episodes_validity_check CHECK ((validity = ANY (ARRAY['active'::text, 'retracted'::text])))
 ) with (fillfactor=85);
 
@@ -117,6 +152,7 @@ create table facts (
   importance double precision not null default 5,
   tags text[] not null default '{}'::text[],
   metadata jsonb not null default '{}'::jsonb,
+  trust text not null default 'agent'::text,
   constraint facts_check CHECK (((validity = 'retracted'::text) = (forgotten_at IS NOT NULL))),
   constraint facts_check1 CHECK (((valid_to IS NULL) OR (valid_from IS NULL) OR (valid_to >= valid_from))),
   constraint facts_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision))),
@@ -134,6 +170,7 @@ create table facts (
   constraint facts_subject_check CHECK ((subject <> ''::text)),
   constraint facts_supersedes_id_fkey FOREIGN KEY (supersedes_id) REFERENCES facts(id),
   constraint facts_tenant_id_check CHECK ((tenant_id <> ''::text)),
+  constraint facts_trust_check CHECK ((trust = ANY (ARRAY['tool'::text, 'imported'::text, 'agent'::text, 'user'::text]))),
   constraint facts_validity_check CHECK ((validity = ANY (ARRAY['active'::text, 'fading'::text, 'superseded'::text, 'expired'::text, 'retracted'::text])))
 ) with (fillfactor=85);
 
@@ -165,7 +202,7 @@ create table job_runs (
   constraint job_runs_job_check CHECK ((job <> ''::text)),
   constraint job_runs_pkey PRIMARY KEY (id),
   constraint job_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text, 'dead_letter'::text]))),
-  constraint job_runs_trigger_check CHECK ((trigger = ANY (ARRAY['schedule'::text, 'missed'::text, 'manual'::text])))
+  constraint job_runs_trigger_check CHECK ((trigger = ANY (ARRAY['schedule'::text, 'missed'::text, 'manual'::text, 'backlog'::text])))
 );
 
 create table lex_block (
@@ -217,7 +254,7 @@ create table memory_events (
   subrequest_id text,
   segment_id text,
   payload jsonb not null,
-  constraint memory_events_entity_type_check CHECK ((entity_type = ANY (ARRAY['episode'::text, 'fact'::text, 'rule'::text, 'read'::text, 'embedding_version'::text]))),
+  constraint memory_events_entity_type_check CHECK ((entity_type = ANY (ARRAY['episode'::text, 'fact'::text, 'rule'::text, 'read'::text, 'embedding_version'::text, 'consolidation'::text]))),
   constraint memory_events_event_type_check CHECK ((event_type <> ''::text)),
   constraint memory_events_id_key UNIQUE (id),
   constraint memory_events_payload_check CHECK ((jsonb_typeof(payload) = 'object'::text)),
@@ -286,6 +323,7 @@ create table rules (
   importance double precision not null default 5,
   tags text[] not null default '{}'::text[],
   metadata jsonb not null default '{}'::jsonb,
+  trust text not null default 'agent'::text,
   constraint rules_check CHECK ((applied_count = (success_count + harmful_count))),
   constraint rules_check1 CHECK (((validity = 'retracted'::text) = (forgotten_at IS NOT NULL))),
   constraint rules_check2 CHECK (((maturity <> 'anti_pattern'::text) OR (original_content IS NOT NULL))),
@@ -304,6 +342,7 @@ create table rules (
   constraint rules_source_check CHECK ((source <> ''::text)),
   constraint rules_success_count_check CHECK ((success_count >= 0)),
   constraint rules_tenant_id_check CHECK ((tenant_id <> ''::text)),
+  constraint rules_trust_check CHECK ((trust = ANY (ARRAY['tool'::text, 'imported'::text, 'agent'::text, 'user'::text]))),
   constraint rules_validity_check CHECK ((validity = ANY (ARRAY['active'::text, 'fading'::text, 'expired'::text, 'retracted'::text])))
 ) with (fillfactor=85);
 
@@ -320,8 +359,12 @@ create table shelves (
   constraint shelves_type_check CHECK ((type = ANY (ARRAY['episode'::text, 'fact'::text, 'rule'::text])))
 );
 
+CREATE INDEX consolidation_runs_latest ON public.consolidation_runs USING btree (tenant_id, butler, started_at DESC);
+CREATE UNIQUE INDEX consolidation_runs_one ON public.consolidation_runs USING btree (tenant_id, butler) WHERE (state = 'running'::text);
+CREATE INDEX consolidation_runs_spend ON public.consolidation_runs USING btree (started_at) WHERE ((cost_usd > (0)::double precision) OR (reserved_usd > (0)::double precision));
 CREATE INDEX embeddings_shelf ON public.embeddings USING btree (sk, version_id);
 CREATE INDEX episodes_capacity ON public.episodes USING btree (tenant_id, butler, tier, created_at) WHERE (validity = 'active'::text);
+CREATE INDEX episodes_dead ON public.episodes USING btree (tenant_id, butler, created_at, id) WHERE (consolidation_status = ANY (ARRAY['failed'::text, 'dead_letter'::text]));
 CREATE INDEX episodes_expiry ON public.episodes USING btree (expires_at);
 CREATE UNIQUE INDEX episodes_once ON public.episodes USING btree (tenant_id, butler, content_key) WHERE (validity = 'active'::text);
 CREATE INDEX episodes_pending ON public.episodes USING btree (tenant_id, butler, created_at, id) WHERE (consolidation_status = 'pending'::text);

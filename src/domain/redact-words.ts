@@ -31,7 +31,8 @@ function nameWords(name: string): string[] {
 
 /** `dbPassword`, `FOO_TOKEN`, `x-api-key` … but not `token_budget`, `primary_key`, `idempotency_key` or `PWD`. */
 export function classifyName(name: string): NameClass | undefined {
-  if (name.length > 100 || name === "PWD" || name === "OLDPWD") return undefined;
+  // Our own mark for a token that was taken out is no name of one.
+  if (name.length > 100 || name === "PWD" || name === "OLDPWD" || name.startsWith("[redacted:")) return undefined;
   const words = nameWords(name);
   const last = words.at(-1) ?? "";
   const before = words.at(-2);

@@ -4,6 +4,7 @@ import { idf } from "../domain/bm25.ts";
 import { type Question, type Reading, read, type Witness } from "../domain/late-interaction.ts";
 import { lexemes } from "../domain/lexemes.ts";
 import type { QueryToken } from "../domain/max-sim.ts";
+import { firstName } from "../domain/names.ts";
 import { h40 } from "../domain/postings.ts";
 import { RERANK_AROUND, reach } from "../domain/recipe.ts";
 import type { Surroundings } from "../store/evidence.ts";
@@ -37,9 +38,25 @@ export function readClosely(
   return read(
     question,
     candidates.map(({ id }) => id),
-    witnesses,
+    asSpokenFor(candidates, witnesses, names),
     memory.recipe,
   );
+}
+
+/** A fact about somebody stands for what they said: else a question about Ada would prefer all that Ada says to what is known of her. */
+function asSpokenFor(
+  candidates: readonly Candidate[],
+  witnesses: ReadonlyMap<string, Witness>,
+  names: readonly string[],
+): ReadonlyMap<string, Witness> {
+  if (names.length === 0) return witnesses;
+  const all = new Map(witnesses);
+  for (const { id, subject } of candidates) {
+    const witness = all.get(id);
+    const name = firstName(subject);
+    if (witness !== undefined && name !== undefined) all.set(id, { ...witness, name, withNamed: names.includes(name) });
+  }
+  return all;
 }
 
 /** A prompt of many words is asked by its most telling ones: each costs a comparison with every token of every candidate. */

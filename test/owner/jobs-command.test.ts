@@ -82,6 +82,7 @@ describe("a daemon", { timeout: LONG }, () => {
     await vi.waitFor(() => expect(ownerNote(home)).toBeUndefined(), { timeout: 90_000, interval: 200 });
     const notes = JSON.parse(readFileSync(join(home, "run", "schedule.json"), "utf8"));
     expect(Object.keys(notes.general.last).toSorted()).toEqual([
+      "consolidate",
       "decay_sweep",
       "episode_cleanup",
       "hygiene",

@@ -41,7 +41,7 @@ describe("a fold of the stream", () => {
   it("stores whole rows, sets columns, and leaves the payload as it was", () => {
     const stored = event("fact.stored", "f1", { row: { id: "f1", content: "a", validity: "active" } });
     const ledger = fold(stored, event("fact.confirmed", "f1", { set: { validity: "fading" }, from: "active" }));
-    expect(ledger.memories.fact.get("f1")).toEqual({ id: "f1", content: "a", validity: "fading" });
+    expect(ledger.memories.fact.get("f1")).toEqual({ id: "f1", content: "a", validity: "fading", trust: "agent" });
     expect(stored.payload).toEqual({ row: { id: "f1", content: "a", validity: "active" } });
   });
 
@@ -53,7 +53,7 @@ describe("a fold of the stream", () => {
     );
     expect(ledger.links).toHaveLength(2);
     expect(ledger.applications).toEqual([{ id: "a1" }]);
-    expect(ledger.memories.rule.get("r1")).toEqual({ id: "r1", harmful_count: 1 });
+    expect(ledger.memories.rule.get("r1")).toEqual({ id: "r1", harmful_count: 1, trust: "agent" });
   });
 
   it("takes a deleted episode away with its meetings, and counts nothing for it afterwards", () => {
