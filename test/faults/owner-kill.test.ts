@@ -7,7 +7,7 @@ import { verifyLexical } from "../../src/store/lexical-check.ts";
 import { agent, butler, cleanUp, ownerNote, seededHome } from "../support/owner-processes.ts";
 
 const LONG = 300_000;
-const KILLS = 12;
+const KILLS = 20;
 afterAll(cleanUp, LONG);
 
 test("kill -9 of the owner during a write loop, twenty times", { timeout: LONG }, async () => {
