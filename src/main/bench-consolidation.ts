@@ -61,9 +61,8 @@ export async function benchConsolidation(wishes: ConsolidationWishes, { environm
 /** Null when there are none for this file. */
 async function judgedOf(data: DataSet, file: string) {
   const text = await readFile(JUDGEMENTS, "utf8").catch(() => undefined);
-  const kept = text === undefined ? undefined : readJudgements(text);
-  if (kept === undefined || basename(kept.data, ".json") !== basename(file, ".json")) return null;
-  return holdAgainst(kept, allItems(data, learn));
+  const kept = text === undefined ? undefined : readJudgements(text, basename(file, ".json"));
+  return kept === undefined ? null : holdAgainst(kept, allItems(data, learn));
 }
 
 async function inNewStore<T>(

@@ -195,8 +195,8 @@ async function databases(): Promise<Stock> {
 
 // An embedded store takes seconds of work to open, once for each victim and once for what comes after them.
 for (const { name, open, server, points } of [
-  { name: "PGlite", open: folders, server: false, points: 6 },
-  { name: "PostgreSQL", open: databases, server: true, points: 44 },
+  { name: "PGlite", open: folders, server: false, points: 3 },
+  { name: "PostgreSQL", open: databases, server: true, points: 47 },
 ])
   describe.skipIf(server && inject("postgresUrl") === undefined)(`consolidation killed on ${name}`, () => {
     let stock: Stock;

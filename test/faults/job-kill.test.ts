@@ -239,8 +239,8 @@ async function databases(): Promise<Stock> {
 
 // An embedded store takes seconds of work to open, once for the victim and once for what comes after it.
 for (const { store, open, server, points } of [
-  { store: "PGlite", open: folders, server: false, points: 2 },
-  { store: "PostgreSQL", open: databases, server: true, points: 4 },
+  { store: "PGlite", open: folders, server: false, points: 1 },
+  { store: "PostgreSQL", open: databases, server: true, points: 3 },
 ])
   describe.skipIf(server && inject("postgresUrl") === undefined)(`kill -9 on ${store}`, () => {
     let stock: Stock;

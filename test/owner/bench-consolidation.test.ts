@@ -66,17 +66,15 @@ describe("butler bench consolidation", { timeout: LONG }, () => {
 });
 
 test("verdicts count for what the extractor still says", () => {
-  const kept = readJudgements(
-    JSON.stringify({
-      data: "talk",
-      extractor: "local",
-      judged: [
-        { corpus: "c1", memory: "m1", nth: 0, hash: "aa", verdict: "right" },
-        { corpus: "c1", memory: "m1", nth: 1, hash: "bb", verdict: "wrong", why: "not said" },
-        { corpus: "c1", memory: "m9", nth: 0, hash: "aa", verdict: "right" },
-      ],
-    }),
-  );
+  const judged = [
+    { corpus: "c1", memory: "m1", nth: 0, hash: "aa", verdict: "right" },
+    { corpus: "c1", memory: "m1", nth: 1, hash: "bb", verdict: "wrong", why: "not said" },
+    { corpus: "c1", memory: "m9", nth: 0, hash: "aa", verdict: "right" },
+  ];
+  const file = JSON.stringify({ sets: [{ data: "talk", extractor: "local", judged }] });
+  expect(readJudgements(file, "papers")).toBeUndefined();
+  const kept = readJudgements(file, "talk");
+  if (kept === undefined) throw new Error("the verdicts on the talk are there");
   const item = { corpus: "c1", memory: "m1" };
   const items = [
     { ...item, nth: 0, hash: "aa" },
@@ -85,7 +83,7 @@ test("verdicts count for what the extractor still says", () => {
   expect(holdAgainst(kept, items)).toEqual({ judged: 2, right: 1, gone: 1 });
   // Other words are another item.
   expect(holdAgainst(kept, [{ ...item, nth: 0, hash: "cc" }])).toEqual({ judged: 0, right: 0, gone: 3 });
-  expect(() => readJudgements('{"judged":[{"verdict":"perhaps"}]}')).toThrow();
+  expect(() => readJudgements('{"sets":[{"judged":[{"verdict":"perhaps"}]}]}', "talk")).toThrow();
 });
 
 test("a sample is the same for everybody, and of another seed another one", () => {

@@ -23,7 +23,7 @@ async function bench(args: readonly string[], modelDir = TEST_MODEL_CACHE): Prom
 }
 
 describe("butler bench intent", { timeout: LONG }, () => {
-  test("asks every prompt with and without, and the same twice gives the same figures", async () => {
+  test("asks every prompt with and without", async () => {
     const report = JSON.parse(await bench(["--prompts", "2", "--json"])) as IntentReport;
     expect(report).toMatchObject({ prompts: 8, facts: 40, rules: 14, episodes: 80 });
     for (const intent of ASKED) {
@@ -35,10 +35,7 @@ describe("butler bench intent", { timeout: LONG }, () => {
     }
     expect(report.found.both.all.block_600).toBeGreaterThan(0);
     expect(report.found.both.all.mrr).not.toBe(report.found["no routing"].all.mrr);
-    const { seconds, ...figures } = JSON.parse(await bench(["--prompts", "2", "--json"])) as IntentReport;
-    expect({ ...figures, seconds: report.seconds }).toEqual(report);
     expect(intentLines(report).join("\n")).toContain("8 prompts to 134 invented memories");
-    expect(seconds).toBeGreaterThan(0);
   });
 
   test("refuses what it cannot measure, with words", async () => {

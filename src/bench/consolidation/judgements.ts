@@ -4,6 +4,7 @@ import type { Judged } from "./figures.ts";
 import type { ItemKey } from "./sample.ts";
 
 const Judgements = z.object({
+  /** The file, without its ending. */
   data: z.string(),
   extractor: z.string(),
   judged: z.array(
@@ -18,7 +19,11 @@ const Judgements = z.object({
 });
 export type Judgements = z.infer<typeof Judgements>;
 
-export const readJudgements = (text: string): Judgements => Judgements.parse(JSON.parse(text));
+const File = z.object({ sets: z.array(Judgements) });
+
+/** The verdicts on what was learned from this data, if there are any. */
+export const readJudgements = (text: string, data: string): Judgements | undefined =>
+  File.parse(JSON.parse(text)).sets.find((set) => set.data === data);
 
 const nameOf = ({ corpus, memory, nth, hash }: ItemKey): string => JSON.stringify([corpus, memory, nth, hash]);
 
