@@ -2,46 +2,65 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { MemoryError } from "../domain/errors.ts";
-import { type ButlerConfig, defaultButler, parseButlerToml } from "./config.ts";
-import { isMissing, readIfThere } from "./home.ts";
+import { type ButlerConfig, type Checked, checkButlerToml, configError, defaultButler } from "./config.ts";
+import { isMissing, readIfThere, reasonOf } from "./home.ts";
 
 export type Roster = readonly ButlerConfig[];
+
+export interface RosterEntry {
+  /** The name of its folder. */
+  readonly name: string;
+  readonly folder: string;
+  readonly file: string;
+  readonly checked: Checked;
+}
 
 /** Without a roster there is one butler, `general`. */
 export function loadRoster(folder: string | undefined): Roster {
   if (folder === undefined) return [defaultButler("general")];
-  const butlers: ButlerConfig[] = [];
-  const faults: string[] = [];
-  for (const name of foldersOf(folder)) {
-    const file = join(folder, name, "butler.toml");
-    const text = readIfThere(file);
-    if (text === undefined) continue;
-    try {
-      butlers.push(namedAfterFolder(parseButlerToml(text, file), name, file));
-    } catch (error) {
-      if (!(error instanceof MemoryError)) throw error;
-      faults.push(error.message);
-    }
-  }
-  if (faults.length > 0) throw new MemoryError("invalid_input", faults.join("\n"));
-  if (butlers.length === 0) {
+  const entries = readRoster(folder);
+  const faults = entries.flatMap(({ checked }) => (checked.ok ? [] : checked.faults));
+  if (faults.length > 0) throw configError(faults);
+  return entries.flatMap(({ checked }) => (checked.ok ? [checked.config] : []));
+}
+
+/** Those that have a store in this house, and so need a model here. */
+export const keepers = (roster: Roster): Roster =>
+  roster.filter(({ memory }) => memory.enabled && memory.service === undefined);
+
+/** Every butler with its faults, if it has any: one that is wrong does not hide the others. */
+export function readRoster(folder: string): RosterEntry[] {
+  const names = foldersOf(folder);
+  const entries = names.flatMap((name) => {
+    const own = join(folder, name);
+    const file = join(own, "butler.toml");
+    const checked = checkFile(file, name, names);
+    if (checked === undefined) return [];
+    return [{ name, folder: own, file, checked: checked.ok ? inFolder(checked, own) : checked }];
+  });
+  if (entries.length === 0) {
     throw new MemoryError(
       "invalid_input",
       `The roster ${folder} holds no <name>/butler.toml; add one or leave BUTLER_ROSTER out.`,
     );
   }
-  return butlers;
+  return entries;
 }
 
-/** The folder, the data and the address all bear the butler's name, so they must be one name. */
-function namedAfterFolder(config: ButlerConfig, folder: string, file: string): ButlerConfig {
-  if (config.name === folder) return config;
-  throw new MemoryError(
-    "invalid_input",
-    `${file}: butler.name: found "${config.name}", expected "${folder}", the name of its folder.`,
-    { field: "butler.name" },
-  );
+function checkFile(file: string, name: string, names: readonly string[]): Checked | undefined {
+  let text: string | undefined;
+  try {
+    text = readIfThere(file);
+  } catch (error) {
+    return { ok: false, faults: [{ file, key: "", message: `it cannot be read (${reasonOf(error)}).` }] };
+  }
+  return text === undefined ? undefined : checkButlerToml(text, file, { name, names });
 }
+
+const inFolder = (checked: Checked & { ok: true }, folder: string): Checked => ({
+  ...checked,
+  config: { ...checked.config, folder },
+});
 
 function foldersOf(folder: string): string[] {
   try {

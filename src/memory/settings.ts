@@ -8,6 +8,7 @@ import type { Tier, TierPolicy } from "../domain/tiers.ts";
 const share = z.number().min(0).max(1);
 const positive = z.number().positive();
 const count = z.number().int().positive();
+const variable = z.string().regex(/^[A-Za-z_]\w*$/, "the name of an environment variable, not its value");
 
 const Weights = z
   .strictObject({
@@ -17,7 +18,7 @@ const Weights = z
     confidence: share.default(0.1),
   })
   .refine((w) => Math.abs(w.relevance + w.importance + w.recency + w.confidence - 1) < 1e-9, {
-    message: "score_weights must add up to 1",
+    message: "weights that add up to 1, those you leave out at their defaults",
   });
 
 /** Shares of the token budget; what a section leaves unused goes to the next one. */
@@ -29,12 +30,23 @@ const Quotas = z
     episodes: share.default(0.2),
   })
   .refine((q) => q.profile + q.facts + q.rules + q.episodes <= 1 + 1e-9, {
-    message: "quotas must not add up to more than 1",
+    message: "shares that add up to at most 1, those you leave out at their defaults",
   });
 
 export const Settings = z
   .strictObject({
     enabled: z.boolean().default(true),
+    // The shared Memory Butler that keeps this butler's memories; without it they are kept here.
+    service: z
+      .string()
+      .superRefine((address, context) => {
+        const expected = expectedOfService(address);
+        if (expected !== undefined) context.addIssue(expected);
+      })
+      .optional(),
+    service_token_env: variable.default("BUTLER_SERVICE_TOKEN"),
+    // Wins over the variable.
+    service_token_file: z.string().min(1).optional(),
     embedding_model: z.literal("all-MiniLM-L6-v2").default("all-MiniLM-L6-v2"),
     embedding_dimensions: z.literal(384).default(384),
     embedding_variant: z.enum(["int8", "fp32"]).default("int8"),
@@ -47,7 +59,7 @@ export const Settings = z
         expiry_confidence_threshold: share.default(0.05),
       })
       .refine((f) => f.expiry_confidence_threshold <= f.retrieval_confidence_threshold, {
-        message: "expiry_confidence_threshold must not be above retrieval_confidence_threshold",
+        message: "an expiry_confidence_threshold that is not above retrieval_confidence_threshold",
       })
       .prefault({}),
     rules: z
@@ -110,10 +122,7 @@ export const Settings = z
         provider: z.enum(PROVIDERS).default("local"),
         model: z.string().min(1).optional(),
         base_url: z.url().optional(),
-        api_key_env: z
-          .string()
-          .regex(/^[A-Za-z_]\w*$/)
-          .optional(),
+        api_key_env: variable.optional(),
         daily_budget_usd: z.number().min(0).default(1),
         timeout_seconds: z.number().min(1).max(140).default(120),
         input_price: z.number().min(0).optional(),
@@ -125,6 +134,19 @@ export const Settings = z
   .describe("[modules.memory]");
 
 export type Settings = z.infer<typeof Settings>;
+
+const SERVICE_PATH = /\/(?:mcp|butlers\/[a-z][a-z0-9_-]{0,31}\/?)$/;
+
+/** What is missing in the address of a shared Memory Butler; undefined when it is one. */
+function expectedOfService(address: string): string | undefined {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    return 'an http or https address such as "http://127.0.0.1:4270/butlers/memory/mcp"';
+  if (url.username !== "" || url.password !== "")
+    return "an address without user and password: the token is read from service_token_file or service_token_env";
+  if (url.search !== "" || url.hash !== "") return "an address without ? and #";
+  return SERVICE_PATH.test(url.pathname) ? undefined : "an address that ends in /butlers/<name> or /mcp";
+}
 
 export function tierPolicy(settings: Settings, tier: Tier): TierPolicy {
   if (tier === "mid") return { ttlMs: settings.mid.ttl_days * DAY_MS, maxEntries: settings.mid.max_entries };

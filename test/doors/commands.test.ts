@@ -121,7 +121,7 @@ describe("butler doctor", () => {
     writeFileSync(join(home, "butlers", "ada", "store", "notes.txt"), "not a store");
     const roster = emptyHome();
     mkdirSync(join(roster, "ada"));
-    writeFileSync(join(roster, "ada", "butler.toml"), '[butler]\nname = "ada"\n');
+    writeFileSync(join(roster, "ada", "butler.toml"), '[butler]\nname = "ada"\n[modules.memory]\n');
     const { code, answer } = await json(home, ["doctor"], { BUTLER_ROSTER: roster, ...NO_MODEL });
     expect([code, answer.ok]).toEqual([1, false]);
     expect(stateOf(answer)).toMatchObject({

@@ -207,10 +207,10 @@ describe("what was asked for", () => {
     mkdirSync(join(roster, "cook"), { recursive: true });
     writeFileSync(join(roster, "cook", "butler.toml"), '[butler]\nname = "cook"\nrole = [\n');
     const variables = { BUTLER_ROSTER: roster };
-    expectSentence(await butler(home, ["up"], variables), 2, /cook\/butler\.toml: line \d+/);
+    expectSentence(await butler(home, ["up"], variables), 2, /cook\/butler\.toml:\d+:\d+: this is not TOML/);
     const behind = await butler(home, ["stats"], variables);
     expect(behind.code).not.toBe(0);
-    expectSentence(behind, behind.code ?? 0, /could not start: .*cook\/butler\.toml: line \d+/);
+    expectSentence(behind, behind.code ?? 0, /could not start: .*cook\/butler\.toml:\d+/);
     expectSentence(
       await butler(home, ["up"], { BUTLER_ROSTER: join(home, "nowhere") }),
       2,

@@ -84,7 +84,7 @@ describe("butler up", { timeout: LONG }, () => {
     writeFileSync(join(home, "r", "cook", "butler.toml"), '[butler]\nname = "cook"\nrole = "chef"\n');
     const { code, stderr } = await butler(home, ["up", "--roster", join(home, "r")]);
     expect(code).toBe(2);
-    expect(stderr).toContain('cook/butler.toml: butler.role: found "chef", expected one of "butler", "memory".');
+    expect(stderr).toContain('cook/butler.toml:3: butler.role: found "chef", expected one of "butler", "memory".');
   });
 });
 
@@ -115,7 +115,7 @@ describe("a PostgreSQL server", { timeout: LONG }, () => {
     const home = emptyHome();
     const name = `t${randomBytes(6).toString("hex")}`;
     mkdirSync(join(home, "r", name), { recursive: true });
-    writeFileSync(join(home, "r", name, "butler.toml"), `[butler]\nname = "${name}"\n`);
+    writeFileSync(join(home, "r", name, "butler.toml"), `[butler]\nname = "${name}"\n[modules.memory]\n`);
     const more = { BUTLER_DATABASE_URL: url ?? "", BUTLER_ROSTER: join(home, "r") };
     try {
       await butler(home, remember("kept on a server"), more);

@@ -47,7 +47,7 @@ describe("an owner asked to replay", () => {
       return outcome.ok ? undefined : outcome.error;
     };
     expect(await refusal("nobody")).toMatchObject({ code: "not_found" });
-    expect(await refusal("silent")).toMatchObject({ code: "unavailable", message: /switched off/ });
+    expect(await refusal("silent")).toMatchObject({ code: "unavailable", message: /has no memory/ });
     expect(await refusal("general")).toMatchObject({ code: "internal", message: /disk on fire/ });
     await owner.close();
   });

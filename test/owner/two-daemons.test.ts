@@ -49,7 +49,8 @@ describe.skipIf(url === "")("two daemons on one server", { timeout: LONG }, () =
     const roster = join(emptyHome(), "roster");
     mkdirSync(join(roster, name), { recursive: true });
     const schedule = JOBS.map((job) => `${job} = { cron = "${CRON}" }`).join("\n");
-    writeFileSync(join(roster, name, "butler.toml"), `[butler]\nname = "${name}"\n[butler.schedule]\n${schedule}\n`);
+    const toml = `[butler]\nname = "${name}"\n[butler.schedule]\n${schedule}\n[modules.memory]\n`;
+    writeFileSync(join(roster, name, "butler.toml"), toml);
     const variables = { BUTLER_DATABASE_URL: url, BUTLER_ROSTER: roster, BUTLER_LOG: "info" };
     const [one, other] = [emptyHome(), emptyHome()];
     const first = await up(one, [], variables);

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { parseButlerToml } from "../../src/butler/config.ts";
+import { defaultButler, parseButlerToml } from "../../src/butler/config.ts";
 import { homeAt } from "../../src/butler/home.ts";
 import { loadRoster } from "../../src/butler/roster.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
@@ -63,38 +63,58 @@ score_weights = { relevance = 0.4, importance = 0.3, recency = 0.2, confidence =
     expect(config.memory.retrieval.context_token_budget).toBe(1234);
   });
 
-  test.each([
-    [
-      '[butler]\nname = "x"\n[modules.memory.episodes]\ndefault_ttl_days = "seven"',
-      /butler\.toml: modules\.memory\.episodes\.default_ttl_days: found "seven", expected a number\./,
-    ],
-    ['[butler]\nname = "x"\nrole = "cook"', /butler\.role: found "cook", expected one of "butler", "memory"\./],
-    ['[butler]\nname = "X Y"', /butler\.name: found "X Y", expected a small letter/],
-    [
-      '[butler]\nname = "x"\ncolour = "red"',
-      /butler\.colour: found a key that is not known here, expected one of name, role, tenant/,
-    ],
-    [
-      '[butler]\nname = "x"\n[modules.memroy]',
-      /modules\.memroy: found a key that is not known here, expected one of memory\./,
-    ],
-    [
-      '[butler]\nname = "x"\n[butler.schedule]\ndecay_sweep = { cron = "daily" }',
-      /butler\.schedule\.decay_sweep\.cron: found "daily", expected a cron line/,
-    ],
-    [
-      '[butler]\nname = "x"\n[butler.schedule]\ndecay_sweep = { cron = "0 3 * * *", at = 1 }',
-      /butler\.schedule\.decay_sweep\.at: .* expected one of cron, prompt, enabled/,
-    ],
-    ["[modules.memory]\nenabled = true", /butler: found nothing, expected a table\./],
-    ['[butler]\nname = "x', /butler\.toml: line 2, column/],
-  ])("%j is refused with file, key, finding and expectation", (text, words) => {
-    expect(() => parse(text)).toThrow(words);
+  test("memory is for those who ask for it", () => {
+    expect(parse('[butler]\nname = "x"').memory.enabled).toBe(false);
+    expect(parse('[butler]\nname = "x"\n[modules]').memory.enabled).toBe(false);
+    expect(parse('[butler]\nname = "x"\n[modules.memory]').memory.enabled).toBe(true);
+    expect(parse('[butler]\nname = "x"\n[modules.memory.eden]\nttl_hours = 24').memory.enabled).toBe(true);
+    expect(parse('[butler]\nname = "x"\n[modules.memory]\nenabled = false').memory.enabled).toBe(false);
+    expect(defaultButler("x").memory.enabled).toBe(true);
+    const { memory } = parse('[butler]\nname = "x"');
+    expect({ ...memory, enabled: true }).toEqual(defaultButler("x").memory);
   });
 
-  test("all faults of a file are told at once", () => {
-    const text = '[butler]\nname = "x"\nrole = 7\n[modules.memory]\nenabled = "yes"';
-    expect(() => parse(text)).toThrow(/butler\.role[\s\S]*\n.*modules\.memory\.enabled/);
+  test("the agent of a butler has a command, arguments with placeholders, a limit and variables", () => {
+    expect(parse('[butler]\nname = "x"').runtime).toEqual({
+      command: "claude",
+      args: [],
+      timeout_seconds: 1800,
+      env: {},
+    });
+    const { runtime } = parse(`[butler]
+name = "x"
+[butler.runtime]
+command = "codex"
+args = ["exec", "{prompt}", "--config={mcp_config}", '{"json": true}', "{}", "{system}{session}"]
+timeout_seconds = 60
+env = { LANG = "C" }`);
+    expect(runtime).toEqual({
+      command: "codex",
+      args: ["exec", "{prompt}", "--config={mcp_config}", '{"json": true}', "{}", "{system}{session}"],
+      timeout_seconds: 60,
+      env: { LANG: "C" },
+    });
+  });
+
+  test("a shared Memory Butler is named by either of its addresses", () => {
+    const memory = (lines: string) => parse(`[butler]\nname = "x"\n[modules.memory]\n${lines}`).memory;
+    for (const service of [
+      "http://127.0.0.1:4270/butlers/memory",
+      "http://127.0.0.1:4270/butlers/memory/",
+      "http://127.0.0.1:4270/butlers/memory/mcp",
+      "https://example.org/inside/mcp",
+    ]) {
+      const settings = memory(`service = "${service}"`);
+      expect(settings).toMatchObject({ service, service_token_env: "BUTLER_SERVICE_TOKEN" });
+    }
+  });
+
+  test("a path is meant from the file that names it", () => {
+    const file = (path: string) =>
+      parse(`[butler]\nname = "x"\n[modules.memory]\nservice_token_file = "${path}"`).memory.service_token_file;
+    expect(file("token")).toBe(join(process.cwd(), "roster/x/token"));
+    expect(file("/etc/token")).toBe("/etc/token");
+    expect(file("~/token")).toBe(join(homedir(), "token"));
   });
 });
 
@@ -111,7 +131,7 @@ describe("roster", () => {
   }
 
   test("without one there is the butler general", () => {
-    expect(loadRoster(undefined).map(({ name }) => name)).toEqual(["general"]);
+    expect(loadRoster(undefined).map(({ name, memory }) => [name, memory.enabled])).toEqual([["general", true]]);
   });
 
   test("every folder with a butler.toml is a butler, in the order of names", () => {
@@ -123,7 +143,31 @@ describe("roster", () => {
 
   test("a butler must be called like its folder", () => {
     write("ann", '[butler]\nname = "eve"');
-    expect(() => loadRoster(folder)).toThrow(/ann\/butler\.toml: butler\.name: found "eve", expected "ann"/);
+    expect(() => loadRoster(folder)).toThrow(
+      `${folder}/ann/butler.toml:2: butler.name: found "eve", expected "ann", the name of its folder.`,
+    );
+  });
+
+  test("two butlers must not have one name", () => {
+    write("ann", '[butler]\nname = "ann"');
+    write("eve", '[butler]\nname = "ann"\nrole = "cook"');
+    expect(() => loadRoster(folder)).toThrow(
+      [
+        `${folder}/eve/butler.toml:2: butler.name: found "ann", expected "eve", the name of its folder; another butler has that name.`,
+        `${folder}/eve/butler.toml:3: butler.role: found "cook", expected one of "butler", "memory".`,
+      ].join("\n"),
+    );
+  });
+
+  test("a butler knows where it was written down", () => {
+    write("ann", '[butler]\nname = "ann"');
+    expect(loadRoster(folder).map((config) => config.folder)).toEqual([join(folder, "ann")]);
+  });
+
+  test("a file that cannot be read is a fault like others", () => {
+    write("ann", '[butler]\nname = "ann"\nrole = 1');
+    mkdirSync(join(folder, "bob", "butler.toml"), { recursive: true });
+    expect(() => loadRoster(folder)).toThrow(/ann\/butler\.toml:3[\s\S]*bob\/butler\.toml: it cannot be read \(EISDIR/);
   });
 
   test("the faults of all files come together", () => {
@@ -139,10 +183,10 @@ describe("roster", () => {
 
   test("the example roster of the package is valid", () => {
     const roster = loadRoster("roster");
-    expect(roster.map(({ name, role }) => [name, role])).toEqual([
-      ["general", "butler"],
-      ["health", "butler"],
-      ["memory", "memory"],
+    expect(roster.map(({ name, role, memory }) => [name, role, memory.enabled])).toEqual([
+      ["general", "butler", true],
+      ["health", "butler", true],
+      ["memory", "memory", true],
     ]);
   });
 });

@@ -9,8 +9,11 @@ import type { Outcome } from "../../src/tools/outcome.ts";
 
 export const everyone: Principal = { name: "local", tenant: "default", butler: "*", admin: true };
 
-export const butler = (name: string, more = "") =>
-  parseButlerToml(`[butler]\nname = "${name}"\n${more}`, `${name}/butler.toml`);
+/** With a memory, unless `more` says how it wants it. */
+export function butler(name: string, more = "") {
+  const memory = more.includes("[modules.memory]") ? "" : "\n[modules.memory]\n";
+  return parseButlerToml(`[butler]\nname = "${name}"\n${more}${memory}`, `${name}/butler.toml`);
+}
 
 export interface FakeMemory {
   readonly number: number;

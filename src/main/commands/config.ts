@@ -1,0 +1,141 @@
+import { resolve } from "node:path";
+import { type ButlerConfig, configError, defaultButler } from "../../butler/config.ts";
+import type { Written } from "../../butler/config-faults.ts";
+import { configSchema } from "../../butler/config-json-schema.ts";
+import { nearest } from "../../butler/config-keys.ts";
+import { butlerValues, type Presets } from "../../butler/config-values.ts";
+import { warningsOf } from "../../butler/config-warnings.ts";
+import { readRoster } from "../../butler/roster.ts";
+import { invalid, notFound } from "../../domain/errors.ts";
+import type { ExitCode } from "../../serve/failures.ts";
+import { type Context, readOptions } from "../command.ts";
+import { type HouseFlags, houseValues } from "../config-house.ts";
+import { type CheckedButler, checkLines, type ShownButler, showLines } from "../config-words.ts";
+import { type Environment, readPort } from "../environment.ts";
+
+export const usage = `butler config check [--roster <folder>] [--json]
+butler config show [--butler <name>] [--all] [--json] [--roster <folder>] [--port <n>] [--host <address>]
+                   [--database-url <url>] [--model-dir <folder>]
+butler config schema
+
+check reads every butler.toml of the roster and tells all faults at once, each with its file, line and key (exit code 2),
+and what is legal but surely not meant (exit code 0). show tells the values that hold and where each came from: a flag,
+the environment, a line of butler.toml, or the default; --all shows the defaults too. schema prints the JSON schema of
+butler.toml, for editors. Secrets are masked. A flag goes before the environment, that before butler.toml, and that
+before the default.`;
+
+export async function run(args: readonly string[], context: Context): Promise<ExitCode> {
+  const [verb, ...rest] = args;
+  if (verb === "check") return check(rest, context);
+  if (verb === "show") return show(rest, context);
+  if (verb === "schema") {
+    readOptions(rest, { json: { type: "boolean" } });
+    context.say(JSON.stringify(configSchema(), null, 2));
+    return 0;
+  }
+  throw invalid("arguments", verb === undefined ? usage : `butler config has no "${verb}": check, show or schema.`);
+}
+
+async function check(args: readonly string[], { environment, say }: Context): Promise<ExitCode> {
+  const { values } = readOptions(args, { roster: { type: "string" }, json: { type: "boolean" } });
+  const roster = values.roster === undefined ? environment.roster : resolve(values.roster);
+  const butlers = roster === undefined ? [{ name: "general", faults: [], warnings: [] }] : checkedIn(roster);
+  const ok = butlers.every(({ faults }) => faults.length === 0);
+  if (values.json) {
+    const told = butlers.map((butler) => ({ ok: butler.faults.length === 0, ...butler }));
+    say(JSON.stringify({ ok, roster: roster ?? null, butlers: told }, null, 2));
+  } else for (const line of checkLines(butlers, roster, onTerminal(environment))) say(line);
+  return ok ? 0 : 2;
+}
+
+const checkedIn = (roster: string): CheckedButler[] =>
+  readRoster(roster).map(({ name, file, checked }) => ({
+    name,
+    file,
+    faults: checked.ok ? [] : checked.faults,
+    warnings: checked.ok ? warningsOf(checked.config, checked.written, process.env) : [],
+  }));
+
+async function show(args: readonly string[], context: Context): Promise<ExitCode> {
+  const { values } = readOptions(args, {
+    butler: { type: "string" },
+    all: { type: "boolean" },
+    json: { type: "boolean" },
+    roster: { type: "string" },
+    port: { type: "string" },
+    host: { type: "string" },
+    "database-url": { type: "string" },
+    "model-dir": { type: "string" },
+  });
+  const environment: Environment = {
+    ...context.environment,
+    ...(values.port === undefined ? {} : { port: readPort(values.port, "--port") }),
+    ...(values.host === undefined ? {} : { host: values.host }),
+    ...(values.roster === undefined ? {} : { roster: resolve(values.roster) }),
+    ...(values["database-url"] === undefined ? {} : { databaseUrl: values["database-url"] }),
+    ...(values["model-dir"] === undefined ? {} : { modelDir: resolve(values["model-dir"]) }),
+  };
+  const flags: HouseFlags = {
+    ...(values.port === undefined ? {} : { port: "--port" }),
+    ...(values.host === undefined ? {} : { host: "--host" }),
+    ...(values.roster === undefined ? {} : { roster: "--roster" }),
+    ...(values["database-url"] === undefined ? {} : { databaseUrl: "--database-url" }),
+    ...(values["model-dir"] === undefined ? {} : { modelDir: "--model-dir" }),
+  };
+  const presets = await usualTimes();
+  const butlers = chosen(environment.roster, values.butler).map(({ config, written }): ShownButler => {
+    const { enabled, service } = config.memory;
+    const here = enabled && service === undefined;
+    return {
+      name: config.name,
+      ...(written === undefined ? {} : { file: written.file }),
+      memory: here ? "on" : enabled ? "shared" : "off",
+      values: butlerValues(config, written, here ? presets : {}),
+    };
+  });
+  const shown = { house: houseValues(environment, flags), butlers };
+  if (values.json) context.say(JSON.stringify(asJson(shown, values.all ?? false), null, 2));
+  else for (const line of showLines(shown, values.all ?? false, onTerminal(environment))) context.say(line);
+  return 0;
+}
+
+interface Chosen {
+  readonly config: ButlerConfig;
+  readonly written: Written | undefined;
+}
+
+/** One that was asked for is shown although another one is wrong. */
+function chosen(roster: string | undefined, asked: string | undefined): Chosen[] {
+  const entries = roster === undefined ? undefined : readRoster(roster);
+  const names = entries?.map(({ name }) => name) ?? ["general"];
+  if (asked !== undefined && !names.includes(asked)) {
+    const meant = nearest(asked, names);
+    throw notFound(
+      `There is no butler "${asked}"${meant === undefined ? "" : `; did you mean "${meant}"?`} Known are ${names.join(", ")}.`,
+    );
+  }
+  if (entries === undefined) return [{ config: defaultButler("general"), written: undefined }];
+  const wanted = entries.filter(({ name }) => asked === undefined || name === asked);
+  const faults = wanted.flatMap(({ checked }) => (checked.ok ? [] : checked.faults));
+  if (faults.length > 0) throw configError(faults);
+  return wanted.flatMap(({ checked }) => (checked.ok ? [checked] : []));
+}
+
+/** The jobs bring the whole memory with them, so they are loaded only here. */
+async function usualTimes(): Promise<Presets> {
+  const { jobs } = await import("../../memory/jobs.ts");
+  return Object.fromEntries(jobs.map(({ name, cron }) => [name, cron]));
+}
+
+const onTerminal = ({ colour }: Environment): boolean => colour && process.stdout.isTTY === true;
+
+/** A value that is not set is null: JSON would leave it out. */
+function asJson({ house, butlers }: { house: ShownButler["values"]; butlers: readonly ShownButler[] }, all: boolean) {
+  const told = (values: ShownButler["values"]) => ({
+    values: values
+      .filter(({ differs }) => all || differs)
+      .map(({ key, value, source }) => ({ key, value: value ?? null, source })),
+    at_default: values.filter(({ differs }) => !differs).length,
+  });
+  return { house: told(house), butlers: butlers.map(({ values, ...butler }) => ({ ...butler, ...told(values) })) };
+}
