@@ -9,9 +9,15 @@ export const EVERY_SCOPE = "*";
 
 export interface Viewer {
   readonly tenant: string;
+  /** One's own scope: the butler's name, or `<butler>/<project>` for a session in a project. */
   readonly butler: string;
   readonly admin: boolean;
+  /** The butler itself, when `butler` is a project of it: whoever names it means their own scope. */
+  readonly host?: string | undefined;
 }
+
+/** A project's memories are filed under its butler, so that no other butler's token opens them by naming the project. */
+export const projectScope = (butler: string, project: string): string => `${butler}/${project}`;
 
 /** The scopes a read looks at; `undefined` means every scope of the tenant (admins who asked for `*`). */
 export function readableScopes(viewer: Viewer, asked: string | undefined): readonly string[] | undefined {
@@ -21,13 +27,14 @@ export function readableScopes(viewer: Viewer, asked: string | undefined): reado
     return undefined;
   }
   if (asked === GLOBAL_SCOPE) return [GLOBAL_SCOPE];
-  if (asked !== viewer.butler && !viewer.admin) throw foreignScope(viewer, asked);
-  return [GLOBAL_SCOPE, asked];
+  const scope = asked === viewer.host ? viewer.butler : asked;
+  if (scope !== viewer.butler && !viewer.admin) throw foreignScope(viewer, asked);
+  return [GLOBAL_SCOPE, scope];
 }
 
 /** The scope a write lands in. */
 export function writableScope(viewer: Viewer, asked: string | undefined): string {
-  const scope = asked ?? GLOBAL_SCOPE;
+  const scope = asked === undefined ? GLOBAL_SCOPE : asked === viewer.host ? viewer.butler : asked;
   if (scope === EVERY_SCOPE) throw invalid("scope", 'scope "*" is for reading; a memory is stored in one scope.');
   if (scope !== GLOBAL_SCOPE && scope !== viewer.butler && !viewer.admin) throw foreignScope(viewer, scope);
   return scope;

@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import { conflict, forbidden, MemoryError, unavailable } from "../domain/errors.ts";
 import type { RequestContext } from "../domain/request.ts";
+import { projectScope } from "../domain/scope.ts";
 import { clip } from "../domain/text.ts";
 import type { Call, Caller, Memory } from "../memory/memory.ts";
 import * as f from "./fields.ts";
@@ -26,7 +27,10 @@ export async function callTool(memory: Memory, identity: Identity, request: Tool
     const input: Record<string, unknown> = checked(tool.input, request.input === undefined ? {} : request.input);
     const call: Call = {
       memory,
-      caller: callerOf(memory, identity, input.butler, checked(f.name.optional(), request.session, "session")),
+      caller: {
+        ...callerOf(memory, identity, input.butler, checked(f.project.optional(), request.project, "project")),
+        session: checked(f.name.optional(), request.session, "session"),
+      },
       now: nowOf(memory, request.now),
       request: input.request_context as RequestContext | undefined,
       idempotencyKey:
@@ -47,14 +51,17 @@ function checked<S extends z.ZodType>(schema: S, value: unknown, place = ""): z.
   return result.value;
 }
 
-function callerOf(memory: Memory, who: Identity, asked: unknown, session: string | undefined): Caller {
+type Known = Omit<Caller, "session">;
+
+function callerOf(memory: Memory, who: Identity, asked: unknown, project: string | undefined): Known {
   const shared = memory.role === "memory";
   if (who.butler !== "*" && who.butler !== memory.butler && !shared)
     throw forbidden(`this token belongs to butler "${who.butler}", not to "${memory.butler}".`);
   const own = who.butler === "*" ? (shared && typeof asked === "string" ? asked : memory.butler) : who.butler;
   if (asked !== undefined && asked !== own)
     throw forbidden(`butler "${asked}" is not yours; this connection belongs to "${own}".`, "butler");
-  return { tenant: who.tenant, butler: own, admin: who.admin, actor: who.name, session };
+  const known = { tenant: who.tenant, butler: own, admin: who.admin, actor: who.name };
+  return project === undefined ? known : { ...known, butler: projectScope(own, project), host: own };
 }
 
 function nowOf(memory: Memory, asked: string | undefined): Date {

@@ -31,7 +31,7 @@ async function one(call: Call, request: unknown, index: number) {
     const checked = checkInput(Request, request, `requests.${index}`);
     if (!checked.ok) throw checked.error;
     const { butler } = checked.value;
-    if (butler !== undefined && butler !== call.caller.butler)
+    if (butler !== undefined && butler !== (call.caller.host ?? call.caller.butler))
       throw forbidden(`butler "${butler}" is not yours.`, `requests.${index}.butler`);
     return { ok: true as const, ...(await context(call, checked.value)) };
   } catch (error) {

@@ -8,6 +8,16 @@ export const contextFields = {
   butler: f.butler.optional(),
   token_budget: z.number().int().min(1).max(100_000).optional().describe("3000 if left out; never exceeded."),
   as_of: f.asOf.optional(),
+  except: z.array(f.id).max(1_000).optional().describe("Ids this session was told already; they are not told again."),
+  min_fit: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe(
+      "Leave out what fits the prompt less than this; 0. About 0.36 tells memories on the subject from others.",
+    ),
+  lasting: z.boolean().optional().describe("False: without what is told whatever the prompt is."),
 };
 
 export const contextAnswer = {
@@ -15,6 +25,9 @@ export const contextAnswer = {
   tokens: z.number(),
   budget: z.number(),
   hash: z.string().describe("Of the text: the same memories and prompt give the same bytes."),
+  prefix: z
+    .object({ bytes: z.number(), hash: z.string() })
+    .describe("The first bytes of the text that stay the same whatever the prompt is, until memory changes."),
   sections: z.array(
     z.object({
       name: z.string(),

@@ -36,7 +36,7 @@ function check(call: Call, row: unknown, index: number): KeyedEpisode | MemoryEr
   const checked = checkInput(Episode, row, `episodes.${index}`);
   if (!checked.ok) return checked.error;
   const { butler, ...episode } = checked.value;
-  if (butler !== undefined && butler !== call.caller.butler)
+  if (butler !== undefined && butler !== (call.caller.host ?? call.caller.butler))
     return forbidden(`butler "${butler}" is not yours.`, `episodes.${index}.butler`);
   return episode;
 }

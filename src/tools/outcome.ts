@@ -19,6 +19,8 @@ export interface ToolRequest {
   /** From the `Idempotency-Key` header or made by a proxy; an `idempotency_key` argument wins. */
   readonly idempotencyKey?: string;
   readonly session?: string;
+  /** The project a coding agent works in: its memories are filed apart from those of other projects. */
+  readonly project?: string;
   /** ISO time of a local caller with BUTLER_NOW; refused by an owner on real time. */
   readonly now?: string;
 }
