@@ -23,6 +23,8 @@ export interface ClientOptions {
   readonly now?: string | undefined;
   /** The caller's own database server; an owner with another one is not spoken to. */
   readonly databaseUrl?: string | undefined;
+  /** The project of every call that names none itself. */
+  readonly project?: string | undefined;
   /** An agent's session: it keeps the owner alive between calls, and speaks for its own butler only. */
   readonly agent?: boolean;
   /** How long an owner may be out of reach before a call is given up. */
@@ -141,6 +143,7 @@ export function connectOwner(options: ClientOptions): OwnerClient {
     },
     async invoke(butler, request) {
       const keyed = {
+        ...(options.project === undefined ? {} : { project: options.project }),
         ...request,
         idempotencyKey: request.idempotencyKey ?? `${CALL_KEY_PREFIX}${randomUUID()}`,
         ...(now === undefined ? {} : { now }),

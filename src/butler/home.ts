@@ -20,6 +20,8 @@ export interface Home {
   readonly models: string;
   readonly logs: string;
   readonly run: string;
+  /** What hosts left for the owner: transcripts that were announced, and how far each has been read. */
+  readonly spool: string;
   /** The admin token in clear text, for the person who owns this home. */
   readonly tokenFile: string;
   readonly tokensFile: string;
@@ -48,6 +50,7 @@ export function homeAt(folder: string): Home {
     models: join(root, "models"),
     logs: join(root, "logs"),
     run,
+    spool: join(root, "spool"),
     tokenFile: join(root, "token"),
     tokensFile: join(root, "tokens.json"),
     socket: socketPath(root, run),
@@ -86,7 +89,7 @@ const userId = () => process.getuid?.() ?? 0;
 /** Makes the folders; says in one sentence why it cannot. */
 export function prepareHome(home: Home): void {
   try {
-    for (const folder of [home.root, home.models, home.logs, home.run, join(home.root, "butlers")])
+    for (const folder of [home.root, home.models, home.logs, home.run, home.spool, join(home.root, "butlers")])
       privateFolder(folder);
     const socketFolder = dirname(home.socket);
     if (socketFolder !== home.run) privateFolder(socketFolder);

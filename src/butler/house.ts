@@ -9,7 +9,7 @@ import type { Principal } from "../serve/host.ts";
 import { errorCode, type Home, reasonOf } from "./home.ts";
 import type { Owner } from "./owner.ts";
 import { type OwnerNote, writeOwnerNote } from "./owner-file.ts";
-import { ownerRoutes } from "./owner-routes.ts";
+import { type Desks, ownerRoutes } from "./owner-routes.ts";
 import { within } from "./pause.ts";
 
 export interface HouseParts {
@@ -27,6 +27,11 @@ export interface HouseParts {
   /** Everything that is not `/owner/…` on the socket. */
   readonly localListener: RequestListener;
   readonly http?: { readonly host: string; readonly port: number; readonly listener: RequestListener } | undefined;
+  readonly desks?: Desks;
+  /** Work that nobody waits for but that must not be cut off by an idle owner's leaving. */
+  busy?(): boolean;
+  /** Before the calls are waited for. */
+  closing?(): Promise<void>;
   /** Ends long-lived streams of the doors. */
   onStop(): void;
   /** Leave after this long without clients and calls; absent: stay. */
@@ -71,6 +76,7 @@ export async function openHouse(parts: HouseParts): Promise<House> {
     host: owner,
     local: parts.local,
     jobs: owner.jobs,
+    desks: parts.desks ?? {},
     verifyReplay: owner.verifyReplay,
     note: () => note,
     draining: () => draining,
@@ -81,7 +87,10 @@ export async function openHouse(parts: HouseParts): Promise<House> {
     outgoing.on("close", () => {
       lastLeft = performance.now();
     });
-    if (!routes(incoming, outgoing)) parts.localListener(incoming, outgoing);
+    if (routes(incoming, outgoing)) return;
+    // Whoever comes now is sent to the next owner.
+    if (draining) outgoing.writeHead(503, { "content-type": "application/json" }).end(JSON.stringify(note));
+    else parts.localListener(incoming, outgoing);
   });
   // Longer than any pause between two calls of a busy agent, so that its connection is not closed under it.
   socketServer.keepAliveTimeout = 60_000;
@@ -111,7 +120,7 @@ export async function openHouse(parts: HouseParts): Promise<House> {
   function watchIdle(idleMs: number): NodeJS.Timeout {
     return setInterval(
       () => {
-        if (attached.size > 0 || !owner.atRest()) return;
+        if (attached.size > 0 || !owner.atRest() || parts.busy?.()) return;
         if (performance.now() - Math.max(lastLeft, owner.lastCall()) >= idleMs) stop("nobody needs it");
       },
       Math.min(1_000, Math.max(50, idleMs / 4)),
@@ -132,6 +141,7 @@ export async function openHouse(parts: HouseParts): Promise<House> {
     for (const stream of attached) stream.end();
     parts.onStop();
     const closed = servers.map(closeServer);
+    if (parts.closing) await within(LINGER_MS * 5, parts.closing());
     if (!(await within(DRAIN_MS, owner.close())))
       log.error({ calls: owner.inFlight() }, "calls did not end in time and are cut off");
     await within(LINGER_MS, Promise.all(closed));

@@ -7,7 +7,7 @@ import type { JobRun } from "../store/job-runs.ts";
 import type { Outcome } from "../tools/outcome.ts";
 import { nextSlot, type Zone } from "./cron.ts";
 import { reasonOf } from "./home.ts";
-import type { Roster } from "./roster.ts";
+import { keepers, type Roster } from "./roster.ts";
 import { planOf, type Scheduler } from "./scheduler.ts";
 
 export const JobRequest = z.discriminatedUnion("ask", [
@@ -31,7 +31,7 @@ export const JobRequest = z.discriminatedUnion("ask", [
 export type JobRequest = z.infer<typeof JobRequest>;
 
 export interface DeskParts<M> {
-  readonly roster: Roster;
+  roster(): Roster;
   readonly clock: Clock;
   readonly runner: JobRunner<M>;
   readonly scheduler: Scheduler;
@@ -48,20 +48,29 @@ const PATIENCE_MS = 5_000;
 const KEPT_MS = 10 * 60_000;
 
 export function jobDesk<M>(parts: DeskParts<M>): (request: unknown) => Promise<Outcome> {
-  const { roster, clock, runner, scheduler } = parts;
+  const { clock, runner, scheduler } = parts;
   const tickets = new Map<string, Promise<Outcome>>();
 
   function configOf(butler: string) {
+    const roster = parts.roster();
     const config = roster.find(({ name }) => name === butler);
     if (!config)
       throw notFound(`There is no butler "${butler}"; there is ${roster.map(({ name }) => name).join(", ")}.`);
     if (!config.memory.enabled)
-      throw new MemoryError("unavailable", `Memory is switched off for "${butler}" (modules.memory.enabled).`);
+      throw new MemoryError(
+        "unavailable",
+        `"${butler}" has no memory; [modules.memory] in its butler.toml switches it on.`,
+      );
+    if (config.memory.service !== undefined)
+      throw new MemoryError(
+        "unavailable",
+        `"${butler}" keeps its memory at ${config.memory.service}, where its jobs run.`,
+      );
     return config;
   }
 
   async function list(butler: string | undefined): Promise<Outcome> {
-    const chosen = butler === undefined ? roster.filter(({ memory }) => memory.enabled) : [configOf(butler)];
+    const chosen = butler === undefined ? keepers(parts.roster()) : [configOf(butler)];
     const rows = [];
     for (const config of chosen) {
       const plan = new Map(planOf(config, runner.jobs).map(({ job, cron }) => [job, cron]));

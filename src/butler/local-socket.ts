@@ -9,6 +9,7 @@ export interface Ask {
   readonly body?: unknown;
   readonly timeoutMs: number;
   readonly agent?: Agent | false;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Reply {
@@ -23,8 +24,8 @@ export function ask(options: Ask): Promise<Reply> {
   const { socket, method, path, body, timeoutMs, agent = false } = options;
   return new Promise((done, failed) => {
     const payload = body === undefined ? undefined : JSON.stringify(body);
-    const headers =
-      payload === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(payload) };
+    const json = { "content-type": "application/json", "content-length": Buffer.byteLength(payload ?? "") };
+    const headers = { ...options.headers, ...(payload === undefined ? {} : json) };
     const outgoing = request({ socketPath: socket, method, path, headers, agent }, (incoming) => {
       let text = "";
       incoming.setEncoding("utf8");
@@ -35,7 +36,8 @@ export function ask(options: Ask): Promise<Reply> {
       incoming.on("end", () => {
         clearTimeout(timer);
         try {
-          done({ status: incoming.statusCode ?? 0, json: JSON.parse(text) });
+          const status = incoming.statusCode ?? 0;
+          done({ status, json: status === 204 ? undefined : JSON.parse(text) });
         } catch (error) {
           // Cut off in the middle: the owner died while it answered.
           failed(new Error("the owner's answer was cut off", { cause: error }));

@@ -12,6 +12,8 @@ export interface OwnerRouteParts {
   /** Whoever can reach the socket owns the data; an agent that a person started is kept to its own butler all the same. */
   local(butler: string, agent: boolean): Principal;
   jobs(request: unknown): Promise<Outcome>;
+  /** Further questions that local processes ask, by name. */
+  readonly desks: Desks;
   verifyReplay(butler: string, tell: ReplayProgress): Promise<Outcome>;
   note(): OwnerNote;
   /** True once a stop was asked for: callers are sent to the next owner. */
@@ -21,6 +23,9 @@ export interface OwnerRouteParts {
   readonly attached: Set<ServerResponse>;
 }
 
+/** Each takes a question as it came and answers with an object; what it throws is told to the caller as a failure. */
+export type Desks = Readonly<Record<string, (question: unknown) => Promise<object>>>;
+
 const CallBody = z.strictObject({
   butler: z.string(),
   agent: z.boolean().optional(),
@@ -29,6 +34,7 @@ const CallBody = z.strictObject({
     input: z.unknown(),
     idempotencyKey: z.string().optional(),
     session: z.string().optional(),
+    project: z.string().optional(),
     now: z.string().optional(),
   }),
 });
@@ -75,6 +81,7 @@ async function route(
     case `POST ${REPLAY_PATH}`:
       return replay(parts, incoming, outgoing);
     default:
+      if (name.startsWith(DESK)) return desk(parts, name.slice(DESK.length), incoming, outgoing);
       return send(outgoing, 404, failure("not_found", `The owner has no ${name}.`));
   }
 }
@@ -111,6 +118,21 @@ async function call(parts: OwnerRouteParts, incoming: IncomingMessage, outgoing:
   send(outgoing, 200, outcome);
 }
 
+const DESK = "POST /owner/desk/";
+
+async function desk(
+  parts: OwnerRouteParts,
+  name: string,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const text = await bodyOf(incoming);
+  if (parts.draining()) return send(outgoing, 503, parts.note());
+  const ask = Object.hasOwn(parts.desks, name) ? parts.desks[name] : undefined;
+  if (!ask) return send(outgoing, 404, failure("not_found", `The owner has no desk "${name}".`));
+  send(outgoing, 200, await ask(JSON.parse(text ?? "null")));
+}
+
 async function jobs(parts: OwnerRouteParts, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const text = await bodyOf(incoming);
   if (parts.draining()) return send(outgoing, 503, parts.note());
@@ -125,12 +147,13 @@ async function replay(parts: OwnerRouteParts, incoming: IncomingMessage, outgoin
 
 /** zod writes `key: undefined` for what was left out; the request type has the key or not. */
 function withoutGaps(request: z.infer<typeof CallBody>["request"]): ToolRequest {
-  const { tool, input, idempotencyKey, session, now } = request;
+  const { tool, input, idempotencyKey, session, project, now } = request;
   return {
     tool,
     input,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(session === undefined ? {} : { session }),
+    ...(project === undefined ? {} : { project }),
     ...(now === undefined ? {} : { now }),
   };
 }

@@ -10,11 +10,13 @@ import type { Outcome, ToolRequest } from "../tools/outcome.ts";
 import type { ButlerConfig } from "./config.ts";
 import { reasonOf } from "./home.ts";
 import { jobDesk } from "./job-desk.ts";
+import type { RemoteMemory } from "./remote-memory.ts";
+import { createRooms, type Reloaded } from "./rooms.ts";
 import type { Roster } from "./roster.ts";
 import type { ScheduleNotes } from "./schedule-notes.ts";
 import { createScheduler } from "./scheduler.ts";
 import type { SharedModel } from "./shared-model.ts";
-import { type Closable, type StoreKeeper, storeKeeper, type Upkeep } from "./store-keeper.ts";
+import { type Closable, storeKeeper, type Upkeep } from "./store-keeper.ts";
 
 export interface OwnerParts<M extends Closable> {
   readonly version: string;
@@ -28,6 +30,12 @@ export interface OwnerParts<M extends Closable> {
   /** Whether a tool changes what a user would miss; decides how soon the store is tidied. */
   writes(tool: string): boolean;
   model(variant: ButlerConfig["memory"]["embedding_variant"]): SharedModel;
+  /** The way to a shared Memory Butler; absent: this owner knows only stores of its own. */
+  remote?(butler: ButlerConfig): RemoteMemory;
+  /** Asks an open store something that every living store can answer. */
+  probe?(memory: M): Promise<unknown>;
+  /** Fails when the database server cannot be reached; absent for embedded stores. */
+  readonly reach?: (() => Promise<void>) | undefined;
   /** Absent: this owner runs no jobs. */
   readonly jobs?: OwnerJobs<M>;
   /** Absent: this owner cannot replay. */
@@ -47,6 +55,9 @@ export interface OwnerJobs<M> {
 }
 
 export interface Owner extends Host {
+  roster(): Roster;
+  /** A changed roster comes into force; calls under way end as they began. */
+  reload(roster: Roster): Reloaded;
   /** Begins to look at the schedules. */
   startJobs(): void;
   /** Looks at every schedule once, and resolves when what was due has run. */
@@ -67,30 +78,30 @@ export interface Owner extends Host {
   close(): Promise<void>;
 }
 
-interface Room<M> {
-  readonly config: ButlerConfig;
-  readonly keeper: StoreKeeper<M>;
-}
-
 export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
-  const { log, roster } = parts;
-  const rooms = new Map<string, Room<M>>();
-  const models = new Set(roster.map((config) => parts.model(config.memory.embedding_variant)));
+  const { log } = parts;
   const visitors = new Map<string, number>();
   let inFlight = 0;
   let lastCall = performance.now();
   let closed = false;
   const drained: (() => void)[] = [];
+  const models = new Set<SharedModel>();
+  const rooms = createRooms<M>(parts.roster, { keep, remote: parts.remote, probe: parts.probe, reach: parts.reach });
 
-  for (const config of roster) {
-    const keeper = storeKeeper<M>({
-      butler: config.name,
+  function keep(config: ButlerConfig, after: Promise<void> | undefined) {
+    const { name } = config;
+    const model = modelOf(config);
+    return storeKeeper<M>({
+      butler: name,
       log,
-      open: async () => parts.open(config, await parts.model(config.memory.embedding_variant).handle()),
+      open: async () => {
+        await after;
+        return parts.open(config, await model.handle());
+      },
       maintain: parts.maintain,
       opened: () => {
         // A visit for a job has its own look at the schedule.
-        if ((visitors.get(config.name) ?? 0) === 0) scheduler?.opened(config.name);
+        if ((visitors.get(name) ?? 0) === 0) scheduler?.opened(name);
       },
       closed: letGoOfModels,
       idleMs: parts.storeIdleMs ?? 5 * 60_000,
@@ -98,16 +109,25 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
       maintainEveryMs: parts.maintainEveryMs ?? 3 * 60_000,
       fullEveryMs: parts.fullEveryMs ?? 60 * 60_000,
     });
-    rooms.set(config.name, { config, keeper });
   }
+
+  function modelOf({ memory }: ButlerConfig): SharedModel {
+    const model = parts.model(memory.embedding_variant);
+    if (!models.has(model)) {
+      models.add(model);
+      model.onArrival((embedder) => handOut(model, embedder));
+    }
+    return model;
+  }
+
   const work = parts.jobs && jobsOf(parts.jobs);
   const scheduler = work?.scheduler;
 
   function jobsOf(jobs: OwnerJobs<M>) {
     const changed = (butler: string) => rooms.get(butler)?.keeper.used(true);
-    const common = { ...jobs, roster, log, visit, changed };
-    const scheduler = createScheduler<M>(common);
-    return { scheduler, desk: jobDesk<M>({ ...common, visit: ask, scheduler }) };
+    const common = { ...jobs, log, visit, changed };
+    const scheduler = createScheduler<M>({ ...common, roster: rooms.roster() });
+    return { scheduler, desk: jobDesk<M>({ ...common, roster: rooms.roster, visit: ask, scheduler }) };
   }
 
   /** A visit for somebody who waits: the answer does not wait for the store to close. */
@@ -128,10 +148,8 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
     }
   }
 
-  for (const model of models) model.onArrival((embedder) => handOut(model, embedder));
-
   function handOut(model: SharedModel, embedder: Embedder): void {
-    for (const { config, keeper } of rooms.values()) {
+    for (const { config, keeper } of rooms.all()) {
       if (parts.model(config.memory.embedding_variant) !== model) continue;
       keeper.ifOpen(async (memory) => {
         await parts.adopt(memory, embedder);
@@ -143,7 +161,7 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
 
   /** The weights are the largest thing in memory; a house at rest does not keep them. */
   function letGoOfModels(): void {
-    if ([...rooms.values()].some(({ keeper }) => keeper.state().store === "open")) return;
+    if (rooms.all().some(({ keeper }) => keeper.state().store === "open")) return;
     for (const model of models) void model.drop();
   }
 
@@ -163,7 +181,10 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
   async function compareWithStream(butler: string, tell: ReplayProgress): Promise<Outcome> {
     const { verify } = parts;
     if (!verify) return refusal("unavailable", "This owner cannot replay.");
-    if (rooms.get(butler)?.config.memory.enabled === false) return switchedOff(butler);
+    const room = rooms.get(butler);
+    if (room?.config.memory.enabled === false) return switchedOff(butler);
+    if (room?.remote)
+      return refusal("unavailable", `"${butler}" keeps its memory at ${room.remote.url}; replay it there.`);
     try {
       const report = await visit(butler, (memory) =>
         verify(memory, (step) => {
@@ -180,14 +201,21 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
     }
   }
 
+  const names = () =>
+    rooms
+      .roster()
+      .map(({ name }) => name)
+      .join(", ");
+
   async function answer(principal: Principal, butler: string, request: ToolRequest): Promise<Outcome> {
     const room = rooms.get(butler);
-    if (!room) return refusal("not_found", `There is no butler "${butler}"; there is ${[...rooms.keys()].join(", ")}.`);
-    const { config, keeper } = room;
+    if (!room) return refusal("not_found", `There is no butler "${butler}"; there is ${names()}.`);
+    const { config, keeper, remote } = room;
     if (principal.butler !== "*" && principal.butler !== butler && config.role !== "memory") {
       return refusal("forbidden", `This token is for the butler "${principal.butler}", not for "${butler}".`);
     }
     if (!config.memory.enabled) return switchedOff(butler);
+    if (remote) return remote.call(request);
     try {
       const outcome = await keeper.use((memory) => parts.call(memory, principal, request));
       keeper.used(parts.writes(request.tool));
@@ -202,19 +230,26 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
 
   return {
     async butlers() {
-      return roster.map(({ name, role, description }): ButlerInfo => ({ name, role, description }));
+      return rooms.roster().map(({ name, role, description }): ButlerInfo => ({ name, role, description }));
     },
     async invoke(principal, butler, request) {
       return underWay(() => answer(principal, butler, request));
     },
     async health(): Promise<Health> {
-      const butlers = [...rooms.values()].map(({ config, keeper }) => ({ name: config.name, ...keeper.state() }));
+      const butlers = await rooms.health();
       const model = [...models].map((shared) => shared.status()).join("; ");
-      return { ok: butlers.every(({ store }) => store !== "failed"), version: parts.version, model, butlers };
+      const ok = butlers.every(({ store }) => store !== "failed" && store !== "unknown");
+      return { ok, version: parts.version, model, butlers };
+    },
+    roster: rooms.roster,
+    reload(roster) {
+      const reloaded = rooms.reload(roster);
+      scheduler?.replan(roster);
+      return reloaded;
     },
     warm() {
-      const [only] = rooms.values();
-      if (rooms.size === 1) void only?.keeper.use(async () => undefined).catch(() => undefined);
+      const kept = rooms.all().filter(({ config, remote }) => config.memory.enabled && !remote);
+      if (kept.length === 1) void kept[0]?.keeper.use(async () => undefined).catch(() => undefined);
     },
     startJobs: () => scheduler?.start(),
     async tick() {
@@ -235,14 +270,14 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
       // First the calls, then the stores: a call that waits for an idle store to close would open it again.
       await scheduler?.stop();
       if (inFlight > 0) await new Promise<void>((done) => drained.push(done));
-      await Promise.all([...rooms.values()].map(({ keeper }) => keeper.close()));
+      await rooms.close();
       await Promise.all([...models].map((model) => model.close()));
     },
   };
 }
 
 const switchedOff = (butler: string): Outcome =>
-  refusal("unavailable", `Memory is switched off for "${butler}" (modules.memory.enabled in its butler.toml).`);
+  refusal("unavailable", `"${butler}" has no memory; [modules.memory] in its butler.toml switches it on.`);
 
 function refusal(code: MemoryError["code"], message: string): Outcome {
   return { ok: false, error: { code, message } };

@@ -9,7 +9,7 @@ import type { JobRunner, Slot } from "../memory/run-job.ts";
 import type { ButlerConfig } from "./config.ts";
 import { latestSlot, nextSlot, slotsBetween, type Zone } from "./cron.ts";
 import { reasonOf } from "./home.ts";
-import type { Roster } from "./roster.ts";
+import { keepers, type Roster } from "./roster.ts";
 import type { Known, ScheduleNotes } from "./schedule-notes.ts";
 
 export interface SchedulerParts<M> {
@@ -33,6 +33,8 @@ export interface Scheduler {
   tick(): Promise<void>;
   /** Somebody opened this store. */
   opened(butler: string): void;
+  /** The roster has changed. */
+  replan(roster: Roster): void;
   /** Runs `work` as a job under way: the owner does not leave before it ended, and waits for it at a stop. */
   track<T>(work: () => Promise<T>): Promise<T>;
   running(): number;
@@ -95,10 +97,14 @@ function wantedSlots(plan: readonly Planned[], { wanted, last }: Known & Wanted,
 }
 
 export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
-  const { roster, clock, log, runner, notes, zone } = parts;
-  const plans = new Map(
-    roster.filter(({ memory }) => memory.enabled).map((config) => [config.name, planOf(config, runner.jobs)]),
-  );
+  const { clock, log, runner, notes, zone } = parts;
+  let plans = plansOf(parts.roster);
+
+  /** A shared Memory Butler elsewhere runs its own jobs. */
+  function plansOf(roster: Roster): Map<string, Planned[]> {
+    return new Map(keepers(roster).map((config) => [config.name, planOf(config, runner.jobs)]));
+  }
+
   /** Not looked at before this time, on the clock of `performance.now()`: it has no store, or one that does not open. */
   const notBefore = new Map<string, number>();
   const busy = new Map<string, Promise<void>>();
@@ -253,6 +259,10 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
       const plan = plans.get(butler);
       if (clock.fixed || stopping || !plan || busy.has(butler)) return;
       after(CALM_MS, () => (stopping ? undefined : visit(butler, plan)));
+    },
+    replan(roster) {
+      plans = plansOf(roster);
+      arm();
     },
     track,
     running: () => underWay.size,

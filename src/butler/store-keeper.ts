@@ -5,6 +5,7 @@
  *                      └──▶ failed (reason kept, the next use tries again)
  */
 import type { Log } from "../adapters/log.ts";
+import { unavailable } from "../domain/errors.ts";
 import { reasonOf } from "./home.ts";
 
 export interface Closable {
@@ -44,7 +45,11 @@ export interface StoreKeeper<M> {
   /** Runs `work` on the store if it is open or opening; does not open it. */
   ifOpen(work: (memory: M) => Promise<void>): void;
   state(): { store: "open" | "closed" | "failed"; reason?: string };
+  /** The store as it is now: undefined while it is closed. */
+  held(): Promise<M> | undefined;
   close(): Promise<void>;
+  /** Closes it for good: another keeper takes the store over. */
+  retire(): Promise<void>;
 }
 
 export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKeeper<M> {
@@ -60,6 +65,7 @@ export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKee
   let maintaining: Promise<void> | undefined;
   let dirtySince: number | undefined;
   let lastFull = performance.now();
+  let retired = false;
 
   function open(): Promise<M> {
     opened ??= parts.open().then(
@@ -152,6 +158,7 @@ export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKee
 
   async function use<T>(work: (memory: M) => Promise<T>): Promise<T> {
     while (closing) await closing;
+    if (retired) throw unavailable(`The settings of "${butler}" have just changed; try again.`);
     clearTimeout(idle);
     users += 1;
     uses += 1;
@@ -191,6 +198,11 @@ export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKee
       if (failure !== undefined) return { store: "failed", reason: failure };
       return { store: opened ? "open" : "closed" };
     },
+    held: () => (closing ? undefined : opened),
     close,
+    retire() {
+      retired = true;
+      return close();
+    },
   };
 }

@@ -136,5 +136,6 @@ export const lower = ({ id, confidence }: { id: string; confidence: number }): L
 export const inOrder = (a: Witness, b: Witness): number =>
   a.occurred_at.getTime() - b.occurred_at.getTime() || (a.id < b.id ? -1 : Number(a.id > b.id));
 export const lastOf = (witnesses: readonly Witness[]): Witness | undefined => witnesses.toSorted(inOrder).at(-1);
-export const idsOf = (witnesses: readonly Witness[]): string[] => witnesses.map(({ id }) => id);
+/** Several turns of one exchange are one episode. */
+export const idsOf = (witnesses: readonly Witness[]): string[] => [...new Set(witnesses.map(({ id }) => id))];
 export const trustOf = (witnesses: readonly Witness[]): Trust => bestTrust(witnesses.map(({ trust }) => trust));

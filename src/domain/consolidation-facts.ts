@@ -133,7 +133,9 @@ export function factBook(known: Known, batch: Batch) {
     return isTelling(draft.content) && saysSame(draft.content, other.content);
   }
 
-  const cited = ({ episodes }: Fresh) => batch.witnesses.filter(({ id }) => episodes.includes(id));
+  /** Of an exchange only those turns that said it: the person's words beside an agent's echo are no witness for it. */
+  const cited = ({ episodes, draft }: Fresh) =>
+    batch.witnesses.filter(({ id, trust }) => episodes.includes(id) && trustRank(trust) <= trustRank(draft.trust));
 
   function knownTwin({ draft, nth }: Fresh): KnownFact | undefined {
     const near = (fact: KnownFact) =>

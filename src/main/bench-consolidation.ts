@@ -16,7 +16,7 @@ import type { DataSet } from "../bench/quality/data.ts";
 import { homeAt } from "../butler/home.ts";
 import { unavailable } from "../domain/errors.ts";
 import type { OpenMemory } from "../memory/open.ts";
-import { benchButler, dropDatabase } from "./bench-latency.ts";
+import { benchButler, dropDatabase } from "./bench-house.ts";
 import { readSource } from "./bench-quality.ts";
 import type { Context } from "./command.ts";
 import { progressLine } from "./progress.ts";

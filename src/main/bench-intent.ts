@@ -15,7 +15,7 @@ import { homeAt } from "../butler/home.ts";
 import { invalid, unavailable } from "../domain/errors.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
 import type { Memory } from "../memory/memory.ts";
-import { benchButler } from "./bench-latency.ts";
+import { benchButler } from "./bench-house.ts";
 import type { Context } from "./command.ts";
 import { type Progress, progressLine } from "./progress.ts";
 import { memoryOpener } from "./store-parts.ts";

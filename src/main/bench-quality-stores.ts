@@ -4,7 +4,6 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../adapters/clock.ts";
-import { openPostgres } from "../adapters/db/postgres.ts";
 import { hasDatabase } from "../adapters/db/postgres-admin.ts";
 import type { ModelFiles } from "../adapters/embedder/model-files.ts";
 import { openOnnxEmbedder } from "../adapters/embedder/onnx.ts";
@@ -14,6 +13,7 @@ import { parseButlerToml } from "../butler/config.ts";
 import { RECIPE, type Recipe } from "../domain/recipe.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Settings } from "../memory/settings.ts";
+import { dropDatabase } from "./bench-house.ts";
 import { type ModelPlace, memoryOpener } from "./store-parts.ts";
 
 /** One store: what goes into it, and a text that changes when that does. */
@@ -112,13 +112,4 @@ async function readNote(path: string): Promise<Filled | undefined> {
   if (!existsSync(path)) return undefined;
   const { why, stored } = JSON.parse(await readFile(path, "utf8")) as { why?: string; stored: [string, string][] };
   return { why, stored: new Map(stored) };
-}
-
-async function dropDatabase(url: string, butler: string): Promise<void> {
-  const db = await openPostgres({ url, max: 1 });
-  try {
-    await db.exec(`drop database if exists "butler_${butler}" with (force)`);
-  } finally {
-    await db.close();
-  }
 }

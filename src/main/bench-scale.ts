@@ -18,7 +18,7 @@ import { maintain } from "../memory/maintain.ts";
 import type { OpenMemory } from "../memory/open.ts";
 import { fitIndex } from "../memory/vector-index.ts";
 import { giveIndexMemory, indexProgress, tidyTables } from "../store/bench.ts";
-import { benchButler, dropDatabase, thisMachine } from "./bench-latency.ts";
+import { benchButler, dropDatabase, thisMachine } from "./bench-house.ts";
 import type { Context } from "./command.ts";
 import { type Progress, progressLine } from "./progress.ts";
 import { memoryOpener } from "./store-parts.ts";

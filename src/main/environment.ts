@@ -14,6 +14,12 @@ export interface Environment {
   readonly logLevel: LogLevel | undefined;
   readonly now: string | undefined;
   readonly idleSeconds: number;
+  /** An explicit project key, before what the folder tells. */
+  readonly project: string | undefined;
+  /** False: no owner is started in the background, only a running one is used. */
+  readonly autostart: boolean;
+  /** Sessions that look after their own memory, and those that only read memories to learn from them. */
+  readonly hooksOff: boolean;
   /** False when NO_COLOR asks for plain text. */
   readonly colour: boolean;
 }
@@ -40,9 +46,14 @@ export function readEnvironment(variables: Variables = process.env): Environment
     logLevel: readLogLevel(value("BUTLER_LOG")),
     now: readNow(value("BUTLER_NOW")),
     idleSeconds: readSeconds(value("BUTLER_IDLE_SECONDS") ?? "30"),
+    project: value("BUTLER_PROJECT"),
+    autostart: !isOff(value("BUTLER_AUTOSTART")),
+    hooksOff: value("BUTLER_CONSOLIDATION") === "1" || value("BUTLER_SPAWNED") === "1" || isOff(value("BUTLER_HOOKS")),
     colour: value("NO_COLOR") === undefined,
   };
 }
+
+const isOff = (text: string | undefined): boolean => text === "0" || text === "off" || text === "false";
 
 /** What an owner is started with: the starter's environment, with the paths as the starter understood them. */
 export function ownerVariables(

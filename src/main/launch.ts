@@ -6,7 +6,7 @@ import type { Launch } from "../butler/start-owner.ts";
 import { type Environment, ownerVariables } from "./environment.ts";
 import { version } from "./version.ts";
 
-function ownLaunch(environment: Environment): Launch {
+export function ownLaunch(environment: Environment): Launch {
   const here = fileURLToPath(import.meta.url);
   const entry = here.replace(/launch(\.[jt]s)$/, "butler$1");
   return {
@@ -16,7 +16,12 @@ function ownLaunch(environment: Environment): Launch {
   };
 }
 
-export function ownerClient(environment: Environment, options: { agent?: boolean } = {}): OwnerClient {
+interface Options {
+  readonly agent?: boolean;
+  readonly project?: string | undefined;
+}
+
+export function ownerClient(environment: Environment, options: Options = {}): OwnerClient {
   const { now, databaseUrl } = environment;
   const home = homeAt(environment.home);
   return connectOwner({ home, launch: ownLaunch(environment), version, now, databaseUrl, ...options });

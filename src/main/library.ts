@@ -1,9 +1,11 @@
-/** The package's entry: one butler's memory in this process, without a daemon. */
+/** The package's entry: one butler's memory in this process, without a daemon; and sessions of agents with the memory of a home. */
 import { join, resolve } from "node:path";
 import { type Log, silentLog } from "../adapters/log.ts";
 import { defaultButler, parseButlerToml } from "../butler/config.ts";
 import { homeAt } from "../butler/home.ts";
 import { createOwner } from "../butler/owner.ts";
+import { projectOf } from "../butler/project.ts";
+import { runSession as runWith, type SessionReport } from "../butler/run-session.ts";
 import { notesInMemory } from "../butler/schedule-notes.ts";
 import type { ErrorCode } from "../domain/errors.ts";
 import { maintain } from "../memory/maintain.ts";
@@ -13,10 +15,11 @@ import { callTool } from "../tools/call.ts";
 import { toolNamed } from "../tools/index.ts";
 import type { Failure, Outcome } from "../tools/outcome.ts";
 import { readEnvironment } from "./environment.ts";
+import { sessionParts } from "./session-parts.ts";
 import { clockAt, memoryOpener, modelShelf, storeJobs } from "./store-parts.ts";
 import { version } from "./version.ts";
 
-export type { ErrorCode, Failure, Log, Outcome };
+export type { ErrorCode, Failure, Log, Outcome, SessionReport };
 
 export interface LibraryOptions {
   /** A folder for an embedded store. It belongs to this process until `close`. */
@@ -25,7 +28,10 @@ export interface LibraryOptions {
   readonly url?: string;
   /** Whose memory it is; default `general`. */
   readonly butler?: string;
-  /** The text of a butler.toml, for settings other than the defaults. Its name wins over `butler`. */
+  /**
+   * The text of a butler.toml, for settings other than the defaults. Its name wins over `butler`, and memory is opt-in in it
+   * as in any other: without a table `[modules.memory]` every call is refused.
+   */
   readonly toml?: string;
   /** A folder with the model's files; default: the cache of this user's BUTLER_HOME. */
   readonly modelDir?: string;
@@ -75,4 +81,46 @@ export async function openMemory(options: LibraryOptions): Promise<OpenedMemory>
     call: (tool, input, more = {}) => owner.invoke(principal, config.name, { tool, input, ...more }),
     close: () => owner.close(),
   };
+}
+
+export interface RunOptions {
+  readonly prompt: string;
+  /** May be left out when there is only one. */
+  readonly butler?: string;
+  /** Where the agent works; default: the current folder. */
+  readonly folder?: string;
+  /** A project's key, or `auto` for that of the folder. Left out: the butler's own memories, of no project. */
+  readonly project?: string;
+  /** More arguments for the agent. */
+  readonly args?: readonly string[];
+  /** Default: what the butler's configuration says, half an hour without it. */
+  readonly timeoutMs?: number;
+  /** Ends the agent. */
+  readonly signal?: AbortSignal;
+  /** A sentence beside the answer: that memory is out of reach. */
+  readonly note?: (line: string) => void;
+  /** What the agent writes to stderr. */
+  readonly onOutput?: (chunk: Uint8Array) => void;
+}
+
+/**
+ * `butler run` as a call: one session of a butler's agent, with its memory. The home and the roster are those of the environment.
+ * Rejects when there is no such butler or its agent cannot be started; what the agent does is in the report.
+ */
+export function runSession(options: RunOptions): Promise<SessionReport> {
+  const { prompt, butler, args = [], timeoutMs, onOutput, project } = options;
+  const environment = readEnvironment();
+  const folder = resolve(options.folder ?? ".");
+  const key =
+    project === undefined ? undefined : projectOf(folder, project === "auto" ? environment.project : project).key;
+  return runWith(sessionParts(environment, options.note ?? (() => undefined)), {
+    butler,
+    prompt,
+    folder,
+    project: key,
+    args,
+    timeoutMs,
+    signal: options.signal ?? new AbortController().signal,
+    ...(onOutput === undefined ? {} : { onOutput }),
+  });
 }

@@ -4,21 +4,28 @@ import { getRequestListener } from "@hono/node-server";
 import type { Lock } from "../adapters/lock.ts";
 import type { Log } from "../adapters/log.ts";
 import type { Home } from "../butler/home.ts";
+import { hookDesk } from "../butler/hooks/desk.ts";
+import { createPickup } from "../butler/hooks/pickup.ts";
 import { type House, openHouse } from "../butler/house.ts";
 import { createOwner } from "../butler/owner.ts";
 import { databaseMark } from "../butler/owner-file.ts";
 import type { Roster } from "../butler/roster.ts";
+import { watchRoster } from "../butler/roster-watch.ts";
+import { prepareSession } from "../butler/run-session-prepare.ts";
 import { notesInFile, notesInMemory } from "../butler/schedule-notes.ts";
+import { noteSession } from "../butler/session-log.ts";
 import { ensureHomeToken, tokenChecker } from "../butler/tokens.ts";
 import { maintain } from "../memory/maintain.ts";
 import type { OpenMemory } from "../memory/open.ts";
 import { loopbackHosts } from "../serve/guards.ts";
-import type { Principal } from "../serve/host.ts";
+import type { Host, Principal } from "../serve/host.ts";
 import { httpApp } from "../serve/http.ts";
 import { callTool } from "../tools/call.ts";
 import { toolNamed, tools } from "../tools/index.ts";
+import type { ToolRequest } from "../tools/outcome.ts";
 import type { Environment } from "./environment.ts";
-import { clockAt, memoryOpener, modelShelf, storeJobs } from "./store-parts.ts";
+import { remoteOf } from "./remote.ts";
+import { checkDatabase, clockAt, memoryOpener, modelShelf, storeJobs } from "./store-parts.ts";
 import { verifyInScratch } from "./verify-in-scratch.ts";
 import { version } from "./version.ts";
 
@@ -39,7 +46,8 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
   const clock = clockAt(environment.now);
   await ensureHomeToken(home, clock.now());
 
-  const place = { folder: home.store, databaseUrl: environment.databaseUrl };
+  const { databaseUrl } = environment;
+  const place = { folder: home.store, databaseUrl };
   const models = { modelDir: environment.modelDir, cacheDir: home.models };
   const owner = createOwner<OpenMemory>({
     version,
@@ -49,29 +57,51 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
     call: callTool,
     adopt: (memory, embedder) => memory.adopt(embedder),
     maintain,
-    jobs: storeJobs(
-      place,
-      clock,
-      environment.databaseUrl === undefined ? notesInFile(home.scheduleFile, log) : notesInMemory(),
-    ),
+    jobs: storeJobs(place, clock, databaseUrl === undefined ? notesInFile(home.scheduleFile, log) : notesInMemory()),
     verify: verifyInScratch,
     writes: (tool) => toolNamed(tool)?.effect !== "read",
     model: modelShelf({ place: models, fetch: true, log }),
+    remote: remoteOf,
+    probe: (memory) => memory.db.query("select 1"),
+    reach: databaseUrl === undefined ? undefined : () => checkDatabase(databaseUrl),
   });
 
   // Somebody waits for an owner that was started by a client.
   if (mode === "auto") owner.warm();
 
-  const tenants = new Map(roster.map(({ name, tenant }) => [name, tenant]));
   const local = (butler: string, agent = false): Principal => {
-    const tenant = tenants.get(butler) ?? "default";
+    const tenant = owner.roster().find(({ name }) => name === butler)?.tenant ?? "default";
     return agent ? { name: "agent", tenant, butler, admin: false } : { ...LOCAL, tenant };
   };
+  const asAgent = (butler: string, request: ToolRequest) => owner.invoke(local(butler, true), butler, request);
+  const pickup = createPickup({
+    home,
+    clock,
+    log,
+    ingest: (butler, project, episodes) =>
+      asAgent(butler, {
+        tool: "memory_ingest_batch",
+        input: { episodes },
+        ...(project === undefined ? {} : { project }),
+      }),
+    ended: ({ session: id }, episodes) =>
+      noteSession(home, { ended: { id, at: clock.now().toISOString(), state: "done", episodes } }),
+  });
+  const remembers = (butler: string) => owner.roster().some(({ name, memory }) => name === butler && memory.enabled);
+  const hook = hookDesk({ home, clock, log, pickup, remembers, invoke: owner.invoke });
   const check = tokenChecker(home);
   const streams = new AbortController();
   let boundPort = environment.port;
+  const watch =
+    environment.roster === undefined
+      ? undefined
+      : watchRoster({ folder: environment.roster, log, apply: owner.reload });
+  const health = async () => {
+    const fault = watch?.fault();
+    return { ...(await owner.health()), ...(fault === undefined ? {} : { roster: fault }) };
+  };
   const common = {
-    host: owner,
+    host: { ...owner, health },
     tools,
     authenticate: async (token: string) => check(token),
     log,
@@ -80,8 +110,10 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
     signal: streams.signal,
     allowedHosts: () => hostNames(environment.host, boundPort),
   };
-  const localApp = httpApp({ ...common, local: local("") });
-  const portApp = httpApp(common);
+  // On the socket a hook speaks for the butler it names, as an agent and not as the person who owns the house.
+  const localHook: Host["hook"] = (_, told) => hook(local(told.butler, true), told);
+  const localApp = httpApp({ ...common, host: { ...common.host, hook: localHook }, local: local("") });
+  const portApp = httpApp({ ...common, host: { ...common.host, hook } });
 
   const house = await openHouse({
     home,
@@ -95,6 +127,12 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
     log,
     local,
     localListener: getRequestListener(localApp.fetch),
+    desks: { session: (asked) => prepareSession({ butlers: owner.roster, call: asAgent }, asked) },
+    busy: pickup.busy,
+    closing: () => {
+      watch?.stop();
+      return pickup.stop();
+    },
     onStop: () => streams.abort(),
     ...(mode === "up"
       ? { http: { host: environment.host, port: environment.port, listener: getRequestListener(portApp.fetch) } }
@@ -102,6 +140,9 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
   });
   boundPort = house.note.port ?? boundPort;
   owner.startJobs();
+  pickup.start();
+  // Without a roster there is nothing to read again; unheard, the signal would end the process.
+  process.on("SIGHUP", () => watch?.reload());
   return house;
 }
 

@@ -1,7 +1,9 @@
 /** Taking a batch: the oldest episodes of a shard, with a lease, and nobody else at that shard meanwhile. */
 import type { Material } from "../adapters/extractor/port.ts";
+import { EXCHANGE_FORMAT, turnsOf } from "../domain/exchange.ts";
 import { withoutOwnBlock } from "../domain/own-block.ts";
 import { clip } from "../domain/text.ts";
+import { type Trust, trustRank } from "../domain/trust.ts";
 import {
   type BatchEpisode,
   dropRun,
@@ -93,20 +95,47 @@ function fitting(due: readonly BatchEpisode[], maxChars: number): BatchEpisode[]
   return fit;
 }
 
-/** What the extractor is shown. An episode of which nothing is left without our own block is not shown, but is done with. */
+export interface Said {
+  /** `e1`, `e2`, … over all that is shown. */
+  readonly label: string;
+  readonly episode: BatchEpisode;
+  readonly text: string;
+  readonly speaker: string | null;
+  readonly trust: Trust;
+}
+
+/**
+ * What is shown of a batch, and whose word it is. Labels are given here and nowhere else: what an extractor cites and what is
+ * believed because of it are read from one list. An episode of which nothing is left without our own block is not shown, but
+ * is done with.
+ */
+export function saidIn(episodes: readonly BatchEpisode[]): Said[] {
+  return episodes
+    .flatMap((episode) => wordsOf(episode).map((words) => ({ ...words, text: withoutOwnBlock(words.text), episode })))
+    .filter(({ text }) => text !== "")
+    .map((words, at) => ({ label: `e${at + 1}`, ...words }));
+}
+
+const SPEAKERS = { user: "user", agent: "assistant", tool: "tool" } as const;
+
+/** An exchange is several people's word, each trusted as far as they are. What a tool tells is not believed to be one. */
+function wordsOf({ content, speaker, trust, format }: BatchEpisode): Pick<Said, "text" | "speaker" | "trust">[] {
+  if (format !== EXCHANGE_FORMAT || trustRank(trust) < trustRank("agent")) return [{ text: content, speaker, trust }];
+  return turnsOf(content).map((turn) => ({ text: turn.text, speaker: SPEAKERS[turn.speaker], trust: turn.speaker }));
+}
+
 export function materialOf(call: Call, { episodes }: Claimed, maxChars: number): Material {
-  const shown = episodes.map((episode, at) => ({
-    label: `e${at + 1}`,
-    text: clip(withoutOwnBlock(episode.content), maxChars),
-    speaker: episode.speaker,
-    day: episode.occurred_at.toISOString().slice(0, 10),
-    trust: episode.trust,
-    session: episode.session_id,
-  }));
   return {
     butler: call.caller.butler,
     today: call.now.toISOString().slice(0, 10),
-    episodes: shown.filter(({ text }) => text !== ""),
+    episodes: saidIn(episodes).map(({ label, text, speaker, trust, episode }) => ({
+      label,
+      text: clip(text, maxChars),
+      speaker,
+      day: episode.occurred_at.toISOString().slice(0, 10),
+      trust,
+      session: episode.session_id,
+    })),
     facts: [],
     rules: [],
   };

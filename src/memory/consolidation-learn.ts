@@ -5,7 +5,7 @@ import type { Change, Decision, Witness } from "../domain/consolidation-change.t
 import { conflict } from "../domain/errors.ts";
 import { endRun, findRun } from "../store/consolidation.ts";
 import { applyChanges } from "./consolidation-apply.ts";
-import type { Claimed } from "./consolidation-claim.ts";
+import { type Claimed, saidIn } from "./consolidation-claim.ts";
 import { endingOf, runEvent, type Spent } from "./consolidation-end.ts";
 import { embedLearned, gatherKnown, type Shown } from "./consolidation-known.ts";
 import { learnedFrom, stand } from "./consolidation-standing.ts";
@@ -58,8 +58,9 @@ export async function learn(
   return learned;
 }
 
+/** Those who speak in one episode are witnesses apart, each with their own trust, and one piece of evidence. */
 export const witnessesOf = ({ episodes }: Claimed): Witness[] =>
-  episodes.map(({ id, trust, occurred_at }, at) => ({ label: `e${at + 1}`, id, trust, occurred_at }));
+  saidIn(episodes).map(({ label, trust, episode: { id, occurred_at } }) => ({ label, id, trust, occurred_at }));
 
 const WORDS: Readonly<Record<Change["kind"], string>> = {
   create_fact: "facts_created",

@@ -3,7 +3,13 @@ import { conflict, MemoryError } from "../domain/errors.ts";
 import { findAnswers, keepAnswers } from "../store/idempotency.ts";
 import { foldSoon, shelfOf } from "./filing.ts";
 import type { Call } from "./memory.ts";
-import { type EpisodeAnswer, type EpisodeInput, prepareEpisodes, storeEpisodes } from "./remember-episode.ts";
+import {
+  type EpisodeAnswer,
+  type EpisodeInput,
+  type PreparedEpisode,
+  prepareEpisodes,
+  storeEpisodes,
+} from "./remember-episode.ts";
 import { inputHash, sameInput, write } from "./write.ts";
 
 export interface KeyedEpisode extends EpisodeInput {
@@ -17,13 +23,21 @@ const KEYED_TOOL = "memory_store_episode";
 
 export async function ingest(call: Call, asked: unknown, inputs: readonly KeyedEpisode[]): Promise<Ingested[]> {
   const { memory, caller, now } = call;
-  const prepared = await prepareEpisodes(call, inputs);
   const sk = await shelfOf(call, caller.butler, "episode");
   const owner = { tenant: caller.tenant, butler: caller.butler, tool: KEYED_TOOL };
   const hashes = inputs.map(inputHash);
+  const keys = [...new Set(inputs.flatMap((input) => input.idempotency_key ?? []))];
+  // A transcript that is read again has mostly rows that are known: those need no vector.
+  const answered = await findAnswers(memory.db, owner, keys);
+  const known = (input: KeyedEpisode) => input.idempotency_key !== undefined && answered.has(input.idempotency_key);
+  const unknown = inputs.flatMap((input, index) => (known(input) ? [] : [index]));
+  const drafts = await prepareEpisodes(
+    call,
+    unknown.flatMap((index) => inputs[index] ?? []),
+  );
+  const prepared = new Map(unknown.map((index, at) => [index, drafts[at] as PreparedEpisode]));
   const { answer, repeated } = await write(call, "memory_ingest_batch", asked, async (writing) => {
-    const keys = inputs.flatMap((input) => (input.idempotency_key === undefined ? [] : [input.idempotency_key]));
-    const kept = await findAnswers(writing.sql, owner, [...new Set(keys)]);
+    const kept = new Map([...answered, ...(await findAnswers(writing.sql, owner, keys))]);
     const answers: (EpisodeAnswer | undefined)[] = inputs.map(() => undefined);
     const firstOf = new Map<string, number>();
     const fresh: number[] = [];
@@ -52,7 +66,7 @@ export async function ingest(call: Call, asked: unknown, inputs: readonly KeyedE
     const stored = await storeEpisodes(
       call,
       writing,
-      fresh.flatMap((index) => prepared[index] ?? []),
+      fresh.flatMap((index) => prepared.get(index) ?? []),
       sk,
     );
     fresh.forEach((index, at) => {

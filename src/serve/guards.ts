@@ -131,9 +131,11 @@ export function callExtras(c: Context<DoorEnv>, local: boolean): Extras | Failur
   }
   const idempotencyKey = c.req.header("idempotency-key");
   const session = c.req.header("x-butler-session");
+  const project = c.req.header("x-butler-project");
   return {
     ...(idempotencyKey ? { idempotencyKey } : {}),
     ...(session ? { session } : {}),
+    ...(project ? { project } : {}),
     ...(now ? { now } : {}),
   };
 }

@@ -1,5 +1,5 @@
 /** What the doors need from the house behind them. `butler/owner.ts` is one; a proxy to a running owner is another. */
-import type { Outcome, ToolRequest } from "../tools/outcome.ts";
+import type { Failure, Outcome, ToolRequest } from "../tools/outcome.ts";
 
 /** Who stands at the door. `butler: "*"` may speak for every butler of the house. */
 export interface Principal {
@@ -19,13 +19,39 @@ export interface Host {
   butlers(): Promise<readonly ButlerInfo[]>;
   /** Never throws: what goes wrong is an outcome. */
   invoke(principal: Principal, butler: string, request: ToolRequest): Promise<Outcome>;
-  /** Truthful health: per butler `open`, `closed` (opens on first use) or `failed` with a reason. */
+  /**
+   * Truthful health. Of each butler: `open` (and it answers), `closed` (opens on first use), `off` (no memory), `failed` (could not
+   * be opened) or `unknown` (its database or service does not answer), the last two with a reason.
+   */
   health(): Promise<Health>;
+  /** A moment in the life of an agent's session, told by its hook. Absent: this host has no hooks. Never throws. */
+  hook?(principal: Principal, told: HookTold): Promise<HookAnswer>;
 }
+
+export interface HookTold {
+  readonly agent: string;
+  readonly event: string;
+  readonly butler: string;
+  /** As the agent wrote it. */
+  readonly input: unknown;
+  /** An explicit key; without one the session's folder tells. */
+  readonly project?: string | undefined;
+}
+
+/** `answer` is in the agent's own format; none when there is nothing to say. */
+export type HookAnswer =
+  | { readonly ok: true; readonly answer?: Record<string, unknown> | undefined }
+  | { readonly ok: false; readonly error: Failure };
 
 export interface Health {
   readonly ok: boolean;
   readonly version: string;
   readonly model: string;
-  readonly butlers: readonly { name: string; store: "open" | "closed" | "failed"; reason?: string }[];
+  readonly butlers: readonly {
+    name: string;
+    store: "open" | "closed" | "off" | "failed" | "unknown";
+    reason?: string;
+  }[];
+  /** Why a changed roster is not in force: the former one goes on. */
+  readonly roster?: string;
 }

@@ -62,6 +62,13 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
     return c.html(page, 200, PAGE_HEADERS);
   });
 
+  // A probe of systemd or a load balancer has no token: it hears yes or no, and nothing about the house.
+  app.get("/readyz", async (c, next) => {
+    if (local !== undefined || c.req.header("authorization") !== undefined) return next();
+    const { ok } = await host.health();
+    return c.json({ ok, version }, ok ? 200 : 503);
+  });
+
   app.use(local === undefined ? guardBearer(authenticate) : trustLocal(local));
   app.use(guardPost(maxBodyBytes));
 
@@ -90,6 +97,22 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
       : c.json({ error: wireFailure(outcome.error) }, httpStatus(outcome.error.code));
   });
 
+  app.post("/hooks/:agent/:event", async (c) => {
+    const { agent, event } = c.req.param();
+    const butlers = await host.butlers();
+    const butler = c.req.query("butler") ?? (butlers.length === 1 ? butlers[0]?.name : undefined);
+    if (!host.hook) return refuse(c, { code: "not_found", message: "This house has no hooks.", field: "path" });
+    if (butler === undefined) return refuse(c, whichButler(butlers));
+    const refused = visitRefused(c.get("principal"), butler, butlers);
+    if (refused !== undefined) return refuse(c, refused);
+    const body = await readJson(c.req.raw, maxBodyBytes);
+    if (!body.ok) return refuse(c, body.failure, body.status);
+    const project = c.req.header("x-butler-project") || undefined;
+    const told = await host.hook(c.get("principal"), { agent, event, butler, input: body.value, project });
+    if (!told.ok) return refuse(c, told.error);
+    return told.answer === undefined ? c.body(null, 204) : c.json(told.answer);
+  });
+
   app.on(["POST", "GET", "DELETE"], "/butlers/:name/mcp", async (c) => {
     const name = c.req.param("name");
     const refused = visitRefused(c.get("principal"), name, await host.butlers());
@@ -104,8 +127,15 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
   otherMethods(app, "/api/butlers", "GET, HEAD");
   otherMethods(app, "/api/butlers/:name/tools/:tool", "POST");
   otherMethods(app, "/butlers/:name/mcp", "POST, GET, DELETE");
+  otherMethods(app, "/hooks/:agent/:event", "POST");
   return app;
 }
+
+const whichButler = (butlers: readonly ButlerInfo[]) => ({
+  code: "invalid_input" as const,
+  message: `Whose hook is it? Add ?butler= with one of: ${butlers.map(({ name }) => name).join(", ")}.`,
+  field: "butler",
+});
 
 const mcpPath = (butler: string): string => `/butlers/${encodeURIComponent(butler)}/mcp`;
 

@@ -6,7 +6,7 @@ import { mcpProtocolError } from "./mcp-failures.ts";
 type Call = (request: ToolRequest) => Promise<Outcome>;
 
 /** A resource has no prompt of its own; this asks for what a session should know before it starts. */
-const OPENING_PROMPT = "Start of a session: who is the user, what are we working on, which rules apply?";
+export const OPENING_PROMPT = "Start of a session: who is the user, what are we working on, which rules apply?";
 
 const TYPES = ["episode", "fact", "rule"];
 

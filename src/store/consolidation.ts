@@ -51,9 +51,12 @@ export interface BatchEpisode {
   readonly occurred_at: Date;
   readonly created_at: Date;
   readonly consolidation_attempts: number;
+  /** How its content is to be read, if it says so. */
+  readonly format: string | null;
 }
 
-const BATCH = "id, content, speaker, session_id, trust, occurred_at, created_at, consolidation_attempts";
+const BATCH = `id, content, speaker, session_id, trust, occurred_at, created_at, consolidation_attempts,
+  metadata ->> 'format' as format`;
 
 /** Oldest first. Those that have failed before come back in smaller company, so that one bad episode is found out. */
 export function dueEpisodes(sql: Sql, shard: Shard, now: Date, limit: number): Promise<BatchEpisode[]> {

@@ -61,6 +61,12 @@ describe("tools over HTTP", () => {
     expect(host.seen[0]?.request).toEqual({ tool: "memory_stats", input: {}, idempotencyKey: "k1", session: "s1" });
   });
 
+  it("tells the project of a call by its header", async () => {
+    const { call, host } = house();
+    await call("memory_stats", {}, { headers: { "X-Butler-Project": "github.com/acme/app" } });
+    expect(host.seen[0]?.request).toEqual({ tool: "memory_stats", input: {}, project: "github.com/acme/app" });
+  });
+
   it.each([
     ["memory_forget", { id: "missing" }, 404, "not_found"],
     ["memory_forget", { id: "locked" }, 409, "conflict"],
@@ -86,16 +92,51 @@ describe("tools over HTTP", () => {
   });
 });
 
+describe("hooks", () => {
+  const told: unknown[] = [];
+  const hooked = (hook: NonNullable<Host["hook"]>) => house({}, { hook });
+  const post = { method: "POST", headers: { "content-type": "application/json" }, body: '{"session_id":"s"}' };
+
+  it("go to the butler they name, with the agent's own words, and its answer comes back as it is", async () => {
+    const { ask } = hooked(async (principal, what) => {
+      told.push(principal, what);
+      return { ok: true, answer: { systemMessage: "hello" } };
+    });
+    const headers = { ...post.headers, "X-Butler-Project": "acme/app" };
+    const response = await ask("/hooks/claude-code/SessionStart?butler=general", { ...post, headers });
+    expect([response.status, await response.json()]).toEqual([200, { systemMessage: "hello" }]);
+    const what = { agent: "claude-code", event: "SessionStart", butler: "general", project: "acme/app" };
+    expect(told).toEqual([anyone, { ...what, input: { session_id: "s" } }]);
+  });
+
+  it("say nothing when there is nothing to say, and why when something is wrong", async () => {
+    const silent = hooked(async () => ({ ok: true }));
+    const quiet = await silent.ask("/hooks/claude-code/Stop?butler=general", post);
+    expect([quiet.status, await quiet.text()]).toEqual([204, ""]);
+    const which = await failureOf(await silent.ask("/hooks/claude-code/Stop", post));
+    expect(which).toMatchObject({ status: 400, field: "butler" });
+    const foreign = await silent.ask("/hooks/claude-code/Stop?butler=general", post, "travel");
+    expect(await failureOf(foreign)).toMatchObject({ status: 403, code: "forbidden" });
+    expect((await silent.ask("/hooks/claude-code/Stop?butler=general", post, "")).status).toBe(401);
+    expect((await silent.ask("/hooks/claude-code/Stop?butler=general")).status).toBe(405);
+    const none = await house().ask("/hooks/claude-code/Stop?butler=general", post);
+    expect(await failureOf(none)).toMatchObject({ status: 404, code: "not_found" });
+  });
+});
+
 describe("who may come in", () => {
   it("needs a token everywhere but at /healthz and /", async () => {
     const { ask } = house();
-    for (const path of ["/readyz", "/api/butlers", "/butlers/general/mcp", "/nowhere"]) {
+    for (const path of ["/api/butlers", "/butlers/general/mcp", "/nowhere"]) {
       const response = await ask(path, {}, "");
       expect(response.headers.get("www-authenticate"), path).toBe('Bearer realm="butler-memory"');
       expect(await failureOf(response)).toMatchObject({ status: 401, code: "unauthorized" });
     }
     expect((await ask("/healthz", {}, "")).status).toBe(200);
     expect((await ask("/", {}, "")).status).toBe(200);
+    const ready = await ask("/readyz", {}, "");
+    expect([ready.status, Object.keys((await ready.json()) as object)]).toEqual([200, ["ok", "version"]]);
+    expect((await ask("/readyz", {}, "wrong")).status).toBe(401);
   });
 
   it.each(["Bearer wrong", "Basic cm9vdA==", "Bearer", "root", "Bearer root extra"])("refuses %j", async (value) => {
@@ -241,6 +282,8 @@ describe("health and the front page", () => {
     expect((await ask("/healthz")).status).toBe(200);
     const ready = await ask("/readyz");
     expect([ready.status, await ready.json()]).toEqual([503, sick]);
+    const stranger = await ask("/readyz", {}, "");
+    expect([stranger.status, await stranger.json()]).toEqual([503, { ok: false, version: expect.any(String) }]);
     expect((await house().ask("/readyz")).status).toBe(200);
   });
 

@@ -46,7 +46,7 @@ export async function seededHome(): Promise<string> {
 }
 
 /** Nothing of the developer's own set-up reaches the processes under test. */
-function variablesFor(home: string, more: Variables): Record<string, string> {
+export function variablesFor(home: string, more: Variables): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
   return {
     PATH,

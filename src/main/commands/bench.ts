@@ -2,6 +2,7 @@ import { MOST_PROMPTS } from "../../bench/intent-memories.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { ExitCode } from "../../serve/failures.ts";
 import { benchConsolidation } from "../bench-consolidation.ts";
+import { benchHooks } from "../bench-hooks.ts";
 import { benchIntent } from "../bench-intent.ts";
 import { benchJobs, jobLines } from "../bench-jobs.ts";
 import { benchLatency } from "../bench-latency.ts";
@@ -44,6 +45,12 @@ butler bench intent [--prompts <of each intent>] [--json]
 Stores the invented memory of a person and of projects, and asks for identities, preferences, procedures and events, with
 intent routing and diversification on and off.
 
+butler bench hooks [--n <memories>] [--queries <sessions>] [--store pglite|postgres] [--keep <folder>] [--json]
+
+Installs the hooks of Claude Code into a folder of its own and runs them as that agent does, in a project with 10,000 memories:
+the start of a session in a warm house and where nobody is there yet, a prompt, the end of a turn; and what butler run adds to the
+start of an agent. --keep as with latency, in another folder.
+
 butler bench consolidation --data <file> [--store pglite|postgres] [--json]
 
 Stores the memories of each corpus as episodes and learns from them with the local extractor: facts for 100 turns, duplicates,
@@ -56,6 +63,7 @@ const BENCHES: Readonly<Record<string, CommandModule["run"]>> = {
   latency,
   scale,
   jobs,
+  hooks,
   quality,
   intent,
   consolidation,
@@ -66,17 +74,26 @@ export async function run([what = "", ...args]: readonly string[], context: Cont
   if (bench === undefined)
     throw invalid(
       "arguments",
-      "Say what to measure: butler bench latency, scale, jobs, quality, intent or consolidation.",
+      "Say what to measure: butler bench latency, scale, jobs, hooks, quality, intent or consolidation.",
     );
   return bench(args, context);
 }
 
 async function latency(args: readonly string[], context: Context): Promise<ExitCode> {
+  await benchLatency(houseWishes(args, context), context);
+  return 0;
+}
+
+async function hooks(args: readonly string[], context: Context): Promise<ExitCode> {
+  await benchHooks(houseWishes(args, context), context);
+  return 0;
+}
+
+function houseWishes(args: readonly string[], context: Context) {
   const options = { n: text, queries: text, store: text, keep: text, json: flag } as const;
   const { n = "10000", queries = "200", store, keep, json = false } = readOptions(args, options).values;
   const wishes = { n: readCount(n, "--n", 100), queries: readCount(queries, "--queries", 1) };
-  await benchLatency({ ...wishes, databaseUrl: serverOf(store, context), keep, json }, context);
-  return 0;
+  return { ...wishes, databaseUrl: serverOf(store, context), keep, json };
 }
 
 async function scale(args: readonly string[], context: Context): Promise<ExitCode> {

@@ -4,21 +4,31 @@ import type { ExitCode } from "../../serve/failures.ts";
 import { serveMcpStdio } from "../../serve/mcp-stdio.ts";
 import { tools } from "../../tools/index.ts";
 import { chooseButler } from "../choose-butler.ts";
+import { chosenProject } from "../choose-project.ts";
 import { type Context, readOptions } from "../command.ts";
 import { ownerClient } from "../launch.ts";
 import { version } from "../version.ts";
 
-export const usage = `butler mcp [--butler <name>] [--tools core|full]
+const BY = "butler.project in its git config, its remote, or its place";
+
+export const usage = `butler mcp [--butler <name>] [--tools core|full] [--project auto|none|<key>]
 
 Serves one butler's memory as an MCP server on stdin and stdout, for agents that start their servers themselves.
-The stores stay with one owner process, which is started when none is running; any number of these may run at once.`;
+The stores stay with one owner process, which is started when none is running; any number of these may run at once.
+With --project auto what is told here belongs to the repository of this folder (${BY}), and other projects
+do not see it; global memories are seen everywhere. Without --project it belongs to the butler.`;
 
 export async function run(args: readonly string[], { environment }: Context): Promise<ExitCode> {
-  const { values } = readOptions(args, { butler: { type: "string" }, tools: { type: "string" } });
+  const { values } = readOptions(args, {
+    butler: { type: "string" },
+    tools: { type: "string" },
+    project: { type: "string" },
+  });
   const toolset = values.tools ?? "core";
   if (toolset !== "core" && toolset !== "full")
     throw invalid("tools", `--tools is "${toolset}"; it must be core or full.`);
-  const client = ownerClient(environment, { agent: true });
+  const project = chosenProject(values.project, environment);
+  const client = ownerClient(environment, { agent: true, project });
   // With a name there is nothing to wait for: the owner starts beside the handshake, and a failure is told at the first call.
   if (values.butler !== undefined) void client.butlers().catch(() => undefined);
   const butler = await chooseButler(client, values.butler);

@@ -7,7 +7,7 @@ import {
 } from "../../adapters/embedder/model-catalogue.ts";
 import { type FileStatus, type ModelStatus, modelStatus } from "../../adapters/embedder/model-files.ts";
 import { homeAt, prepareHome, reasonOf } from "../../butler/home.ts";
-import { loadRoster } from "../../butler/roster.ts";
+import { keepers, loadRoster } from "../../butler/roster.ts";
 import { integrity, invalid, MemoryError } from "../../domain/errors.ts";
 import type { ExitCode } from "../../serve/failures.ts";
 import { type Context, readOptions } from "../command.ts";
@@ -47,7 +47,7 @@ const placeOf = (environment: Environment): ModelPlace => ({
 /** What the butlers of the roster ask for. A broken roster is `doctor`'s business and must not hide the model. */
 function variantsInUse({ environment, note }: Context): ModelVariant[] {
   try {
-    return [...new Set(loadRoster(environment.roster).map(({ memory }) => memory.embedding_variant))];
+    return [...new Set(keepers(loadRoster(environment.roster)).map(({ memory }) => memory.embedding_variant))];
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error;
     note(`The roster cannot be read (${reasonOf(error)}); taking the default variant.`);

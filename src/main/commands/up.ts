@@ -3,7 +3,7 @@ import { MODEL_NAME, type ModelVariant } from "../../adapters/embedder/model-cat
 import { locateModel } from "../../adapters/embedder/model-files.ts";
 import { type Home, homeAt, prepareHome, reasonOf } from "../../butler/home.ts";
 import type { House } from "../../butler/house.ts";
-import { loadRoster, type Roster } from "../../butler/roster.ts";
+import { keepers, loadRoster, type Roster } from "../../butler/roster.ts";
 import { refuseSecondUp, takeHouse } from "../../butler/take-house.ts";
 import type { ExitCode } from "../../serve/failures.ts";
 import { type Context, readOptions } from "../command.ts";
@@ -60,7 +60,7 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
 /** A person waits at this command, so the model is fetched before the doors open; without it search is by keywords only. */
 async function haveModels(environment: Environment, home: Home, roster: Roster, { note }: Context): Promise<void> {
   const place = { modelDir: environment.modelDir, cacheDir: home.models };
-  for (const variant of new Set<ModelVariant>(roster.map(({ memory }) => memory.embedding_variant))) {
+  for (const variant of new Set<ModelVariant>(keepers(roster).map(({ memory }) => memory.embedding_variant))) {
     const progress = progressLine(`Fetching the model ${MODEL_NAME} (${variant})`);
     try {
       if (await locateModel({ ...place, variant })) continue;

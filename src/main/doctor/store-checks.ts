@@ -63,7 +63,8 @@ export interface StoreParts {
 
 export async function checkStore(parts: StoreParts, butler: ButlerConfig): Promise<Finding> {
   const check = `store ${butler.name}`;
-  if (!butler.memory.enabled) return ok(check, "memory is switched off in its butler.toml");
+  if (!butler.memory.enabled) return ok(check, "no memory in its butler.toml");
+  if (butler.memory.service !== undefined) return ok(check, `kept by ${butler.memory.service}`);
   try {
     if (parts.ownership.owner) return await askOwner(parts.home, check, butler.name);
     if (parts.databaseUrl !== undefined) return await lookAtDatabase(parts.databaseUrl, check, butler);

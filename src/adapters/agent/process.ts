@@ -1,0 +1,167 @@
+/** One run of an agent's program. No shell; everything it has started ends with it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { statSync } from "node:fs";
+import { constants } from "node:os";
+import { AgentCannotStart, type AgentJob } from "./port.ts";
+
+export interface Run extends Pick<AgentJob, "folder" | "env" | "timeoutMs" | "signal" | "onOutput"> {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly stdin: string;
+}
+
+export interface Ran {
+  readonly stdout: string;
+  readonly stderrTail: string;
+  readonly exitCode: number;
+  readonly signal?: string;
+  readonly ended?: "timeout" | "stopped";
+}
+
+/** What is longer is no answer to a prompt; the rest is read and dropped, so that the agent can end as it likes. */
+const MOST_BYTES = 64 * 1024 * 1024;
+const TAIL_BYTES = 8 * 1024;
+/** Between asking an agent to end and ending it. */
+const GRACE_MS = 5_000;
+/** What an agent leaves running when it has ended gets this long to end by itself, and this long when it is asked to. */
+const FAREWELL_MS = 300;
+const STRAY_MS = 2_000;
+const LOOK_MS = 20;
+
+export function runProcess(run: Run): Promise<Ran> {
+  const { command, args, folder: cwd, env } = run;
+  return new Promise((resolve, reject) => {
+    const complaint = folderFault(cwd);
+    if (complaint !== undefined) return reject(new AgentCannotStart(complaint));
+    let child: ChildProcess;
+    try {
+      // A group of its own, so that it can be ended whole. A terminal's Ctrl-C then reaches only us, and we pass it on.
+      child = spawn(command, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+    } catch (error) {
+      return reject(cannotStart(command, error));
+    }
+    const { words, tail } = gathered(child, run.onOutput);
+    const stop = stopper(child, run);
+    child.on("error", (error) => {
+      stop.done();
+      reject(cannotStart(command, error));
+    });
+    child.once("exit", (code, signal) => {
+      stop.left();
+      void strays(child).then(() => {
+        stop.done();
+        const ended = stop.why();
+        resolve({
+          stdout: words(),
+          stderrTail: tail(),
+          exitCode: code ?? 128 + (signal ? (constants.signals[signal] ?? 0) : 0),
+          ...(signal === null ? {} : { signal }),
+          ...(ended === undefined ? {} : { ended }),
+        });
+      });
+    });
+    child.stdin?.end(run.stdin);
+  });
+}
+
+function gathered(child: ChildProcess, onOutput: Run["onOutput"]) {
+  const out: Buffer[] = [];
+  let bytes = 0;
+  let tail = Buffer.alloc(0);
+  child.stdout?.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= MOST_BYTES) out.push(chunk);
+  });
+  child.stderr?.on("data", (chunk: Buffer) => {
+    tail = Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES);
+    onOutput?.(chunk);
+  });
+  // An agent that ends before it has read everything says why by its exit code.
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => undefined);
+  return { words: () => Buffer.concat(out).toString("utf8"), tail: () => tail.toString("utf8") };
+}
+
+function stopper(child: ChildProcess, { timeoutMs, signal }: Run) {
+  let why: Ran["ended"];
+  let last: NodeJS.Timeout | undefined;
+  const end = (reason: "timeout" | "stopped", how: NodeJS.Signals) => {
+    why ??= reason;
+    killGroup(child, how);
+    last ??= setTimeout(() => killGroup(child, "SIGKILL"), GRACE_MS);
+  };
+  const onAbort = () => end("stopped", signalOf(signal.reason));
+  // Should we end ourselves before it does: nobody would be left to end it.
+  const onExit = () => killGroup(child, "SIGKILL");
+  process.once("exit", onExit);
+  const timer = setTimeout(() => end("timeout", "SIGTERM"), Math.min(timeoutMs, 2 ** 31 - 1));
+  signal.addEventListener("abort", onAbort);
+  if (signal.aborted) onAbort();
+  return {
+    why: () => why,
+    /** The agent itself has ended: its time does not run any more. */
+    left: () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+    },
+    done: () => {
+      clearTimeout(timer);
+      clearTimeout(last);
+      signal.removeEventListener("abort", onAbort);
+      process.removeListener("exit", onExit);
+    },
+  };
+}
+
+const signalOf = (reason: unknown): NodeJS.Signals =>
+  typeof reason === "string" && Object.hasOwn(constants.signals, reason) ? (reason as NodeJS.Signals) : "SIGTERM";
+
+/** Resolves when nothing of the group is left and its last words have been read. */
+async function strays(child: ChildProcess): Promise<void> {
+  const closed = new Promise<void>((done) => child.once("close", () => done()));
+  if (await stays(child, FAREWELL_MS)) {
+    killGroup(child, "SIGTERM");
+    if (await stays(child, STRAY_MS)) killGroup(child, "SIGKILL");
+  }
+  // Something that left the group may still hold our pipes; it is not waited for.
+  let late: NodeJS.Timeout | undefined;
+  const enough = new Promise<void>((done) => {
+    late = setTimeout(done, 500);
+  });
+  await Promise.race([closed, enough]);
+  clearTimeout(late);
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+}
+
+async function stays(child: ChildProcess, ms: number): Promise<boolean> {
+  const until = performance.now() + ms;
+  while (killGroup(child, 0)) {
+    if (performance.now() >= until) return true;
+    await new Promise((done) => setTimeout(done, LOOK_MS));
+  }
+  return false;
+}
+
+/** False when the group has gone. */
+function killGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return child.pid !== undefined && process.kill(-child.pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+function folderFault(folder: string): string | undefined {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return undefined;
+  return `The agent cannot work in ${folder}: it is not a folder.`;
+}
+
+function cannotStart(command: string, error: unknown): AgentCannotStart {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code ?? String(error);
+  const words: Readonly<Record<string, string>> = {
+    ENOENT: "there is no such program on the PATH; [butler.runtime] command in butler.toml names it",
+    EACCES: "it may not be executed",
+    E2BIG: "its arguments are too long; without {prompt} in args the prompt goes to its stdin",
+  };
+  return new AgentCannotStart(`The agent "${command}" cannot be started: ${words[code] ?? code}.`, { cause: error });
+}

@@ -1,0 +1,80 @@
+/**
+ * A hook's own process: asks the owner, starts one if none is there, and never takes longer than its host waits. Used where the
+ * quick way (a few lines of shell and curl) found nobody.
+ */
+import { type Home, reasonOf } from "../home.ts";
+import { ask, isGone } from "../local-socket.ts";
+import { within } from "../pause.ts";
+import { projectOf } from "../project.ts";
+import { ensureOwner, type Launch } from "../start-owner.ts";
+import { unavailableWords } from "./desk-words.ts";
+import { type AgentName, HOOK_DIALECTS } from "./dialects.ts";
+import { announce, firstWarning, sessionKey } from "./spool.ts";
+
+export interface HookCall {
+  readonly home: Home;
+  /** Absent: no owner is started. */
+  readonly launch: Launch | undefined;
+  readonly agent: AgentName;
+  readonly event: string;
+  readonly butler: string;
+  readonly input: unknown;
+  readonly project: string | undefined;
+  /** On the clock of `performance.now()`. */
+  readonly until: number;
+  /** The owner was asked already and gave no answer in time. */
+  readonly late: boolean;
+}
+
+/** An agent that is ending kills its hooks soon; the owner starts without them. */
+const KICK_MS = 250;
+
+export async function callHook(call: HookCall): Promise<Record<string, unknown> | undefined> {
+  const { home, agent, event } = call;
+  const told = HOOK_DIALECTS[agent].read(event, call.input);
+  if (!told) return undefined;
+  const waits = told.moment === "start" || told.moment === "prompt";
+  let why = "it gave no answer in time";
+  if (!call.late) {
+    try {
+      return await askOwner(call, waits);
+    } catch (error) {
+      why = reasonOf(error);
+    }
+  }
+  const key = sessionKey(agent, told.session);
+  if (told.transcript !== undefined) {
+    const { session, folder, transcript, moment } = told;
+    const project = projectOf(folder, call.project).key;
+    const entry = { agent, session, butler: call.butler, transcript, folder, project };
+    announce(home, { ...entry, ended: moment === "end", working: moment === "prompt" });
+  }
+  if (!waits) {
+    if (call.launch) await within(KICK_MS, ensureOwner(home, call.launch, call.until)).catch(() => undefined);
+    return undefined;
+  }
+  return firstWarning(home, key) ? HOOK_DIALECTS[agent].answer(event, { message: unavailableWords(why) }) : undefined;
+}
+
+async function askOwner(call: HookCall, waits: boolean): Promise<Record<string, unknown> | undefined> {
+  try {
+    return await post(call);
+  } catch (error) {
+    if (!isGone(error) || !waits) throw error;
+    if (!call.launch) throw new Error('no owner of the memory is running; "butler up" starts one', { cause: error });
+  }
+  await ensureOwner(call.home, call.launch, call.until);
+  return post(call);
+}
+
+async function post({ home, agent, event, butler, input, project, until }: HookCall) {
+  const path = `/hooks/${agent}/${encodeURIComponent(event)}?butler=${encodeURIComponent(butler)}`;
+  const timeoutMs = Math.max(1, until - performance.now());
+  const headers = project === undefined ? {} : { "x-butler-project": project };
+  const { status, json } = await ask({ socket: home.socket, method: "POST", path, body: input, timeoutMs, headers });
+  if (status === 200) return json as Record<string, unknown>;
+  if (status === 204) return undefined;
+  if (status === 503) throw Object.assign(new Error("the owner is stopping"), { code: "ECONNREFUSED" });
+  const { error } = (json ?? {}) as { error?: { message?: string } };
+  throw new Error(error?.message ?? `the owner answered with status ${status}`);
+}

@@ -1,0 +1,122 @@
+/** Transcripts of Claude Code: a line for each content block, of which only `user` and `assistant` lines count. */
+import { type Json, listIn, objectIn, textIn, timeIn } from "./lines.ts";
+import type { Dialect, Step } from "./step.ts";
+import { isLooking, shortPath, spoken, tellingLine } from "./words.ts";
+
+export function isClaudeLine(bytes: Buffer): boolean {
+  return bytes.includes('"user"') || bytes.includes('"assistant"');
+}
+
+export function claudeCode(folder: string | undefined): Dialect {
+  /** Names of the tools that a person answers by themselves. Each is forgotten with its answer. */
+  const asked = new Map<string, Json>();
+  return (line, place) => {
+    if (line.isSidechain === true || line.isMeta === true) return [];
+    if (line.type === "assistant") return assistantSteps(line, folder, asked);
+    if (line.type === "user") return userSteps(line, place, asked);
+    return [];
+  };
+}
+
+function assistantSteps(line: Json, folder: string | undefined, asked: Map<string, Json>): Step[] {
+  const message = objectIn(line.message);
+  if (line.isApiErrorMessage === true || message.model === "<synthetic>") return [];
+  const name = textIn(message.id) || textIn(line.uuid);
+  const blocks =
+    typeof message.content === "string" ? [{ type: "text", text: message.content }] : listIn(message.content);
+  return blocks.map(objectIn).flatMap((block): Step[] => {
+    if (block.type === "text") return [{ kind: "said", message: name, text: textIn(block.text) }];
+    if (block.type !== "tool_use") return [];
+    const tool = textIn(block.name);
+    const id = textIn(block.id);
+    const input = objectIn(block.input);
+    if (tool === "AskUserQuestion" || tool === "ExitPlanMode") asked.set(id, { ...input, tool });
+    const used = { kind: "tool", id, name: tool, did: deedOf(tool, input, folder) } as const;
+    return tool === "ExitPlanMode" ? [used, ...planned(input, name)] : [used];
+  });
+}
+
+/** A plan is the agent's word, even where a person approves of it. */
+function planned({ plan }: Json, message: string): Step[] {
+  const [heading = ""] = textIn(plan)
+    .split("\n")
+    .map((line) => line.replace(/^#+\s*/, "").trim())
+    .filter(Boolean);
+  return heading === "" ? [] : [{ kind: "said", message: `${message} plan`, text: `Plan: ${heading}` }];
+}
+
+function deedOf(tool: string, input: Json, folder: string | undefined): string | undefined {
+  const path = textIn(input.file_path) || textIn(input.notebook_path);
+  if (/^(?:Edit|MultiEdit|NotebookEdit|Update)$/.test(tool) && path !== "") return `edited ${shortPath(path, folder)}`;
+  if (tool === "Write" && path !== "") return `wrote ${shortPath(path, folder)}`;
+  if (tool === "Bash" || tool === "PowerShell") {
+    const command = textIn(input.command).trim();
+    return command === "" || isLooking(command) ? undefined : `ran ${command}`;
+  }
+  if ((tool === "Task" || tool === "Agent") && textIn(input.description) !== "")
+    return `delegated: ${textIn(input.description)}`;
+  return undefined;
+}
+
+function userSteps(line: Json, place: number, asked: Map<string, Json>): Step[] {
+  if (line.isCompactSummary === true || line.isVisibleInTranscriptOnly === true) return [];
+  const { content } = objectIn(line.message);
+  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : listIn(content).map(objectIn);
+  const results = blocks.filter(({ type }) => type === "tool_result") as Json[];
+  // Text beside a result was put there by the host.
+  if (results.length > 0) return results.flatMap((result) => resultSteps(line, result, asked));
+  const origin = textIn(objectIn(line.origin).kind);
+  if (origin !== "" && origin !== "human") return [];
+  const raw = blocks.map((block) => textIn((block as Json).text)).join("\n");
+  if (/<command-name>/.test(raw)) return [{ kind: "command" }];
+  const text = spoken(raw);
+  if (text === "") return [];
+  return [{ kind: "prompt", text, at: timeIn(line.timestamp), key: textIn(line.uuid) || `@${place}` }];
+}
+
+const REFUSED = "User rejected tool use";
+/** Written by the host, and trusted only where the host says itself that the tool never ran. */
+const IN_THEIR_WORDS = /the user said:\s*([\s\S]+)$/;
+
+function resultSteps(line: Json, result: Json, asked: Map<string, Json>): Step[] {
+  const id = textIn(result.tool_use_id);
+  const text = resultText(result.content);
+  const question = asked.get(id);
+  asked.delete(id);
+  if (line.toolUseResult === REFUSED || textIn(line.toolDenialKind) !== "") {
+    const words = spoken(IN_THEIR_WORDS.exec(text)?.[1] ?? "").replace(/\n+Note: The user[\s\S]*$/, "");
+    return [{ kind: "refused", id }, ...(words === "" ? [] : [{ kind: "told", text: words } as const])];
+  }
+  if (result.is_error === true) return [{ kind: "failed", id, why: tellingLine(text) }];
+  if (question?.tool === "AskUserQuestion")
+    return answersIn(line, text).map((one) => ({ kind: "decided", text: one }) as const);
+  if (question?.tool === "ExitPlanMode" && /approved/i.test(text))
+    return [{ kind: "decided", text: "approved the agent's plan" }];
+  return [];
+}
+
+function resultText(content: unknown): string {
+  if (typeof content === "string") return content;
+  return listIn(content)
+    .map((block) => textIn(objectIn(block).text))
+    .join("\n");
+}
+
+/** The answers as the host keeps them, else as it told them to the agent. */
+function answersIn(line: Json, text: string): string[] {
+  const kept = Object.entries(objectIn(objectIn(line.toolUseResult).answers)).map(
+    ([question, answer]) => [question, Array.isArray(answer) ? answer.map(textIn).join(", ") : textIn(answer)] as const,
+  );
+  const told = [...text.matchAll(/"([^"]+)"="([^"]*)"/g)].map((pair) => [pair[1] ?? "", pair[2] ?? ""] as const);
+  const free = /^The user responded: ([\s\S]+)$/.exec(text)?.[1];
+  if (free !== undefined) return [free];
+  return (kept.length > 0 ? kept : told).flatMap(([question, answer]) =>
+    answer.trim() === "" ? [] : [answerTo(question, answer)],
+  );
+}
+
+/** Of the question only what is asked: the agent could have put anything before it. */
+export function answerTo(question: string, answer: string): string {
+  const asked = /([^.!?\n]*\?)\s*$/.exec(question.trim())?.[1]?.trim() ?? "";
+  return asked === "" ? answer.trim() : `${answer.trim()} (asked: "${asked.slice(-160)}")`;
+}

@@ -1,0 +1,38 @@
+/** An exchange as a row of `memory_ingest_batch`. */
+import { createHash } from "node:crypto";
+import { EXCHANGE_FORMAT } from "../../domain/exchange.ts";
+import type { Exchange } from "./read.ts";
+
+export interface About {
+  readonly agent: string;
+  readonly session: string;
+  readonly folder?: string;
+  readonly project?: string;
+}
+
+const ORDINARY = 5;
+const TELLING = 7;
+/** The longest name and key that a row may have. */
+const LONGEST = 200;
+
+/** The same exchange, whoever tells it (a hook, an import, a run) and however often, is the same row and so one episode. */
+export function episodeOf(exchange: Exchange, about: About): Record<string, unknown> {
+  const { agent, session, folder, project } = about;
+  const telling = exchange.tags.includes("correction") || exchange.tags.includes("decision");
+  return {
+    content: exchange.content,
+    session_id: short(session),
+    importance: telling ? TELLING : ORDINARY,
+    tags: [...exchange.tags],
+    occurred_at: exchange.at,
+    metadata: {
+      ...{ format: EXCHANGE_FORMAT, agent },
+      ...(folder === undefined ? {} : { folder }),
+      ...(project === undefined ? {} : { project }),
+    },
+    idempotency_key: short(`transcript:${agent}:${session}:${exchange.key}`),
+  };
+}
+
+const short = (text: string): string =>
+  text.length <= LONGEST ? text : `${text.slice(0, 100)}:${createHash("sha256").update(text).digest("hex")}`;

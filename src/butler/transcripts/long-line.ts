@@ -1,0 +1,68 @@
+/**
+ * A line of JSON that may be a hundred megabytes long, held in a few: of each long string inside (tool output, an image) only
+ * the beginning is kept, so that the rest of the line can still be read.
+ */
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const U = 0x75;
+/** Bytes of one string. */
+const STRING = 64 * 1024;
+/** Bytes of what is left. A line with more is not about anything that is wanted here. */
+const LINE = 4 * 1024 * 1024;
+
+export interface LongLine {
+  add(piece: Buffer): void;
+  /** Undefined when it was too long all the same. */
+  take(): Buffer | undefined;
+}
+
+export function longLine(): LongLine {
+  let kept: Buffer[] = [];
+  let size = 0;
+  let inString = false;
+  let cutting = false;
+  let ofString = 0;
+  /** An escape is never cut in two: its letter, and the digits of \\uXXXX. */
+  let escaped = false;
+  let digits = 0;
+
+  function keep(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    size += bytes.length;
+    if (size > LINE) kept = [];
+    else kept.push(Buffer.from(bytes));
+  }
+
+  return {
+    add(piece) {
+      if (size > LINE) return;
+      let from = 0;
+      for (let at = 0; at < piece.length; at++) {
+        const byte = piece[at];
+        if (!inString) {
+          if (byte !== QUOTE) continue;
+          inString = true;
+          ofString = 0;
+        } else if (escaped) {
+          escaped = false;
+          if (byte === U) digits = 4;
+        } else if (digits > 0) {
+          digits--;
+        } else if (byte === QUOTE) {
+          inString = false;
+          if (cutting) from = at;
+          cutting = false;
+        } else {
+          if (!cutting && ofString >= STRING) {
+            keep(piece.subarray(from, at));
+            cutting = true;
+          }
+          escaped = byte === BACKSLASH;
+        }
+        ofString++;
+      }
+      if (!cutting) keep(piece.subarray(from));
+    },
+    take: () => (size > LINE ? undefined : Buffer.concat(kept)),
+  };
+}

@@ -1,0 +1,55 @@
+import { homeAt, reasonOf } from "../../butler/home.ts";
+import { callHook } from "../../butler/hooks/call.ts";
+import { type AgentName, HOOK_DIALECTS } from "../../butler/hooks/dialects.ts";
+import { invalid } from "../../domain/errors.ts";
+import type { ExitCode } from "../../serve/failures.ts";
+import { type Context, readOptions } from "../command.ts";
+import { ownLaunch } from "../launch.ts";
+
+export const usage = `butler hook <agent> <event> [--butler <name>] [--spent <seconds>] [--late]
+
+Called by the hooks that butler install puts into an agent: reads the event from stdin and answers in the agent's own format.
+Takes two seconds at most and ends with 0 whatever happens: an agent never waits for its memory.`;
+
+/** Counted from the start of this process; what is left of two seconds is for starting it and for the shell around it. */
+const LIMIT_MS = 1_850;
+
+export async function run(args: readonly string[], { environment, say, note }: Context): Promise<ExitCode> {
+  const options = { butler: { type: "string" }, spent: { type: "string" }, late: { type: "boolean" } } as const;
+  const { values, positionals } = readOptions(args, options, true);
+  const [agent, event, ...more] = positionals;
+  if (agent === undefined || event === undefined || more.length > 0) throw invalid("arguments", usage);
+  if (!Object.hasOwn(HOOK_DIALECTS, agent))
+    throw invalid(
+      "agent",
+      `There are no hooks for "${agent}"; there are for ${Object.keys(HOOK_DIALECTS).join(", ")}.`,
+    );
+  if (environment.hooksOff) return 0;
+  try {
+    const answer = await callHook({
+      home: homeAt(environment.home),
+      launch: environment.autostart ? ownLaunch(environment) : undefined,
+      agent: agent as AgentName,
+      event,
+      butler: values.butler ?? "general",
+      input: JSON.parse(await wholeInput()),
+      project: environment.project,
+      until: LIMIT_MS - secondsOf(values.spent) * 1_000,
+      late: values.late ?? false,
+    });
+    if (answer !== undefined) say(JSON.stringify(answer));
+  } catch (error) {
+    note(`butler hook: ${reasonOf(error)}`);
+  }
+  // An owner that is still starting must not keep this process.
+  process.exit(0);
+}
+
+/** Of a figure that some curl prints with a comma; what cannot be read counts for nothing. */
+const secondsOf = (text = "0"): number => Number(text.replace(",", ".")) || 0;
+
+async function wholeInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,126 @@
+import { systemClock } from "../../adapters/clock.ts";
+import { AGENTS } from "../../butler/install/agents.ts";
+import { carryOut, type Prepared, prepareInstall } from "../../butler/install/install.ts";
+import type { Order } from "../../butler/install/plan.ts";
+import { type AgentStatus, agentStatus } from "../../butler/install/status.ts";
+import { ask } from "../../butler/local-socket.ts";
+import { loadRoster } from "../../butler/roster.ts";
+import { invalid } from "../../domain/errors.ts";
+import type { ExitCode } from "../../serve/failures.ts";
+import { type Context, readOptions } from "../command.ts";
+import type { Environment } from "../environment.ts";
+import { changeLines, fileChanges, ownProgram, readAgent, readPlaces, readScope, short } from "../install-words.ts";
+import { version } from "../version.ts";
+
+export const usage = `butler install [--json]
+butler install <agent> [--scope user|project] [--butler <name>] [--dry-run] [--force] [--json]
+
+Gives a coding agent memory: the memory tools, hooks that bring context and notice what happened, and a page on how to
+use them. Agents: claude-code, codex, cursor, gemini, opencode. Without one, lists which are here and which have memory.
+
+--scope project   for everybody who works in this folder; nothing of this machine is written down
+--dry-run         shows what would change, and changes nothing
+--force           replaces an entry of the same name that is not ours
+
+Everything that is changed is backed up first; butler uninstall <agent> puts it back.`;
+
+const options = {
+  scope: { type: "string" },
+  butler: { type: "string" },
+  "dry-run": { type: "boolean" },
+  force: { type: "boolean" },
+  json: { type: "boolean" },
+} as const;
+
+export async function run(args: readonly string[], { environment, say, note }: Context): Promise<ExitCode> {
+  const { values, positionals } = readOptions(args, options, true);
+  const [name, ...more] = positionals;
+  if (more.length > 0) throw invalid("arguments", `"${more.join(" ")}" is too much; one agent at a time.`);
+  const places = readPlaces(environment);
+  if (name === undefined) {
+    const agents = agentStatus(places, process.env.PATH ?? "");
+    if (values.json) say(JSON.stringify({ agents }));
+    else for (const status of agents) for (const line of statusLines(status)) say(line);
+    return 0;
+  }
+  const agent = readAgent(name);
+  const order: Order = {
+    agent,
+    scope: readScope(values.scope, places),
+    butler: await whichButler(environment, places.home.socket, values.butler),
+    places,
+    ...ownProgram(),
+    roster: environment.roster,
+    version,
+  };
+  const prepared = prepareInstall(order, systemClock.now(), values.force ?? false);
+  const dryRun = values["dry-run"] ?? false;
+  if (!dryRun) carryOut(prepared);
+  if (values.json) say(JSON.stringify(asJson(prepared, dryRun)));
+  else for (const line of lines(prepared, dryRun)) say(line);
+  if (environment.databaseUrl !== undefined && !values.json)
+    note("BUTLER_DATABASE_URL is set here but holds a password, so it was not written down; your agent needs it too.");
+  return 0;
+}
+
+/** A running owner knows its butlers best; else the roster does. */
+async function whichButler(environment: Environment, socket: string, asked: string | undefined): Promise<string> {
+  const names = (await runningButlers(socket)) ?? loadRoster(environment.roster).map((butler) => butler.name);
+  const [only] = names;
+  if (asked !== undefined && names.includes(asked)) return asked;
+  if (asked === undefined && only !== undefined && names.length === 1) return only;
+  const which = asked === undefined ? "Which butler?" : `There is no butler "${asked}".`;
+  throw invalid("butler", `${which} Say --butler with one of: ${names.join(", ")}.`);
+}
+
+async function runningButlers(socket: string): Promise<string[] | undefined> {
+  try {
+    const { json } = await ask({ socket, method: "GET", path: "/owner/butlers", timeoutMs: 2000 });
+    return (json as { butlers: { name: string }[] }).butlers.map(({ name }) => name);
+  } catch {
+    return undefined;
+  }
+}
+
+function asJson({ order, plan, writes, folder, changes }: Prepared, dryRun: boolean) {
+  const { agent, scope, butler } = order;
+  return {
+    agent,
+    scope,
+    butler,
+    dry_run: dryRun,
+    changed: changes,
+    files: fileChanges(writes, dryRun),
+    backup: folder,
+    next: plan.next,
+    undo: undo(order),
+  };
+}
+
+function lines({ order, plan, writes, folder, changes }: Prepared, dryRun: boolean): string[] {
+  const { title } = AGENTS[order.agent];
+  if (!changes) return [`${title} has the memory of "${order.butler}" already; nothing was changed.`];
+  const changed = changeLines(fileChanges(writes, dryRun));
+  if (dryRun) return [`${title} would get the memory of "${order.butler}"; nothing was changed.`, ...changed];
+  return [
+    `${title} has the memory of "${order.butler}" now.`,
+    ...changed,
+    `  backup   ${short(folder)}`,
+    "",
+    ...plan.next,
+    "To see it work: start a new session; butler sessions shows it.",
+    `To undo: ${undo(order)}`,
+  ];
+}
+
+const undo = ({ agent, scope }: Order) => `butler uninstall ${agent}${scope === "user" ? "" : " --scope project"}`;
+
+function statusLines({ agent, title, present, installed }: AgentStatus): string[] {
+  const head = `${agent.padEnd(12)} ${title.padEnd(12)} ${present ? "is here" : "not found"}`;
+  if (installed.length === 0) return [present ? `${head}; butler install ${agent} gives it memory` : head];
+  return installed.map(({ scope, root, butler, version: has, complete }) => {
+    const where = scope === "user" ? "for you" : `in ${short(root)}`;
+    const fault = complete ? "" : `, but a file is missing: butler install ${agent} again`;
+    return `${head}; has the memory of "${butler}" ${where} (${has})${fault}`;
+  });
+}

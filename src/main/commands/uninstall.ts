@@ -1,0 +1,50 @@
+import { AGENTS } from "../../butler/install/agents.ts";
+import { carryOutUninstall, prepareUninstall, type Undoing } from "../../butler/install/uninstall.ts";
+import { invalid } from "../../domain/errors.ts";
+import type { ExitCode } from "../../serve/failures.ts";
+import { type Context, readOptions } from "../command.ts";
+import { changeLines, fileChanges, readAgent, readPlaces, readScope, short } from "../install-words.ts";
+
+export const usage = `butler uninstall <agent> [--scope user|project] [--dry-run] [--json]
+
+Takes memory away from a coding agent again. Files that were not changed since are put back byte for byte; from the others
+exactly what butler install had added is taken out. What is remembered stays. Agents: claude-code, codex, cursor, gemini, opencode.`;
+
+const options = {
+  scope: { type: "string" },
+  "dry-run": { type: "boolean" },
+  json: { type: "boolean" },
+} as const;
+
+export async function run(args: readonly string[], { environment, say }: Context): Promise<ExitCode> {
+  const { values, positionals } = readOptions(args, options, true);
+  const [name, ...more] = positionals;
+  if (name === undefined) throw invalid("agent", "Which agent? butler install lists those that have memory.");
+  if (more.length > 0) throw invalid("arguments", `"${more.join(" ")}" is too much; one agent at a time.`);
+  const agent = readAgent(name);
+  const places = readPlaces(environment);
+  const undoing = prepareUninstall(places, agent, readScope(values.scope, places));
+  const dryRun = values["dry-run"] ?? false;
+  if (!dryRun) carryOutUninstall(undoing);
+  const { leftover } = AGENTS[agent];
+  if (values.json) {
+    const { writes, kept, copies, manifest } = undoing;
+    const { scope } = manifest;
+    const files = fileChanges(writes, dryRun);
+    say(JSON.stringify({ agent, scope, dry_run: dryRun, files, kept, copies: [...copies.keys()], leftover }));
+  } else for (const line of lines(undoing, dryRun, leftover)) say(line);
+  return 0;
+}
+
+function lines({ manifest, writes, kept, copies }: Undoing, dryRun: boolean, leftover: string | undefined): string[] {
+  const { title } = AGENTS[manifest.agent];
+  const changed = changeLines(fileChanges(writes, dryRun));
+  if (dryRun) return [`${title} would go without memory; nothing was changed.`, ...changed];
+  return [
+    `${title} has no memory any more; what is remembered stays.`,
+    ...changed,
+    ...kept.map((what) => `  left     ${short(what)}: it is not as we had written it`),
+    ...[...copies.keys()].map((path) => `  kept     ${short(path)}: your changes to a file of ours`),
+    ...(leftover === undefined ? [] : ["", leftover]),
+  ];
+}

@@ -1,0 +1,70 @@
+/** What the commands install and uninstall share: where they work, and how they tell what they did. */
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { homeAt } from "../butler/home.ts";
+import { AGENT_NAMES, type AgentName, isAgentName } from "../butler/hooks/dialects.ts";
+import { placesOf } from "../butler/install/agents.ts";
+import { diffLines } from "../butler/install/diff.ts";
+import type { Write } from "../butler/install/disk.ts";
+import type { Places, Scope } from "../butler/install/plan.ts";
+import { projectOf } from "../butler/project.ts";
+import { invalid, unavailable } from "../domain/errors.ts";
+import type { Environment } from "./environment.ts";
+
+export function readPlaces(environment: Environment): Places {
+  return placesOf(homeAt(environment.home), homedir(), projectOf(process.cwd()).root, process.env);
+}
+
+export function readAgent(name: string): AgentName {
+  if (isAgentName(name)) return name;
+  throw invalid("agent", `There is no agent "${name}" here; known are ${AGENT_NAMES.join(", ")}.`);
+}
+
+export function readScope(text: string | undefined, places: Places): Scope {
+  const scope = text ?? "user";
+  if (scope !== "user" && scope !== "project")
+    throw invalid("scope", `--scope is "${text}"; it must be user or project.`);
+  if (scope === "project" && places.project === places.userHome)
+    throw invalid("scope", "This folder is your home, not a project; leave --scope project out, or go to the project.");
+  return scope;
+}
+
+/** How an agent starts this program later: with this node, and with the built program also when it runs from its sources. */
+export function ownProgram(): { program: { node: string; entry: string }; templates: string } {
+  const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
+  const entry = join(root, "dist", "main", "butler.js");
+  if (!existsSync(entry))
+    throw unavailable(`${entry} is not there, and agents would start it; npm run build makes it.`);
+  return { program: { node: process.execPath, entry }, templates: join(root, "plugins") };
+}
+
+interface FileChange {
+  readonly path: string;
+  readonly action: "create" | "change" | "remove";
+  readonly diff?: readonly string[];
+}
+
+export function fileChanges(writes: readonly Write[], withDiff: boolean): FileChange[] {
+  return writes.map(({ path, before, after }) => ({
+    path,
+    action: before === undefined ? "create" : after === undefined ? "remove" : "change",
+    ...(withDiff ? { diff: diffLines(before, after) } : {}),
+  }));
+}
+
+const DONE = { create: "wrote", change: "changed", remove: "removed" } as const;
+
+/** One line a file, with what changes in it below when that was asked for. */
+export function changeLines(changes: readonly FileChange[]): string[] {
+  return changes.flatMap(({ path, action, diff }) => [
+    `  ${(diff ? `would ${action}` : DONE[action]).padEnd(diff ? 13 : 8)} ${short(path)}`,
+    ...(diff ?? []).map((line) => `      ${line}`),
+  ]);
+}
+
+export function short(path: string): string {
+  const home = homedir();
+  return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}

@@ -1,0 +1,145 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { carryOut, prepareInstall } from "../../src/butler/install/install.ts";
+import { readEnvironment } from "../../src/main/environment.ts";
+import { makeWorld, type World } from "../pure/install-world.ts";
+
+let world: World;
+const start = process.cwd();
+const names = ["HOME", "BUTLER_HOME", "BUTLER_ROSTER", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"] as const;
+const before = names.map((name) => [name, process.env[name]] as const);
+beforeEach(() => {
+  world = makeWorld();
+  for (const name of names) delete process.env[name];
+  process.env.HOME = world.user;
+  process.chdir(world.project);
+});
+// One by one: the system looks at its own list of variables, not at an object put in place of it.
+afterEach(() => {
+  process.chdir(start);
+  for (const [name, value] of before) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+  world.end();
+});
+
+async function butler(command: "install" | "uninstall", ...args: string[]): Promise<string> {
+  const { run } = await (command === "install"
+    ? import("../../src/main/commands/install.ts")
+    : import("../../src/main/commands/uninstall.ts"));
+  const said: string[] = [];
+  const say = (line: string) => void said.push(line);
+  expect(await run(args, { environment: readEnvironment(), say, note: say })).toBe(0);
+  return said.join("\n");
+}
+
+describe("butler install", () => {
+  test("lists what is here and what has memory", async () => {
+    mkdirSync(join(world.user, ".codex"));
+    await butler("install", "cursor");
+    const list = await butler("install");
+    expect(list).toContain("butler install codex gives it memory");
+    expect(list).toContain('has the memory of "general" for you');
+    const { agents } = JSON.parse(await butler("install", "--json")) as {
+      agents: { agent: string; installed: unknown[] }[];
+    };
+    expect(agents.map(({ agent, installed }) => [agent, installed.length])).toEqual([
+      ["claude-code", 0],
+      ["codex", 0],
+      ["cursor", 1],
+      ["gemini", 0],
+      ["opencode", 0],
+    ]);
+  });
+
+  test("says what it did, how to see it and how to undo it; and the second time that there is nothing to do", async () => {
+    const said = await butler("install", "claude-code");
+    expect(said).toContain("wrote    ~/.claude/settings.json");
+    expect(said).toContain("backup   ~/.butler/installs/claude-code/user");
+    expect(said).toContain("butler sessions shows it");
+    expect(said).toContain("butler uninstall claude-code");
+    const settings = JSON.parse(readFileSync(join(world.user, ".claude", "settings.json"), "utf8")) as object;
+    const path = join(realpathSync(world.user), ".butler", "plugins", "claude-code");
+    expect(settings).toEqual({
+      extraKnownMarketplaces: { "butler-memory": { source: { source: "directory", path } } },
+      enabledPlugins: { "butler-memory@butler-memory": true },
+    });
+    expect(await butler("install", "claude-code")).toContain("already; nothing was changed");
+    expect(await butler("uninstall", "claude-code")).toContain("removed  ~/.claude/settings.json");
+    expect(Object.keys(world.snapshot())).toEqual(["/", "person/", "project/"]);
+  });
+
+  test("a dry run shows the lines that would come, and does nothing", async () => {
+    world.write(join(world.user, ".claude", "settings.json"), '{\n  "model": "opus"\n}\n');
+    const disk = world.snapshot();
+    const said = await butler("install", "claude-code", "--dry-run");
+    expect(said).toContain("would change  ~/.claude/settings.json");
+    expect(said).toContain('      -   "model": "opus"\n      +   "model": "opus",');
+    expect(said).toContain('      +     "butler-memory@butler-memory": true');
+    expect(world.snapshot()).toEqual(disk);
+    const { dry_run, files } = JSON.parse(await butler("install", "codex", "--dry-run", "--json")) as {
+      dry_run: boolean;
+      files: { action: string; diff: string[] }[];
+    };
+    expect(dry_run).toBe(true);
+    expect(files.every(({ action, diff }) => action === "create" && diff.length > 0)).toBe(true);
+    expect(world.snapshot()).toEqual(disk);
+  });
+
+  test("for a project, wherever in it one stands", async () => {
+    world.write(join(world.project, ".git", "HEAD"), "ref: refs/heads/main\n");
+    mkdirSync(join(world.project, "deep", "er"), { recursive: true });
+    process.chdir(join(world.project, "deep", "er"));
+    await butler("install", "claude-code", "--scope", "project");
+    const settings = readFileSync(join(world.project, ".claude", "settings.json"), "utf8");
+    expect(settings).toContain('"./.claude/butler-memory"');
+    expect(existsSync(join(world.project, ".claude", "butler-memory", "butler-memory", "hooks", "hook.sh"))).toBe(true);
+    await butler("uninstall", "claude-code", "--scope", "project");
+    expect(existsSync(join(world.project, ".claude"))).toBe(false);
+  });
+
+  test.each([
+    [["emacs"], "known are claude-code, codex, cursor, gemini, opencode"],
+    [["codex", "cursor"], "one agent at a time"],
+    [["codex", "--scope", "world"], "it must be user or project"],
+    [["codex", "--butler", "nobody"], 'There is no butler "nobody". Say --butler with one of: general.'],
+  ])("%j is wrong usage", async (args, words) => {
+    await expect(butler("install", ...args)).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining(words),
+    });
+    expect(Object.keys(world.snapshot())).toEqual(["/", "person/", "project/"]);
+  });
+
+  test("the home of a person is no project", async () => {
+    process.chdir(world.user);
+    await expect(butler("install", "codex", "--scope", "project")).rejects.toThrow("is your home, not a project");
+  });
+
+  test("of several butlers one must be named", async () => {
+    process.env.BUTLER_ROSTER = resolve(start, "roster");
+    await expect(butler("install", "codex")).rejects.toThrow("Which butler?");
+    await butler("install", "codex", "--butler", "health");
+    expect(readFileSync(join(world.user, ".codex", "config.toml"), "utf8")).toContain("BUTLER_ROSTER");
+  });
+});
+
+const claude = process.env.BUTLER_TEST_CLAUDE;
+describe.runIf(claude)("a real Claude Code", () => {
+  test.each(["user", "project"] as const)("accepts what is installed for a %s, without a warning", (scope) => {
+    const { plan } = prepareInstall(world.order("claude-code", scope), new Date(0), false);
+    carryOut(prepareInstall(world.order("claude-code", scope), new Date(0), false));
+    const marketplace = plan.files[0]!.path.replace(/\/\.claude-plugin.*/, "");
+    for (const folder of [marketplace, join(marketplace, "butler-memory"), resolve(start, "plugins/claude-code")]) {
+      const { status, stdout, stderr } = spawnSync(claude!, ["plugin", "validate", folder], { encoding: "utf8" });
+      expect({ status, text: stdout + stderr }).toEqual({
+        status: 0,
+        text: expect.stringContaining("Validation passed"),
+      });
+      expect(stdout + stderr).not.toMatch(/warning/i);
+    }
+  });
+});

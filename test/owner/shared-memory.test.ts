@@ -1,0 +1,131 @@
+/** Butlers of one house whose memory is kept by a shared Memory Butler in another: own facts stay apart, global ones are seen, tenants never. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { agent, butler, cleanUp, emptyHome, type Up, up, type Variables } from "../support/owner-processes.ts";
+
+const LONG = 180_000;
+afterAll(cleanUp, LONG);
+
+const NAMES = ["ada", "bob", "eve"] as const;
+let serviceHome = "";
+let home = "";
+let service: Up;
+let house: Up;
+let variables: Variables = {};
+let port = "";
+
+function roster(name: string, butlers: Readonly<Record<string, string>>): string {
+  const folder = join(emptyHome(), name);
+  for (const [butlerName, toml] of Object.entries(butlers)) {
+    mkdirSync(join(folder, butlerName), { recursive: true });
+    writeFileSync(join(folder, butlerName, "butler.toml"), `[butler]\nname = "${butlerName}"\n${toml}`);
+  }
+  return folder;
+}
+
+const serviceRoster = () => roster("service", { memory: 'role = "memory"\n\n[modules.memory]\n' });
+let served = "";
+
+beforeAll(async () => {
+  serviceHome = emptyHome();
+  served = serviceRoster();
+  service = await up(serviceHome, ["--roster", served]);
+  port = new URL(service.address).port;
+  const tokens: Record<string, string> = {};
+  for (const name of NAMES) {
+    const tenant = name === "eve" ? "elsewhere" : "family";
+    const made = await butler(serviceHome, ["token", "create", "--name", name, "--butler", name, "--tenant", tenant]);
+    tokens[`${name.toUpperCase()}_TOKEN`] = made.stdout.trim();
+  }
+  home = emptyHome();
+  const toml = (name: string) =>
+    `[modules.memory]\nservice = "${service.address}/butlers/memory"\nservice_token_env = "${name.toUpperCase()}_TOKEN"\n`;
+  const remote = Object.fromEntries(NAMES.map((name) => [name, toml(name)]));
+  variables = { ...tokens, BUTLER_ROSTER: roster("clients", { ...remote, own: "[modules.memory]\n" }) };
+  house = await up(home, [], variables);
+}, LONG);
+
+interface Said {
+  readonly code: number | null;
+  readonly answer: Record<string, unknown> & { error?: { code: string; message: string } };
+}
+
+async function call(name: string, tool: string, input: object, more: Variables = {}): Promise<Said> {
+  const args = ["call", tool, "--butler", name, "--json", JSON.stringify(input)];
+  const { code, stdout, stderr } = await butler(home, args, { ...variables, ...more });
+  return { code, answer: JSON.parse(stdout || `{"error":${JSON.stringify({ code: "?", message: stderr })}}`) };
+}
+
+const found = async (name: string, query: string) => {
+  const { answer } = await call(name, "memory_search", { query });
+  return ((answer.results ?? []) as { content: string }[]).map(({ content }) => content).toSorted();
+};
+
+test("own facts stay apart, global ones are seen, tenants never", { timeout: LONG }, async () => {
+  const fact = (predicate: string, content: string, scope: string) => ({ subject: "user", predicate, content, scope });
+  expect(await call("ada", "memory_store_fact", fact("tea", "likes green tea", "ada"))).toMatchObject({ code: 0 });
+  expect(await call("bob", "memory_store_fact", fact("tea", "likes black tea", "bob"))).toMatchObject({ code: 0 });
+  expect(await call("ada", "memory_store_fact", fact("kettle", "has a tea kettle", "global"))).toMatchObject({
+    code: 0,
+  });
+  expect(await call("eve", "memory_store_fact", fact("tea", "likes no tea", "global"))).toMatchObject({ code: 0 });
+  expect(await found("ada", "tea")).toEqual(["has a tea kettle", "likes green tea"]);
+  expect(await found("bob", "tea")).toEqual(["has a tea kettle", "likes black tea"]);
+  expect(await found("eve", "tea")).toEqual(["likes no tea"]);
+  // A store of one's own in the same house knows nothing of it.
+  expect(await found("own", "tea")).toEqual([]);
+});
+
+test("the same tools over the agent's own door, in its project, and the same refusals", { timeout: LONG }, async () => {
+  const one = await agent(home, { ...variables, BUTLER_PROJECT: "acme/app" }, ["--butler", "ada", "--project", "auto"]);
+  await one.call("memory_store_episode", { butler: "ada", content: "The harbour crane was painted yellow" });
+  const { results } = await one.call("memory_search", { query: "harbour crane", types: ["episode"] });
+  expect(results).toMatchObject([{ type: "episode", content: "The harbour crane was painted yellow" }]);
+  await expect(one.call("memory_store_episode", { butler: "bob", content: "not mine" })).rejects.toThrow(/not yours/);
+  await expect(one.call("memory_search", { query: "x", wrong: 1 })).rejects.toThrow(/wrong/);
+  await one.close();
+  expect(await found("ada", "harbour crane")).not.toContain("The harbour crane was painted yellow");
+  const inProject = await call(
+    "ada",
+    "memory_search",
+    { query: "harbour crane", types: ["episode"] },
+    { BUTLER_PROJECT: "acme/app" },
+  );
+  expect(inProject.answer.results).toHaveLength(1);
+});
+
+test("while the service is down everybody is told, and afterwards it goes on", { timeout: LONG }, async () => {
+  expect(await call("ada", "memory_stats", {})).toMatchObject({ code: 0 });
+  service.child.kill("SIGKILL");
+  await service.ended;
+  const down = await call("ada", "memory_search", { query: "tea" });
+  expect(down).toMatchObject({ code: 1, answer: { error: { code: "unavailable" } } });
+  expect(down.answer.error?.message).toContain("cannot be reached");
+  const ready = await fetch(`${house.address}/readyz`);
+  expect([ready.status, await ready.json()]).toMatchObject([503, { ok: false }]);
+  const token = readFileSync(join(home, "token"), "utf8").trim();
+  const health = await fetch(`${house.address}/readyz`, { headers: { authorization: `Bearer ${token}` } });
+  const { butlers } = (await health.json()) as { butlers: { name: string; store: string }[] };
+  expect(butlers.map(({ name, store }) => `${name} ${store}`)).toEqual([
+    "ada unknown",
+    "bob unknown",
+    "eve unknown",
+    "own open",
+  ]);
+  service = await up(serviceHome, ["--roster", served, "--port", port]);
+  await vi.waitFor(async () => expect(await found("ada", "green tea")).toContain("likes green tea"), {
+    timeout: 30_000,
+    interval: 500,
+  });
+});
+
+test("a token that is wrong, and one of another butler, are refused in words", { timeout: LONG }, async () => {
+  await butler(home, ["stop"], variables);
+  const wrong = await call("ada", "memory_stats", {}, { ADA_TOKEN: "bm_wrong" });
+  expect(wrong.answer.error).toMatchObject({ code: "unauthorized", message: expect.stringContaining("token") });
+  await butler(home, ["stop"], variables);
+  const bobs = variables.BOB_TOKEN ?? "";
+  const other = await call("ada", "memory_store_episode", { butler: "ada", content: "whose?" }, { ADA_TOKEN: bobs });
+  expect(other.answer.error).toMatchObject({ code: "forbidden" });
+});
