@@ -17,7 +17,8 @@ import { ensureOwner, type Launch } from "./start-owner.ts";
 
 export interface ClientOptions {
   readonly home: Home;
-  readonly launch: Launch;
+  /** Undefined: only an owner that is running already is spoken to. */
+  readonly launch: Launch | undefined;
   readonly version: string;
   /** The caller's own BUTLER_NOW. */
   readonly now?: string | undefined;

@@ -1,12 +1,6 @@
 /** A butler's memory kept by a shared Memory Butler: the same calls over MCP, with that service's token. Never throws. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import {
-  type CallToolResult,
-  Client,
-  ProtocolError,
-  SdkHttpError,
-  StreamableHTTPClientTransport,
-} from "@modelcontextprotocol/client";
+import type { CallToolResult, Client, ProtocolError } from "@modelcontextprotocol/client";
 import type { ErrorCode } from "../domain/errors.ts";
 import { readFailure } from "../serve/failures.ts";
 import type { Outcome, ToolRequest } from "../tools/outcome.ts";
@@ -56,6 +50,8 @@ export function remoteMemory(parts: RemoteParts): RemoteMemory {
   }
 
   async function open(): Promise<Client> {
+    // Half a megabyte of code that an owner without a shared memory never needs.
+    const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
     const token = parts.token();
     const client = new Client({ name: "butler-memory", version: parts.version });
     const transport = new StreamableHTTPClientTransport(endpoint, {
@@ -93,7 +89,7 @@ export function remoteMemory(parts: RemoteParts): RemoteMemory {
         try {
           return await once(request);
         } catch (error) {
-          if (error instanceof ProtocolError) return refused(error);
+          if (isProtocolError(error)) return refused(error);
           await forget();
           const outcome = failed(endpoint, error);
           // Cut off in the middle, perhaps by a restart: a call that may be repeated is, under the same key.
@@ -141,7 +137,7 @@ const STATUS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
 };
 
 function failed(endpoint: URL, error: unknown): Outcome {
-  const [code, words] = (error instanceof SdkHttpError ? STATUS[error.status ?? 0] : undefined) ?? [
+  const [code, words] = STATUS[statusOf(error) ?? 0] ?? [
     "unavailable" as const,
     `cannot be reached (${causeOf(error)})`,
   ];
@@ -155,4 +151,11 @@ function causeOf(error: unknown): string {
 }
 
 const isTimeout = (error: unknown): boolean => /timed? ?out|timeout/i.test(reasonOf(error));
-const wasCutOff = (error: unknown): boolean => !(error instanceof SdkHttpError) && !isTimeout(error);
+const wasCutOff = (error: unknown): boolean => statusOf(error) === undefined && !isTimeout(error);
+
+/** Told by its shape: the class is loaded with the first connection. */
+const isProtocolError = (error: unknown): error is ProtocolError =>
+  error instanceof Error && "code" in error && typeof error.code === "number" && statusOf(error) === undefined;
+
+const statusOf = (error: unknown): number | undefined =>
+  error instanceof Error && "status" in error && typeof error.status === "number" ? error.status : undefined;

@@ -23,9 +23,8 @@ export async function askOwner(way: OwnerWay, path: string, body: unknown, until
       const reply = await tryOnce(way, path, body, until);
       if (reply?.status === 200) return reply.json;
       if (reply !== undefined && reply.status !== 503) throw new Error(wordsOf(reply.json) ?? `status ${reply.status}`);
-      if (!way.launch) throw new Error('no owner of the memory is running; "butler up" starts one');
       // Only now: what starts an owner takes longer to load than an answer takes.
-      const [{ ensureOwner }, launch] = await Promise.all([import("./start-owner.ts"), way.launch()]);
+      const [{ ensureOwner }, launch] = await Promise.all([import("./start-owner.ts"), way.launch?.()]);
       await ensureOwner(way.home, launch, until);
     }
   } catch (error) {

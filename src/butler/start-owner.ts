@@ -20,6 +20,8 @@ export interface Launch {
 export const REPORT_FD = 3;
 export type StartReport = { readonly state: "ready" | "held" } | { readonly state: "failed"; readonly reason: string };
 
+const NOBODY = 'No owner of the memory is running, and BUTLER_AUTOSTART=0 lets none be started; "butler up" does.';
+
 const LOG_LIMIT = 5 * 1024 * 1024;
 
 /** The owner's note, undefined when nobody answers or the one that does is on its way out. */
@@ -35,14 +37,18 @@ export async function findOwner(home: Home, timeoutMs: number): Promise<OwnerNot
   }
 }
 
-/** `until` is on the clock of `performance.now()`. Twenty callers at once start one owner: the rest wait for it. */
-export async function ensureOwner(home: Home, launch: Launch, until: number): Promise<OwnerNote> {
+/**
+ * `until` is on the clock of `performance.now()`. Twenty callers at once start one owner: the rest wait for it. Without `launch`
+ * only an owner that somebody else has started will do.
+ */
+export async function ensureOwner(home: Home, launch: Launch | undefined, until: number): Promise<OwnerNote> {
   let oldFailure: string | undefined;
   for (let round = 0, wait = 20; ; round++, wait = Math.min(wait * 1.5, 200)) {
     const left = until - performance.now();
     if (left <= 0) throw unavailable(`No owner of the memory could be reached in time; ${home.ownerLog} may say why.`);
     const found = await findOwner(home, left);
     if (found) return found;
+    if (!launch) throw unavailable(NOBODY);
     if (round === 0) {
       prepareHome(home);
       oldFailure = readIfThere(home.failureFile);

@@ -24,5 +24,6 @@ interface Options {
 export function ownerClient(environment: Environment, options: Options = {}): OwnerClient {
   const { now, databaseUrl } = environment;
   const home = homeAt(environment.home);
-  return connectOwner({ home, launch: ownLaunch(environment), version, now, databaseUrl, ...options });
+  const launch = environment.autostart ? ownLaunch(environment) : undefined;
+  return connectOwner({ home, launch, version, now, databaseUrl, ...options });
 }

@@ -111,9 +111,10 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
     allowedHosts: () => hostNames(environment.host, boundPort),
   };
   // On the socket a hook speaks for the butler it names, as an agent and not as the person who owns the house.
-  const localHook: Host["hook"] = (_, told) => hook(local(told.butler, true), told);
+  const localHook: Host["hook"] = (_, told) => hook(local(told.butler, true), told, true);
+  const portHook: Host["hook"] = (principal, told) => hook(principal, told, principal.admin);
   const localApp = httpApp({ ...common, host: { ...common.host, hook: localHook }, local: local("") });
-  const portApp = httpApp({ ...common, host: { ...common.host, hook } });
+  const portApp = httpApp({ ...common, host: { ...common.host, hook: portHook } });
 
   const house = await openHouse({
     home,

@@ -75,6 +75,8 @@ ${
 
 <h2>Connect an agent</h2>
 <ol class="ways">
+<li>Claude Code, Codex, Cursor, Gemini CLI or opencode, with hooks, so that memory comes by itself (<code>butler uninstall</code> undoes it):
+<pre><code>butler install claude-code --butler ${first}</code></pre></li>
 <li>Any agent that starts its own servers, over stdio (no token needed):
 <pre><code>${stdio}</code></pre></li>
 <li>Any agent that speaks Streamable HTTP, with a token:

@@ -45,9 +45,15 @@ function host(g: Guest, invoke = (request: ToolRequest): Promise<Outcome> => ask
     root,
     project,
     transcript: (session: string) => transcript(join(root, `${session}.jsonl`), session, project),
-    async event(event: string, session: string, more: object = {}, agent = "claude-code"): Promise<Answer | undefined> {
+    async event(
+      event: string,
+      session: string,
+      more: object = {},
+      agent = "claude-code",
+      files = true,
+    ): Promise<Answer | undefined> {
       const input = { session_id: session, cwd: project, transcript_path: join(root, `${session}.jsonl`), ...more };
-      const told = await desk.hook(everyone, { agent, event, butler: "general", input });
+      const told = await desk.hook(everyone, { agent, event, butler: "general", input }, files);
       if (!told.ok) throw new Error(told.error.message);
       return told.answer as Answer | undefined;
     },
@@ -240,6 +246,17 @@ inOneHouse("hooks", (guest) => {
     expect((await stored(g)).map(({ content }) => content)).toEqual([
       "User: Which port is free?\nAgent: Port 8080 is free, [private] of course.",
     ]);
+  });
+
+  it("somebody elsewhere cannot have a file of this machine read", async () => {
+    const g = guest();
+    const h = host(g);
+    const said = h.transcript("s");
+    said.user("The vault opens with three turns to the left");
+    said.agent("Noted.");
+    await h.event("SessionEnd", "s", {}, "claude-code", false);
+    await h.sweep();
+    expect(await stored(g)).toEqual([]);
   });
 
   it("events it does not know, and inputs it cannot read, are let pass", async () => {

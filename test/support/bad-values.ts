@@ -92,7 +92,7 @@ const list = (name: string, max: number): Bad[] => [
   ["null", null],
 ];
 
-const scope: Bad[] = text(64);
+const scope: Bad[] = text(280);
 const butler: Bad[] = text(64);
 const session_id: Bad[] = text(200);
 const idempotency_key: Bad[] = [...text(200), ["10 KB", "k".repeat(10_240)]];
@@ -122,7 +122,16 @@ interface Case {
 export const CASES: Readonly<Record<string, Case>> = {
   memory_context: {
     good: { trigger_prompt: "tea" },
-    bad: { as_of: time, trigger_prompt: content, butler, token_budget: whole(100_001) },
+    bad: {
+      ...{ as_of: time, trigger_prompt: content, butler, token_budget: whole(100_001) },
+      except: [
+        ["text", ID],
+        ["a word inside", ["nonsense"], "except.0"],
+        ["1001 ids", Array.from({ length: 1001 }, () => ID)],
+      ],
+      min_fit: number(-0.1, 1.1),
+      lasting: explain,
+    },
   },
   memory_search: {
     good: { query: "tea" },

@@ -42,7 +42,7 @@ export async function callHook(call: HookCall): Promise<Record<string, unknown> 
       why = reasonOf(error);
     }
   }
-  const key = sessionKey(agent, told.session);
+  const key = sessionKey({ butler: call.butler, agent, session: told.session });
   if (told.transcript !== undefined) {
     const { session, folder, transcript, moment } = told;
     const project = projectOf(folder, call.project).key;
@@ -50,7 +50,7 @@ export async function callHook(call: HookCall): Promise<Record<string, unknown> 
     announce(home, { ...entry, ended: moment === "end", working: moment === "prompt" });
   }
   if (!waits) {
-    if (call.launch) await within(KICK_MS, ensureOwner(home, call.launch, call.until)).catch(() => undefined);
+    await within(KICK_MS, ensureOwner(home, call.launch, call.until)).catch(() => undefined);
     return undefined;
   }
   return firstWarning(home, key) ? HOOK_DIALECTS[agent].answer(event, { message: unavailableWords(why) }) : undefined;
@@ -61,7 +61,6 @@ async function askOwner(call: HookCall, waits: boolean): Promise<Record<string, 
     return await post(call);
   } catch (error) {
     if (!isGone(error) || !waits) throw error;
-    if (!call.launch) throw new Error('no owner of the memory is running; "butler up" starts one', { cause: error });
   }
   await ensureOwner(call.home, call.launch, call.until);
   return post(call);

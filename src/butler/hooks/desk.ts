@@ -28,6 +28,9 @@ export interface HookParts {
   readonly pickup: Pickup;
 }
 
+/** Whether the caller may name files of this machine: somebody elsewhere could have another's transcript read out to them. */
+export type HookDesk = (principal: Principal, told: HookTold, files: boolean) => Promise<HookAnswer>;
+
 interface Visit {
   readonly told: HookReading;
   readonly agent: string;
@@ -36,6 +39,7 @@ interface Visit {
   readonly project: string;
   readonly key: string;
   readonly dialect: Dialect;
+  readonly files: boolean;
   call(tool: string, input: Record<string, unknown>): Promise<Outcome>;
 }
 
@@ -45,7 +49,7 @@ const MOST_CHARS = 9_500;
 const LIMIT_MS = 1_400;
 const MOST_PROMPTS = 200;
 
-export function hookDesk(parts: HookParts): (principal: Principal, told: HookTold) => Promise<HookAnswer> {
+export function hookDesk(parts: HookParts): HookDesk {
   const { home, clock, log } = parts;
   const now = () => clock.now().toISOString();
   /** Prompts being worked on, as they were typed: they may hold secrets and are not written down. */
@@ -87,7 +91,7 @@ export function hookDesk(parts: HookParts): (principal: Principal, told: HookTol
   function note(visit: Visit): void {
     const { agent, butler, project, key, told } = visit;
     const { moment, session, folder, transcript } = told;
-    if (transcript === undefined || !readable(agent)) {
+    if (transcript === undefined || !visit.files || !readable(agent)) {
       noteWords(visit);
       return;
     }
@@ -107,7 +111,7 @@ export function hookDesk(parts: HookParts): (principal: Principal, told: HookTol
     parts.pickup.rowsSoon();
   }
 
-  return async (principal, asked) => {
+  return async (principal, asked, files) => {
     const { agent, event, butler } = asked;
     if (!isAgentName(agent)) {
       const message = `There are no hooks for "${agent}"; there are for ${AGENT_NAMES.join(", ")}.`;
@@ -121,7 +125,17 @@ export function hookDesk(parts: HookParts): (principal: Principal, told: HookTol
     const session = `${agent}:${told.session}`;
     const call = (tool: string, input: Record<string, unknown>) =>
       parts.invoke(principal, butler, { tool, input, project, session });
-    const visit: Visit = { told, agent, event, butler, project, key: sessionKey(agent, told.session), dialect, call };
+    const visit: Visit = {
+      told,
+      agent,
+      event,
+      butler,
+      project,
+      key: sessionKey({ butler, agent, session: told.session }),
+      dialect,
+      call,
+      files,
+    };
     try {
       note(visit);
     } catch (error) {

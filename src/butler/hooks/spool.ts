@@ -53,11 +53,14 @@ const SHOWN = ".shown.json";
 const ROW = ".row.json";
 const WARNED = ".warned";
 
-export const sessionKey = (agent: string, session: string): string =>
-  createHash("sha256").update(`${agent}\n${session}`).digest("hex").slice(0, 24);
+export const sessionKey = ({ butler, agent, session }: Pick<Announcement, "butler" | "agent" | "session">): string =>
+  createHash("sha256")
+    .update(JSON.stringify([butler, agent, session]))
+    .digest("hex")
+    .slice(0, 24);
 
 export function announce(home: Home, entry: Announcement): Announced {
-  const key = sessionKey(entry.agent, entry.session);
+  const key = sessionKey(entry);
   const announced = { ...entry, key, mark: randomUUID() };
   put(home, `${key}${ANNOUNCED}`, announced);
   return announced;
