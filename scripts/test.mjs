@@ -29,7 +29,7 @@ if (chosen.length === 0) {
   check("tsc", "npx", ["--no-install", "tsc", "--noEmit"]);
   check("knip", "npx", ["--no-install", "knip"]);
 }
-if (!check("build", "npx", ["--no-install", "tsc", "-p", "tsconfig.build.json"])) finish(false);
+if (!check("build", "npm", ["run", "--silent", "build"])) finish(false);
 
 const green = run("npx", [
   "--no-install",
