@@ -1,6 +1,6 @@
 /** One request over the owner's socket. Shared by the proxies, the command line and `butler up`. */
 import { type Agent, request } from "node:http";
-import { errorCode } from "./home.ts";
+import { OwnerTimeout } from "./local-gone.ts";
 
 export interface Ask {
   readonly socket: string;
@@ -16,9 +16,6 @@ export interface Reply {
   readonly status: number;
   readonly json: unknown;
 }
-
-/** The owner is alive but did not answer in time: repeating would only pile up work. */
-export class OwnerTimeout extends Error {}
 
 export function ask(options: Ask): Promise<Reply> {
   const { socket, method, path, body, timeoutMs, agent = false } = options;
@@ -52,23 +49,4 @@ export function ask(options: Ask): Promise<Reply> {
     outgoing.on("error", fail);
     outgoing.end(payload);
   });
-}
-
-/** EAGAIN is a full backlog: Linux refuses a connect to a busy unix socket that way. */
-const NOBODY_THERE = new Set([
-  "ENOENT",
-  "ENOTDIR",
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "EPIPE",
-  "ECONNABORTED",
-  "ENOTCONN",
-  "EAGAIN",
-]);
-
-/** The owner is not there, or went away while we spoke: the call may be repeated under the same key. */
-export function isGone(error: unknown): boolean {
-  if (error instanceof OwnerTimeout) return false;
-  const code = errorCode(error);
-  return code === undefined ? error instanceof Error && error.message.includes("cut off") : NOBODY_THERE.has(code);
 }

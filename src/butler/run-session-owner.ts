@@ -1,7 +1,8 @@
 /** Questions of a host to the owner, within the time that a host waits. */
 import { MemoryError } from "../domain/errors.ts";
 import type { Home } from "./home.ts";
-import { ask, isGone, OwnerTimeout } from "./local-socket.ts";
+import { isGone, OwnerTimeout } from "./local-gone.ts";
+import { askLine } from "./local-line.ts";
 import type { Launch } from "./start-owner.ts";
 
 export interface OwnerWay {
@@ -38,7 +39,8 @@ async function tryOnce({ home }: OwnerWay, path: string, body: unknown, until: n
   const timeoutMs = until - performance.now();
   if (timeoutMs <= 0) throw new OwnerTimeout("no time is left");
   try {
-    return await ask({ socket: home.socket, method: "POST", path, body, timeoutMs });
+    const late = () => new OwnerTimeout(`no answer within ${timeoutMs} ms`);
+    return await askLine(home.socket, path, body, timeoutMs, late);
   } catch (error) {
     if (isGone(error)) return undefined;
     throw error;

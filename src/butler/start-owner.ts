@@ -5,7 +5,8 @@ import type { Readable } from "node:stream";
 import { acquireLock } from "../adapters/lock.ts";
 import { unavailable } from "../domain/errors.ts";
 import { type Home, prepareHome, readIfThere, reasonOf } from "./home.ts";
-import { ask, isGone, OwnerTimeout } from "./local-socket.ts";
+import { isGone, OwnerTimeout } from "./local-gone.ts";
+import { ask } from "./local-socket.ts";
 import { OwnerNote } from "./owner-file.ts";
 import { pause } from "./pause.ts";
 

@@ -2,7 +2,8 @@
 import { acquireLock, type Lock } from "../adapters/lock.ts";
 import { unavailable } from "../domain/errors.ts";
 import type { Home } from "./home.ts";
-import { ask, isGone } from "./local-socket.ts";
+import { isGone } from "./local-gone.ts";
+import { ask } from "./local-socket.ts";
 import type { OwnerNote } from "./owner-file.ts";
 import { pause } from "./pause.ts";
 import { findOwner } from "./start-owner.ts";

@@ -55,6 +55,30 @@ export function readEnvironment(variables: Variables = process.env): Environment
 
 const isOff = (text: string | undefined): boolean => text === "0" || text === "off" || text === "false";
 
+/** The flags that `butler up` takes and `butler config show` understands; a flag goes before the environment. */
+export const HOUSE_FLAGS = {
+  port: { type: "string" },
+  host: { type: "string" },
+  roster: { type: "string" },
+  "database-url": { type: "string" },
+  "model-dir": { type: "string" },
+} as const;
+
+export function withHouseFlags(
+  environment: Environment,
+  flags: { readonly [K in keyof typeof HOUSE_FLAGS]?: string },
+): Environment {
+  const { port, host, roster, "database-url": databaseUrl, "model-dir": modelDir } = flags;
+  return {
+    ...environment,
+    ...(port === undefined ? {} : { port: readPort(port, "--port") }),
+    ...(host === undefined ? {} : { host }),
+    ...(roster === undefined ? {} : { roster: resolve(roster) }),
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    ...(modelDir === undefined ? {} : { modelDir: resolve(modelDir) }),
+  };
+}
+
 /** What an owner is started with: the starter's environment, with the paths as the starter understood them. */
 export function ownerVariables(
   environment: Environment,

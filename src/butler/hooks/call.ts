@@ -3,7 +3,8 @@
  * quick way (a few lines of shell and curl) found nobody.
  */
 import { type Home, reasonOf } from "../home.ts";
-import { ask, isGone } from "../local-socket.ts";
+import { isGone } from "../local-gone.ts";
+import { ask } from "../local-socket.ts";
 import { within } from "../pause.ts";
 import { projectOf } from "../project.ts";
 import { ensureOwner, type Launch } from "../start-owner.ts";

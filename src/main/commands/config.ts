@@ -11,7 +11,7 @@ import type { ExitCode } from "../../serve/failures.ts";
 import { type Context, readOptions } from "../command.ts";
 import { type HouseFlags, houseValues } from "../config-house.ts";
 import { type CheckedButler, checkLines, type ShownButler, showLines } from "../config-words.ts";
-import { type Environment, readPort } from "../environment.ts";
+import { type Environment, HOUSE_FLAGS, withHouseFlags } from "../environment.ts";
 
 export const usage = `butler config check [--roster <folder>] [--json]
 butler config show [--butler <name>] [--all] [--json] [--roster <folder>] [--port <n>] [--host <address>]
@@ -61,20 +61,9 @@ async function show(args: readonly string[], context: Context): Promise<ExitCode
     butler: { type: "string" },
     all: { type: "boolean" },
     json: { type: "boolean" },
-    roster: { type: "string" },
-    port: { type: "string" },
-    host: { type: "string" },
-    "database-url": { type: "string" },
-    "model-dir": { type: "string" },
+    ...HOUSE_FLAGS,
   });
-  const environment: Environment = {
-    ...context.environment,
-    ...(values.port === undefined ? {} : { port: readPort(values.port, "--port") }),
-    ...(values.host === undefined ? {} : { host: values.host }),
-    ...(values.roster === undefined ? {} : { roster: resolve(values.roster) }),
-    ...(values["database-url"] === undefined ? {} : { databaseUrl: values["database-url"] }),
-    ...(values["model-dir"] === undefined ? {} : { modelDir: resolve(values["model-dir"]) }),
-  };
+  const environment = withHouseFlags(context.environment, values);
   const flags: HouseFlags = {
     ...(values.port === undefined ? {} : { port: "--port" }),
     ...(values.host === undefined ? {} : { host: "--host" }),

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { MODEL_NAME, type ModelVariant } from "../../adapters/embedder/model-catalogue.ts";
 import { locateModel } from "../../adapters/embedder/model-files.ts";
 import { type Home, homeAt, prepareHome, reasonOf } from "../../butler/home.ts";
@@ -7,7 +6,7 @@ import { keepers, loadRoster, type Roster } from "../../butler/roster.ts";
 import { refuseSecondUp, takeHouse } from "../../butler/take-house.ts";
 import type { ExitCode } from "../../serve/failures.ts";
 import { type Context, readOptions } from "../command.ts";
-import { type Environment, readPort } from "../environment.ts";
+import { type Environment, HOUSE_FLAGS, withHouseFlags } from "../environment.ts";
 import { stderrLog } from "../logger.ts";
 import { runOwner, untilStopped } from "../owner-process.ts";
 import { progressLine } from "../progress.ts";
@@ -19,25 +18,11 @@ export const usage = `butler up [--port <n>] [--host <address>] [--roster <folde
 Brings up every butler of the roster over HTTP and MCP and stays until it is stopped (Ctrl-C or butler stop).
 Without a roster there is one butler, general. An owner that a client had started hands its stores over.`;
 
-const options = {
-  port: { type: "string" },
-  host: { type: "string" },
-  roster: { type: "string" },
-  "database-url": { type: "string" },
-  "model-dir": { type: "string" },
-  json: { type: "boolean" },
-} as const;
+const options = { ...HOUSE_FLAGS, json: { type: "boolean" } } as const;
 
 export async function run(args: readonly string[], context: Context): Promise<ExitCode> {
   const { values } = readOptions(args, options);
-  const environment: Environment = {
-    ...context.environment,
-    ...(values.port === undefined ? {} : { port: readPort(values.port, "--port") }),
-    ...(values.host === undefined ? {} : { host: values.host }),
-    ...(values.roster === undefined ? {} : { roster: resolve(values.roster) }),
-    ...(values["database-url"] === undefined ? {} : { databaseUrl: values["database-url"] }),
-    ...(values["model-dir"] === undefined ? {} : { modelDir: resolve(values["model-dir"]) }),
-  };
+  const environment = withHouseFlags(context.environment, values);
   const home = homeAt(environment.home);
   const log = stderrLog(environment.logLevel ?? "warn");
   prepareHome(home);
