@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { openPglite, type PgliteDb } from "../../src/adapters/db/pglite.ts";
 import type { Db } from "../../src/adapters/db/port.ts";
@@ -13,6 +12,7 @@ import { openPostgres } from "../../src/adapters/db/postgres.ts";
 import { verifyReplay } from "../../src/memory/replay.ts";
 import { verifyLexical } from "../../src/store/lexical-check.ts";
 import { migrate } from "../../src/store/migrate.ts";
+import { compiled } from "../support/compiled.ts";
 import {
   type Death,
   type Moment,
@@ -26,7 +26,7 @@ import { openPlace, type Place } from "../support/job-victim.ts";
 import { administer, cloneDatabase, freshDatabase } from "../support/postgres.ts";
 import { migratedSnapshot, openHouse } from "../support/stores.ts";
 
-const VICTIM = fileURLToPath(new URL("../support/consolidate-victim.ts", import.meta.url));
+const VICTIM = compiled("consolidate-victim");
 /** Moments of death are drawn anew in every run; a failure tells the seed. */
 const SEED = Number(process.env.SEED ?? randomInt(1_000_000));
 const START = Date.parse("2026-03-02T00:00:00.000Z");
@@ -138,7 +138,7 @@ function deaths(n: number, draw: (below: number) => number): Death[] {
 }
 
 async function killed(sentence: Sentence, words: string): Promise<void> {
-  const child = spawn(process.execPath, ["--import", "tsx", VICTIM, JSON.stringify(sentence)], {
+  const child = spawn(process.execPath, [VICTIM, JSON.stringify(sentence)], {
     stdio: ["ignore", "inherit", "inherit"],
   });
   await once(child, "close");

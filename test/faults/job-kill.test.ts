@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { openPglite } from "../../src/adapters/db/pglite.ts";
 import type { Db } from "../../src/adapters/db/port.ts";
@@ -14,6 +13,7 @@ import { JOB_NAMES, type JobName } from "../../src/memory/job.ts";
 import { foldShelf } from "../../src/store/fold.ts";
 import { verifyLexical } from "../../src/store/lexical-check.ts";
 import { migrate } from "../../src/store/migrate.ts";
+import { compiled } from "../support/compiled.ts";
 import { hashEmbedder } from "../support/hash-embedder.ts";
 import { type Gate, openPlace, type Place, RUN_AT, type Run, type Sentence, withJob } from "../support/job-victim.ts";
 import { administer, cloneDatabase, freshDatabase } from "../support/postgres.ts";
@@ -22,7 +22,7 @@ import { migratedSnapshot, openHouse } from "../support/stores.ts";
 /** Consolidation asks somebody outside and has its own test: consolidate-kill. */
 const KILLED = JOB_NAMES.filter((name) => name !== "consolidate");
 
-const VICTIM = fileURLToPath(new URL("../support/job-victim.ts", import.meta.url));
+const VICTIM = compiled("job-victim");
 /** Moments of death are drawn anew in every run; a failure tells the seed. */
 const SEED = Number(process.env.SEED ?? randomInt(1_000_000));
 
@@ -171,7 +171,7 @@ function drawing(seed: number): () => number {
 }
 
 async function killed(sentence: Sentence): Promise<void> {
-  const child = spawn(process.execPath, ["--import", "tsx", VICTIM, JSON.stringify(sentence)], {
+  const child = spawn(process.execPath, [VICTIM, JSON.stringify(sentence)], {
     stdio: ["ignore", "inherit", "inherit"],
   });
   await once(child, "close");
@@ -240,7 +240,7 @@ async function databases(): Promise<Stock> {
 // An embedded store takes seconds of work to open, once for the victim and once for what comes after it.
 for (const { store, open, server, points } of [
   { store: "PGlite", open: folders, server: false, points: 1 },
-  { store: "PostgreSQL", open: databases, server: true, points: 3 },
+  { store: "PostgreSQL", open: databases, server: true, points: 2 },
 ])
   describe.skipIf(server && inject("postgresUrl") === undefined)(`kill -9 on ${store}`, () => {
     let stock: Stock;

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openPglite } from "../../src/adapters/db/pglite.ts";
+import { compiled } from "../support/compiled.ts";
 
-const WRITER = fileURLToPath(new URL("../support/pglite-writer.ts", import.meta.url));
+const WRITER = compiled("pglite-writer");
 let dir: string;
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ afterAll(() => rmSync(dir, { recursive: true }));
 
 /** Lets the writer acknowledge a random number of rows, kills it, and gives the last acknowledged id. */
 async function writeAndKill(rows: number): Promise<number> {
-  const child = spawn(process.execPath, ["--import", "tsx", WRITER, dir], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [WRITER, dir], { stdio: ["ignore", "pipe", "inherit"] });
   const gone = once(child, "close");
   let out = "";
   let seen = 0;

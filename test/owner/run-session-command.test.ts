@@ -99,7 +99,7 @@ describe("the command", () => {
     await run(home, ["general", "How are you, with the password=Zk81qLp0-hunter2?"], down);
     const listed = await butler(home, ["sessions"]);
     expect(listed.stdout).toMatch(/^WHEN +BUTLER +AGENT +PROJECT +STATE +SECONDS +MEMORY +EPISODES +PROMPT\n/);
-    expect(listed.stdout).toMatch(/general +claude-code +- +done +\d+\.\d +no owner of the memory.* How are you, with/);
+    expect(listed.stdout).toMatch(/general +claude-code +- +done +\d+\.\d +No owner of the memory.* How are you, with/);
     expect(listed.stdout).not.toContain("hunter2");
     const json = await butler(home, ["sessions", "--json", "--butler", "general"]);
     expect(JSON.parse(json.stdout)).toMatchObject({ sessions: [{ butler: "general", state: "done", exit_code: 0 }] });

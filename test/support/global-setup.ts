@@ -1,4 +1,5 @@
 import type { TestProject } from "vitest/node";
+import { compileVictims } from "./compiled.ts";
 import { startPostgres } from "./postgres.ts";
 
 declare module "vitest" {
@@ -9,6 +10,7 @@ declare module "vitest" {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  compileVictims();
   try {
     const server = await startPostgres();
     project.provide("postgresUrl", server.url);

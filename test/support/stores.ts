@@ -1,4 +1,4 @@
-/** Every flow runs on every store: embedded, a server, and a server with a pool of one. */
+/** Every flow runs on both stores, embedded and a server; some of them on a server with a pool of one too. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
