@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { Agent, type ClientRequest, request as httpRequest } from "node:http";
 import { MemoryError, unavailable } from "../domain/errors.ts";
-import { CALL_KEY_PREFIX } from "../memory/maintain.ts";
+import { CALL_KEY_PREFIX } from "../memory/call-key.ts";
 import type { ButlerInfo, Health } from "../serve/host.ts";
 import type { Outcome, ToolRequest } from "../tools/outcome.ts";
 import { type Home, reasonOf } from "./home.ts";

@@ -7,8 +7,9 @@ import { unavailable } from "../domain/errors.ts";
 import { type Home, prepareHome, readIfThere, reasonOf } from "./home.ts";
 import { isGone, OwnerTimeout } from "./local-gone.ts";
 import { ask } from "./local-socket.ts";
-import { OwnerNote } from "./owner-file.ts";
+import { type OwnerNote, ownerNoteIn } from "./owner-file.ts";
 import { pause } from "./pause.ts";
+import { REPORT_FD, type StartReport } from "./start-report.ts";
 
 /** How to start `butler own`; `main` knows where its entry lies. */
 export interface Launch {
@@ -17,10 +18,8 @@ export interface Launch {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** The owner's first and only words on descriptor 3: `ready`, `held` (another owner came first), or why it failed. */
-export const REPORT_FD = 3;
-export type StartReport = { readonly state: "ready" | "held" } | { readonly state: "failed"; readonly reason: string };
-
+const OTHER_BUILD =
+  'What answers at the socket of this home is no owner that this version understands; "butler stop" ends it.';
 const NOBODY = 'No owner of the memory is running, and BUTLER_AUTOSTART=0 lets none be started; "butler up" does.';
 
 const LOG_LIMIT = 5 * 1024 * 1024;
@@ -29,7 +28,9 @@ const LOG_LIMIT = 5 * 1024 * 1024;
 export async function findOwner(home: Home, timeoutMs: number): Promise<OwnerNote | undefined> {
   try {
     const reply = await ask({ socket: home.socket, method: "GET", path: "/owner/status", timeoutMs });
-    return reply.status === 200 ? OwnerNote.parse(reply.json) : undefined;
+    const note = reply.status === 200 ? ownerNoteIn(reply.json) : undefined;
+    if (reply.status === 200 && !note) throw unavailable(OTHER_BUILD);
+    return note;
   } catch (error) {
     if (isGone(error)) return undefined;
     if (error instanceof OwnerTimeout)
@@ -120,10 +121,6 @@ function readReport(words: Readable, timeoutMs: number): Promise<StartReport> {
     });
     words.on("end", () => finish({ state: "failed", reason: "it ended without a word; its log may say why." }));
   });
-}
-
-export function failureNote(reason: string): string {
-  return `${JSON.stringify({ pid: process.pid, reason })}\n`;
 }
 
 function sentenceOf(note: string): string {

@@ -1,20 +1,9 @@
-/** How this program starts another copy of itself as owner, and how its commands reach that owner. */
-import { fileURLToPath } from "node:url";
+/** How commands reach the owner of this home. */
 import { connectOwner, type OwnerClient } from "../butler/client.ts";
 import { homeAt } from "../butler/home.ts";
-import type { Launch } from "../butler/start-owner.ts";
-import { type Environment, ownerVariables } from "./environment.ts";
+import type { Environment } from "./environment.ts";
+import { ownLaunch } from "./own-entry.ts";
 import { version } from "./version.ts";
-
-export function ownLaunch(environment: Environment): Launch {
-  const here = fileURLToPath(import.meta.url);
-  const entry = here.replace(/launch(\.[jt]s)$/, "butler$1");
-  return {
-    command: process.execPath,
-    args: [...process.execArgv, entry, "own", "--report"],
-    env: ownerVariables(environment),
-  };
-}
 
 interface Options {
   readonly agent?: boolean;

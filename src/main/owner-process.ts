@@ -23,6 +23,7 @@ import { httpApp } from "../serve/http.ts";
 import { callTool } from "../tools/call.ts";
 import { toolNamed, tools } from "../tools/index.ts";
 import type { ToolRequest } from "../tools/outcome.ts";
+import type { EarlyStore } from "./early-store.ts";
 import type { Environment } from "./environment.ts";
 import { remoteOf } from "./remote.ts";
 import { checkDatabase, clockAt, memoryOpener, modelShelf, storeJobs } from "./store-parts.ts";
@@ -37,6 +38,7 @@ export interface OwnerProcessParts {
   readonly log: Log;
   /** `up` listens on a port and stays; `auto` serves only the socket and leaves when nobody needs it. */
   readonly mode: "up" | "auto";
+  readonly early?: EarlyStore | undefined;
 }
 
 const LOCAL = { name: "local", butler: "*", admin: true } as const;
@@ -47,7 +49,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
   await ensureHomeToken(home, clock.now());
 
   const { databaseUrl } = environment;
-  const place = { folder: home.store, databaseUrl };
+  const place = { folder: home.store, databaseUrl, early: parts.early };
   const models = { modelDir: environment.modelDir, cacheDir: home.models };
   const owner = createOwner<OpenMemory>({
     version,

@@ -4,7 +4,7 @@ import { fixedClock, systemClock } from "../adapters/clock.ts";
 import { homeAt } from "../butler/home.ts";
 import type { SessionParts } from "../butler/run-session.ts";
 import type { Environment } from "./environment.ts";
-import { ownEntry } from "./own-entry.ts";
+import { ownEntry, ownLaunch } from "./own-entry.ts";
 
 export function sessionParts(environment: Environment, note: (line: string) => void): SessionParts {
   const { home, roster, now, databaseUrl, autostart } = environment;
@@ -16,7 +16,7 @@ export function sessionParts(environment: Environment, note: (line: string) => v
     databaseUrl,
     clock: now === undefined ? systemClock : fixedClock(new Date(now)),
     env: process.env,
-    launch: autostart ? async () => (await import("./launch.ts")).ownLaunch(environment) : undefined,
+    launch: autostart ? async () => ownLaunch(environment) : undefined,
     agent: async (runtime) =>
       /^claude(\.\w+)?$/i.test(basename(runtime.command))
         ? (await import("../adapters/agent/claude.ts")).claudeAgent(runtime)

@@ -28,6 +28,7 @@ import { jobs } from "../memory/jobs.ts";
 import { type OpenMemory, openMemory } from "../memory/open.ts";
 import { jobRunner } from "../memory/run-job.ts";
 import type { Settings } from "../memory/settings.ts";
+import type { EarlyStore } from "./early-store.ts";
 import { extractorOrWhyNot } from "./extractor.ts";
 
 export interface StorePlace {
@@ -35,6 +36,7 @@ export interface StorePlace {
   folder(butler: string): string;
   /** A PostgreSQL server; when given, each butler lives in its database there. */
   readonly databaseUrl: string | undefined;
+  readonly early?: EarlyStore | undefined;
 }
 
 export const clockAt = (now: string | undefined): Clock =>
@@ -106,6 +108,8 @@ export async function checkDatabase(databaseUrl: string | undefined): Promise<vo
 
 async function openDb(place: StorePlace, butler: string): Promise<Db> {
   if (place.databaseUrl === undefined) {
+    const early = place.early?.(butler);
+    if (early) return early;
     const dir = place.folder(butler);
     mkdirSync(dirname(dir), { recursive: true, mode: 0o700 });
     const snapshot = existsSync(join(dir, "PG_VERSION")) ? undefined : emptyStore();

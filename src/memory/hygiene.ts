@@ -29,9 +29,10 @@ import { dropBrokenRows, dropStrayBlocks, strayBlocks, unfoldShelf, verifyShelf 
 import { countLeftovers, countUnvectored, FIRST_ID } from "../store/reembed.ts";
 import { countStaleKeys, dropStaleKeys } from "../store/upkeep.ts";
 import { comparedAs } from "../store/vectors.ts";
+import { CALL_KEY_PREFIX } from "./call-key.ts";
 import type { Job, JobContext } from "./job.ts";
 import { type Tallying, tallying } from "./job-call.ts";
-import { CALL_KEY_PREFIX, KEPT_KEYS_MS } from "./maintain.ts";
+import { KEPT_KEYS_MS } from "./maintain.ts";
 import { rollOn } from "./reembed.ts";
 import { fitIndex, unfitIndex } from "./vector-index.ts";
 

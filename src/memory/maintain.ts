@@ -1,12 +1,10 @@
 /** Upkeep in quiet moments. Skipping it costs speed, never correctness; each step is short, so that calls come in between. */
 import { foldShelf, shelvesToFold } from "../store/fold.ts";
 import { dropStaleKeys } from "../store/upkeep.ts";
+import { CALL_KEY_PREFIX } from "./call-key.ts";
 import type { Memory } from "./memory.ts";
 import { rollOn } from "./reembed.ts";
 import { fitIndex } from "./vector-index.ts";
-
-/** What proxies put before the keys they make up themselves. */
-export const CALL_KEY_PREFIX = "call:";
 
 /** A retry that comes later than this is not a retry. */
 export const KEPT_KEYS_MS = 86_400_000;

@@ -18,7 +18,7 @@ import {
   visitRefused,
 } from "./guards.ts";
 import type { ButlerInfo, Host, Principal } from "./host.ts";
-import { mcpHttpDoor } from "./mcp-http.ts";
+import type { McpHttpDoor } from "./mcp-http.ts";
 import { frontPage, PAGE_HEADERS } from "./page.ts";
 
 export interface HttpOptions {
@@ -43,8 +43,13 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
   const { host, tools, authenticate, local, log, version } = options;
   const maxBodyBytes = options.maxBodyBytes ?? 8 * 1024 * 1024;
   const hosts = options.allowedHosts;
-  const mcp = mcpHttpDoor({ host, tools, version, maxBodyBytes, log });
-  options.signal?.addEventListener("abort", () => void mcp.close(), { once: true });
+  // The protocol's library takes 80 ms to load, which the first hook of a house that just starts would wait for.
+  let mcp: Promise<McpHttpDoor> | undefined;
+  const mcpDoor = () => {
+    mcp ??= import("./mcp-http.ts").then(({ mcpHttpDoor }) => mcpHttpDoor({ host, tools, version, maxBodyBytes, log }));
+    return mcp;
+  };
+  options.signal?.addEventListener("abort", () => void mcp?.then((door) => door.close()), { once: true });
 
   const app = new Hono<DoorEnv>();
   app.onError((error, c) => refuse(c, toFailure(error, log)));
@@ -120,7 +125,7 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
     const extras = callExtras(c, local !== undefined);
     if ("code" in extras) return refuse(c, extras);
     const toolset = c.req.query("tools") === "full" ? "full" : "core";
-    return mcp.fetch(c.req.raw, { principal: c.get("principal"), butler: name, toolset, extras });
+    return (await mcpDoor()).fetch(c.req.raw, { principal: c.get("principal"), butler: name, toolset, extras });
   });
 
   otherMethods(app, "/readyz", "GET, HEAD");

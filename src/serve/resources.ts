@@ -2,11 +2,9 @@
 import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import type { Outcome, ToolRequest } from "../tools/outcome.ts";
 import { mcpProtocolError } from "./mcp-failures.ts";
+import { OPENING_PROMPT } from "./opening-prompt.ts";
 
 type Call = (request: ToolRequest) => Promise<Outcome>;
-
-/** A resource has no prompt of its own; this asks for what a session should know before it starts. */
-export const OPENING_PROMPT = "Start of a session: who is the user, what are we working on, which rules apply?";
 
 const TYPES = ["episode", "fact", "rule"];
 

@@ -1,6 +1,4 @@
 /** Learns from text by patterns, with no model: free, always at hand, and the same answer for the same episodes. */
-
-import { learn } from "./local/collect.ts";
 import { type Extractor, NO_USAGE } from "./port.ts";
 
 const MAX_CHARS = 400_000;
@@ -11,7 +9,11 @@ export function localExtractor(): Extractor {
     model: "patterns-1",
     maxChars: MAX_CHARS,
     ceiling: () => 0,
-    extract: async (material) => ({ answer: learn(material), usage: NO_USAGE, repaired: false }),
+    extract: async (material) => {
+      // Twenty files of patterns that an owner which only answers questions never needs.
+      const { learn } = await import("./local/collect.ts");
+      return { answer: learn(material), usage: NO_USAGE, repaired: false };
+    },
     close: async () => {},
   };
 }

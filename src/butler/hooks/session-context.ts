@@ -1,6 +1,6 @@
 /** What a session is told of its memories: a block when it starts, and with a prompt what fits it and is new to the session. */
 import { clip } from "../../domain/text.ts";
-import { OPENING_PROMPT } from "../../serve/resources.ts";
+import { OPENING_PROMPT } from "../../serve/opening-prompt.ts";
 import type { Outcome } from "../../tools/outcome.ts";
 import type { Home } from "../home.ts";
 import type { HookReading } from "./dialects.ts";

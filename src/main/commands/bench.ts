@@ -45,7 +45,7 @@ butler bench intent [--prompts <of each intent>] [--json]
 Stores the invented memory of a person and of projects, and asks for identities, preferences, procedures and events, with
 intent routing and diversification on and off.
 
-butler bench hooks [--n <memories>] [--queries <sessions>] [--store pglite|postgres] [--keep <folder>] [--json]
+butler bench hooks [--n <memories>] [--queries <sessions>] [--keep <folder>] [--json]
 
 Installs the hooks of Claude Code into a folder of its own and runs them as that agent does, in a project with 10,000 memories:
 the start of a session in a warm house and where nobody is there yet, a prompt, the end of a turn; and what butler run adds to the
@@ -85,7 +85,9 @@ async function latency(args: readonly string[], context: Context): Promise<ExitC
 }
 
 async function hooks(args: readonly string[], context: Context): Promise<ExitCode> {
-  await benchHooks(houseWishes(args, context), context);
+  const fill = args.includes("--fill");
+  const rest = args.filter((word) => word !== "--fill");
+  await benchHooks({ ...houseWishes(rest, context), fill }, context);
   return 0;
 }
 

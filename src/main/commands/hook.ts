@@ -4,7 +4,7 @@ import { type AgentName, HOOK_DIALECTS } from "../../butler/hooks/dialects.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { ExitCode } from "../../serve/failures.ts";
 import { type Context, readOptions } from "../command.ts";
-import { ownLaunch } from "../launch.ts";
+import { ownLaunch } from "../own-entry.ts";
 
 export const usage = `butler hook <agent> <event> [--butler <name>] [--spent <seconds>] [--late]
 

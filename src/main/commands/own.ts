@@ -2,12 +2,10 @@
 import { closeSync, writeSync } from "node:fs";
 import { acquireLock } from "../../adapters/lock.ts";
 import { homeAt, prepareHome, reasonOf, writePrivate } from "../../butler/home.ts";
-import { loadRoster } from "../../butler/roster.ts";
-import { failureNote, REPORT_FD, type StartReport } from "../../butler/start-owner.ts";
+import { failureNote, REPORT_FD, type StartReport } from "../../butler/start-report.ts";
 import type { ExitCode } from "../../serve/failures.ts";
 import { type Context, readOptions } from "../command.ts";
-import { stderrLog } from "../logger.ts";
-import { runOwner, untilStopped } from "../owner-process.ts";
+import { openEarly } from "../early-store.ts";
 
 export const usage = "butler own: used by other commands to own the stores in the background.";
 
@@ -15,7 +13,6 @@ export async function run(args: readonly string[], { environment }: Context): Pr
   const { values } = readOptions(args, { report: { type: "boolean" } });
   const report = values.report ? reportOnce : () => undefined;
   const home = homeAt(environment.home);
-  const log = stderrLog(environment.logLevel ?? "info");
   try {
     prepareHome(home);
     const lock = await acquireLock(home.ownerLock);
@@ -23,13 +20,21 @@ export async function run(args: readonly string[], { environment }: Context): Pr
       report({ state: "held" });
       return 0;
     }
+    const early = environment.databaseUrl === undefined ? openEarly(home, environment.roster) : undefined;
+    // Everything else is loaded while the store opens.
+    const [{ loadRoster }, { stderrLog }, { runOwner, untilStopped }] = await Promise.all([
+      import("../../butler/roster.ts"),
+      import("../logger.ts"),
+      import("../owner-process.ts"),
+    ]);
+    const log = stderrLog(environment.logLevel ?? "info");
     const roster = loadRoster(environment.roster);
-    const house = await runOwner({ environment, home, lock, roster, log, mode: "auto" });
+    const house = await runOwner({ environment, home, lock, roster, log, mode: "auto", early });
     report({ state: "ready" });
     await untilStopped(house);
   } catch (error) {
     const reason = reasonOf(error);
-    log.error({ reason }, "the owner could not start");
+    process.stderr.write(`the owner could not start: ${reason}\n`);
     report({ state: "failed", reason });
     keepReason(home.failureFile, reason);
     process.exit(1);
