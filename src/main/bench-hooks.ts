@@ -6,6 +6,7 @@ import { type Report, round, type Spread, spread } from "../bench/figures.ts";
 import { agentStart, type HookScript, timeHook } from "../bench/hooks.ts";
 import { timeCommand } from "../bench/processes.ts";
 import { picker, promptText } from "../bench/sentences.ts";
+import { pause } from "../butler/pause.ts";
 import { stopOwner } from "../butler/take-house.ts";
 import { unavailable } from "../domain/errors.ts";
 import { projectScope } from "../domain/scope.ts";
@@ -39,6 +40,8 @@ interface HookReport {
 const PROJECT = "acme/bench";
 const COLD_STARTS = 10;
 const RUNS = 20;
+/** A person takes longer to type; what follows an answer (counting what was read) is over by then. */
+const BETWEEN_MS = 200;
 /** Says when it began, and nothing else. */
 const AGENT = "#!/bin/sh\ndate +%s%N\n";
 
@@ -123,7 +126,9 @@ async function hookTimes(bench: BenchHouse, script: HookScript): Promise<Pick<Ho
     progress.show(n, queries, "hooks of a warm house");
     const session = `warm-${process.pid}-${n}`;
     const start = await timeHook(script, "SessionStart", { ...input(session), source: "startup" });
+    await pause(BETWEEN_MS);
     const prompt = await timeHook(script, "UserPromptSubmit", { ...input(session), prompt: promptText(p) });
+    await pause(BETWEEN_MS);
     const stop = await timeHook(script, "Stop", input(session));
     times.start?.push(start.ms);
     times.prompt?.push(prompt.ms);

@@ -62,7 +62,7 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   const asked = input.as_of === undefined ? call : atThatTime(call, input.as_of);
   const query = contextQuery(call, input.trigger_prompt);
   const { lasting, retrieval } = await (input.as_of === undefined
-    ? contextNow(call, query)
+    ? contextNow(call, query, input.lasting !== false)
     : contextThen(asked, query, PROFILE_LIMIT));
   const { intent } = intentOf(call, input.trigger_prompt);
   const ranked = rankForContext(asked, wanted(retrieval.results, input), intent);
@@ -130,8 +130,8 @@ export function contextQuery({ memory: { settings }, caller }: Call, prompt: str
   };
 }
 
-async function contextNow(call: Call, query: RetrieveQuery): Promise<ContextThen> {
-  const [lasting, retrieval] = await Promise.all([readLasting(call, query), retrieve(call, query)]);
+async function contextNow(call: Call, query: RetrieveQuery, withLasting: boolean): Promise<ContextThen> {
+  const [lasting, retrieval] = await Promise.all([withLasting ? readLasting(call, query) : [], retrieve(call, query)]);
   return { lasting, retrieval };
 }
 
