@@ -72,7 +72,7 @@ function welcome(environment: Environment, home: Home, roster: Roster, { note }:
     row("Data", environment.databaseUrl === undefined ? home.root : "PostgreSQL (BUTLER_DATABASE_URL)"),
     "",
     "Connect an agent:",
-    `  ${selfCommand(process.argv)} install claude-code        (or codex, cursor, gemini, opencode; uninstall undoes it)`,
+    `  ${selfCommand(process.argv)} install claude-code --butler ${first}        (or codex, cursor, gemini, opencode; uninstall undoes it)`,
     `  claude mcp add butler-memory -- ${selfCommand(process.argv)} mcp --butler ${first}`,
     `  claude mcp add --transport http butler-memory ${note.address}/butlers/${first}/mcp --header "Authorization: Bearer $(cat ${home.tokenFile})"`,
     "",
