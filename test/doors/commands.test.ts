@@ -199,13 +199,13 @@ describe("butler bench", () => {
   test(
     "latency reports every figure with its target",
     async () => {
-      const { code, answer } = await json(emptyHome(), ["bench", "latency", "--n", "200", "--queries", "5"]);
+      const { code, answer } = await json(emptyHome(), ["bench", "latency", "--n", "100", "--queries", "5"]);
       expect(code).toBe(0);
       expect(answer).toMatchObject({
-        n: 200,
+        n: 100,
         store: "pglite",
         queries: 5,
-        build: { episodes: 160, facts: 30, rules: 10 },
+        build: { episodes: 80, facts: 15, rules: 5 },
       });
       const names = ["search hybrid", "search keyword", "search semantic", "context", "store episode"];
       expect(Object.keys(answer.calls)).toEqual([...names, "search hybrid, in a row", "context, in a row"]);

@@ -173,6 +173,30 @@ inOneHouse("hooks", (guest) => {
     expect(await stored(g)).toHaveLength(3);
   });
 
+  it("a session that goes on from another's copy does not tell it again", async () => {
+    const g = guest();
+    const h = host(g);
+    const uuid = "6e875d8a-9223-4192-9d3e-929ff20acae5";
+    const told = (session: string) => {
+      const said = h.transcript(session);
+      said.line({ type: "user", uuid, message: { role: "user", content: "Rename the harbour to Port Blue" } });
+      said.agent("It is called Port Blue now.");
+      return said;
+    };
+    told("first");
+    await h.event("SessionEnd", "first");
+    await h.sweep();
+    const second = told("second");
+    second.user("And paint the sign of the harbour");
+    second.agent("Painted.");
+    await h.event("SessionEnd", "second");
+    await h.sweep();
+    expect((await stored(g)).map(({ content }) => content.split("\n")[0])).toEqual([
+      "User: Rename the harbour to Port Blue",
+      "User: And paint the sign of the harbour",
+    ]);
+  });
+
   it("what is being worked on is not read; a session that goes without a word is, when it has been quiet", async () => {
     const g = guest();
     const h = host(g);

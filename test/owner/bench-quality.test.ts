@@ -106,22 +106,11 @@ describe("butler bench quality", { timeout: LONG }, () => {
     expect(report.degraded).toBeUndefined();
   });
 
-  test("builds once and keeps; compares variants, and a store for each corpus with one for everything", async () => {
+  test("builds once and keeps; compares a store for each corpus with one for everything", async () => {
     const keep = join(folder, "keep");
-    const svg = join(folder, "svg");
     const both = ["--data", talkFile, "--data", papersFile, "--keep", keep];
     const one = ["--data", papersFile, "--keep", keep];
-    const first = JSON.parse(await bench([...one, "--ablation", "--svg", svg, "--json"])) as { runs: QualityRun[] };
-    const names = [...new Set(first.runs.map(({ variant }) => variant))];
-    expect(names).toEqual(expect.arrayContaining(["full", "keyword only", "semantic only"]));
-    expect(first.runs).toHaveLength(names.length);
-    const found = (variant: string, file: string) =>
-      first.runs.find((run) => run.variant === variant && run.file === file);
-    expect(found("keyword only", "papers.json")).toMatchObject({ mode: "keyword", recall_frac: { "5": 0 } });
-    expect(found("semantic only", "papers.json")).toMatchObject({ mode: "semantic", recall_frac: { "5": 1 } });
-    expect(found("keyword only", "papers.json")?.difference).toMatchObject({ "recall_frac@10": -1 });
-    expect(found("full", "papers.json")?.difference).toBeUndefined();
-    expect(readFileSync(join(svg, "recall-at-10.svg"), "utf8")).toContain("papers");
+    await bench(one);
 
     const built = () =>
       new Map(readdirSync(keep).map((name) => [name, statSync(join(keep, name, "filled.json")).mtimeMs]));
@@ -155,16 +144,34 @@ describe("butler bench quality", { timeout: LONG }, () => {
     expect(text).toContain("Answers were degraded");
   });
 
-  test.skipIf(inject("postgresUrl") === undefined)("works on a server and leaves no database behind", async () => {
-    const BUTLER_DATABASE_URL = inject("postgresUrl") ?? "";
-    const said = await bench(["--data", papersFile, "--store", "postgres", "--json"], { BUTLER_DATABASE_URL });
-    expect(JSON.parse(said)).toMatchObject({ store: "postgres", recall_frac: { "5": 1 } });
-    const { openPostgres } = await import("../../src/adapters/db/postgres.ts");
-    const db = await openPostgres({ url: BUTLER_DATABASE_URL, max: 1 });
-    const left = await db.query("select 1 from pg_database where datname like $1", [`butler_q_${process.pid}_%`]);
-    await db.close();
-    expect(left).toEqual([]);
-  });
+  test.skipIf(inject("postgresUrl") === undefined)(
+    "compares variants on a server, and leaves no database behind",
+    async () => {
+      const BUTLER_DATABASE_URL = inject("postgresUrl") ?? "";
+      const svg = join(folder, "svg");
+      const first = JSON.parse(
+        await bench(["--data", papersFile, "--store", "postgres", "--ablation", "--svg", svg, "--json"], {
+          BUTLER_DATABASE_URL,
+        }),
+      ) as { runs: QualityRun[] };
+      const names = [...new Set(first.runs.map(({ variant }) => variant))];
+      expect(names).toEqual(expect.arrayContaining(["full", "keyword only", "semantic only"]));
+      expect(first.runs).toHaveLength(names.length);
+      const found = (variant: string, file: string) =>
+        first.runs.find((run) => run.variant === variant && run.file === file);
+      expect(found("keyword only", "papers.json")).toMatchObject({ mode: "keyword", recall_frac: { "5": 0 } });
+      expect(found("semantic only", "papers.json")).toMatchObject({ mode: "semantic", recall_frac: { "5": 1 } });
+      expect(found("keyword only", "papers.json")?.difference).toMatchObject({ "recall_frac@10": -1 });
+      expect(found("full", "papers.json")?.difference).toBeUndefined();
+      expect(readFileSync(join(svg, "recall-at-10.svg"), "utf8")).toContain("papers");
+      expect(found("full", "papers.json")).toMatchObject({ store: "postgres", recall_frac: { "5": 1 } });
+      const { openPostgres } = await import("../../src/adapters/db/postgres.ts");
+      const db = await openPostgres({ url: BUTLER_DATABASE_URL, max: 1 });
+      const left = await db.query("select 1 from pg_database where datname like $1", [`butler_q_${process.pid}_%`]);
+      await db.close();
+      expect(left).toEqual([]);
+    },
+  );
 
   test("refuses what it cannot measure, with words", async () => {
     await expect(bench([])).rejects.toThrow("--data <file>");

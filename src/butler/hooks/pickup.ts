@@ -135,9 +135,11 @@ export function createPickup(parts: PickupParts): Pickup {
   async function store(butler: string, project: string | undefined, batch: readonly Record<string, unknown>[]) {
     const outcome = await parts.ingest(butler, project, batch);
     if (!outcome.ok) throw new Error(outcome.error.message);
-    const results = (outcome.answer.results ?? []) as { ok: boolean; error?: { message: string } }[];
+    const results = (outcome.answer.results ?? []) as { ok: boolean; error?: { code: string; message: string } }[];
+    // A conflict: the exchange is known, from a session that this one goes on from or when less of it was written.
     for (const { ok, error } of results)
-      if (!ok) log.warn({ butler, reason: error?.message }, "an exchange of a transcript cannot be stored");
+      if (!ok && error?.code !== "conflict")
+        log.warn({ butler, reason: error?.message }, "an exchange of a transcript cannot be stored");
   }
 
   const isQuiet = ({ transcript }: Announced): boolean => {

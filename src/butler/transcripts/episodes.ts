@@ -30,9 +30,14 @@ export function episodeOf(exchange: Exchange, about: About): Record<string, unkn
       ...(folder === undefined ? {} : { folder }),
       ...(project === undefined ? {} : { project }),
     },
-    idempotency_key: short(`transcript:${agent}:${session}:${exchange.key}`),
+    idempotency_key: short(`transcript:${agent}:${nameOf(exchange.key, session)}`),
   };
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A session that is taken up again may begin with a copy of the old one under a new name; its prompts keep their ids. */
+const nameOf = (key: string, session: string): string => (UUID.test(key) ? key : `${session}:${key}`);
 
 const short = (text: string): string =>
   text.length <= LONGEST ? text : `${text.slice(0, 100)}:${createHash("sha256").update(text).digest("hex")}`;
