@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, inject, it } from "vitest";
 import { readGitConfig } from "../../src/butler/git-config.ts";
 import { projectOf } from "../../src/butler/project.ts";
 import { KEY_LIMIT, placeKey, projectKey, remoteKey } from "../../src/butler/project-key.ts";
@@ -190,7 +190,7 @@ describe("a git configuration", () => {
   });
 });
 
-describe("a folder", () => {
+describe.skipIf(inject("missingPrograms").includes("git"))("a folder", () => {
   it("in a repository is called after its remote, however deep it lies", () => {
     const root = repository("named", {
       upstream: "https://host.example/other/app",
