@@ -116,9 +116,9 @@ function callTool() {
 }
 
 async function main() {
+  if (step.hang === "stubborn") for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => {});
   keep({});
   if (step.stderr) fs.writeSync(2, step.stderr);
-  if (step.hang === "stubborn") for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => {});
   if (step.hang) return setInterval(() => {}, 1000);
   if (step.call) keep({ called: await callTool() });
   if (step.transcript) transcribe();
