@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Agent, AgentCannotStart, type AgentJob } from "../../src/adapters/agent/port.ts";
-import { isAlive, type ScriptedAgent, scriptedAgent } from "../support/scripted-agent.ts";
+import { gone, type ScriptedAgent, scriptedAgent } from "../support/scripted-agent.ts";
 
 export type MakeAgent = (options: { command: string; args: readonly string[] }) => Agent;
 
@@ -74,7 +74,7 @@ export function agentContract(name: string, make: MakeAgent): void {
       const running = agent().run(agentJob(scripted, { timeoutMs: 1_000 }));
       const { pid, child = 0 } = await scripted.started();
       expect(await running).toMatchObject({ ended: "timeout", isError: true, signal: "SIGTERM", exitCode: 143 });
-      expect([isAlive(pid), isAlive(child)]).toEqual([false, false]);
+      await gone(pid, child);
     });
 
     it("is ended by the signal that ends us, and the hard way when it does not listen", async () => {
@@ -84,20 +84,20 @@ export function agentContract(name: string, make: MakeAgent): void {
       const { child = 0 } = await scripted.started();
       stop.abort("SIGINT");
       expect(await running).toMatchObject({ ended: "stopped", signal: "SIGINT", exitCode: 130 });
-      expect(isAlive(child)).toBe(false);
+      await gone(child);
       const again = new AbortController();
       const stubborn = agent().run(agentJob(scripted, { signal: again.signal }));
       const second = await scripted.started(2);
       again.abort();
       expect(await stubborn).toMatchObject({ ended: "stopped", signal: "SIGKILL", exitCode: 137 });
-      expect([second.pid, second.child ?? 0].map(isAlive)).toEqual([false, false]);
+      await gone(second.pid, second.child ?? 0);
     });
 
     it("leaves no process behind when it ends by itself", async () => {
       scripted.plan({ stray: true, result: "fine" });
       const result = await agent().run(agentJob(scripted));
       expect(result).toMatchObject({ exitCode: 0, result: "fine" });
-      expect(isAlive(scripted.starts()[0]?.child ?? 0)).toBe(false);
+      await gone(scripted.starts()[0]?.child ?? 0);
     });
 
     it("says why it cannot be started", async () => {

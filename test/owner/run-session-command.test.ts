@@ -6,7 +6,7 @@ import { homeAt } from "../../src/butler/home.ts";
 import { readSessions } from "../../src/butler/session-log.ts";
 import { butler, canListProcesses, emptyHome, processesOf, seededHome, up } from "../support/owner-processes.ts";
 import { BUTLER, stage, TOML } from "../support/run-sessions.ts";
-import { isAlive } from "../support/scripted-agent.ts";
+import { gone } from "../support/scripted-agent.ts";
 
 const { agent, helper, variables, run, firstStart, rosterWith, close } = stage();
 afterAll(close);
@@ -18,7 +18,7 @@ describe.skipIf(!canListProcesses)("an agent that does not end", () => {
     const ran = await run(home, ["general", "Hello", "--timeout", "1"], { BUTLER_AUTOSTART: "0" });
     expect(ran.code).toBe(143);
     expect(ran.stderr).toMatch(/The agent was ended after \d+\.\d s: its time was over\./);
-    expect([firstStart().pid, firstStart().child ?? 0].map(isAlive)).toEqual([false, false]);
+    await gone(firstStart().pid, firstStart().child ?? 0);
     expect(processesOf(home)).toEqual([]);
     expect(readSessions(homeAt(home), 1)[0]).toMatchObject({ state: "failed", exit_code: 143, episodes: 0 });
   });
@@ -34,7 +34,7 @@ describe.skipIf(!canListProcesses)("an agent that does not end", () => {
       const start = await agent.started();
       child.kill(signal);
       expect(await ended).toBe({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }[signal]);
-      expect([start.pid, start.child ?? 0].map(isAlive)).toEqual([false, false]);
+      await gone(start.pid, start.child ?? 0);
     },
   );
 });

@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect, vi } from "vitest";
 
 export interface Step {
   /** What it answers; a JSON result for a `claude`, plain words otherwise. */
@@ -179,7 +180,7 @@ export function scriptedAgent(name = "claude"): ScriptedAgent {
 }
 
 /** Also false for a process that has ended and was not buried yet. */
-export function isAlive(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -187,3 +188,7 @@ export function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+/** A process that was killed takes a moment to be gone. */
+export const gone = (...pids: readonly number[]) =>
+  vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 5_000, interval: 20 });

@@ -120,7 +120,10 @@ async function strays(child: ChildProcess): Promise<void> {
   const closed = new Promise<void>((done) => child.once("close", () => done()));
   if (await stays(child, FAREWELL_MS)) {
     killGroup(child, "SIGTERM");
-    if (await stays(child, STRAY_MS)) killGroup(child, "SIGKILL");
+    if (await stays(child, STRAY_MS)) {
+      killGroup(child, "SIGKILL");
+      await stays(child, FAREWELL_MS);
+    }
   }
   // Something that left the group may still hold our pipes; it is not waited for.
   let late: NodeJS.Timeout | undefined;
