@@ -27,7 +27,7 @@ const ANSWER_MS = 10_000;
 const REST_MS = 5_000;
 
 /** `http://host/butlers/memory` means its MCP endpoint. */
-export function endpointOf(service: string): URL {
+function endpointOf(service: string): URL {
   const url = new URL(service);
   if (!url.pathname.endsWith("/mcp")) url.pathname = `${url.pathname.replace(/\/+$/, "")}/mcp`;
   return url;

@@ -8,7 +8,7 @@ import type { Log } from "../../adapters/log.ts";
 import type { Outcome } from "../../tools/outcome.ts";
 import { type Home, isMissing, reasonOf } from "../home.ts";
 import { episodeOf } from "../transcripts/episodes.ts";
-import { readExchanges, type TranscriptAgent } from "../transcripts/read.ts";
+import { readExchanges, TRANSCRIPT_AGENTS, type TranscriptAgent } from "../transcripts/read.ts";
 import {
   type Announced,
   announcedKeys,
@@ -49,8 +49,7 @@ export interface Pickup {
   stop(): Promise<void>;
 }
 
-const READERS: readonly TranscriptAgent[] = ["claude-code", "codex"];
-export const readable = (agent: string): boolean => READERS.some((known) => known === agent);
+export const readable = (agent: string): agent is TranscriptAgent => TRANSCRIPT_AGENTS.some((known) => known === agent);
 
 const SETTLE_MS = 700;
 const QUIET_MS = 10 * 60_000;
@@ -92,7 +91,8 @@ export function createPickup(parts: PickupParts): Pickup {
   async function read(key: string): Promise<void> {
     const entry = readAnnounced(home, key);
     const size = entry && sizeOf(entry.transcript);
-    if (!entry || size === undefined || !readable(entry.agent)) return;
+    const agent = entry?.agent ?? "";
+    if (!entry || size === undefined || !readable(agent)) return;
     const before = readProgress(home, key);
     let progress: Progress = {
       offset: before?.offset ?? 0,
@@ -116,7 +116,7 @@ export function createPickup(parts: PickupParts): Pickup {
     }
 
     const exchanges = readExchanges({
-      agent: entry.agent as TranscriptAgent,
+      agent,
       path: entry.transcript,
       from: progress.offset,
       final: entry.working !== true || isQuiet(entry),

@@ -43,23 +43,23 @@ export async function contextFor(listener: Listener): Promise<string> {
   if (told.moment === "start") {
     // A resumed session still has what it was told; after a compaction or a clearing it has not.
     const resumed = told.source === "resume" && before !== undefined;
-    return opening(listener, resumed ? before : []);
+    return (await opening(listener, resumed ? before : [])).text;
   }
   // A session whose start had no answer gets with its first prompt what it has missed.
-  const missed = before === undefined ? await opening(listener, []) : "";
-  const fitting = await fittingPrompt(listener, told.prompt ?? "");
+  const { text: missed, shown } = before === undefined ? await opening(listener, []) : { text: "", shown: before };
+  const fitting = await fittingPrompt(listener, told.prompt ?? "", shown);
   return missed.length + fitting.length <= mostChars ? missed + fitting : missed;
 }
 
-async function opening(listener: Listener, before: readonly string[]): Promise<string> {
+async function opening(listener: Listener, before: readonly string[]) {
   const { text, ids } = await blockOf(listener, { trigger_prompt: OPENING_PROMPT, except: before });
-  writeShown(listener.home, listener.key, [...before, ...ids].slice(-MOST_SHOWN));
-  return text;
+  const shown = [...before, ...ids].slice(-MOST_SHOWN);
+  writeShown(listener.home, listener.key, shown);
+  return { text, shown };
 }
 
-async function fittingPrompt(listener: Listener, prompt: string): Promise<string> {
+async function fittingPrompt(listener: Listener, prompt: string, before: readonly string[]): Promise<string> {
   if (prompt.startsWith("/") || prompt.trim().split(/\s+/).length < LEAST_WORDS) return "";
-  const before = readShown(listener.home, listener.key) ?? [];
   const { text, ids } = await blockOf(listener, {
     trigger_prompt: clip(prompt, PROMPT_CHARS),
     token_budget: PROMPT_TOKENS,
