@@ -12,7 +12,7 @@ export type Progress = (done: number, total: number, what: string) => void;
 const BATCH = 100;
 /** Facts that every context block begins with; a person has a few dozen of them, however much is remembered. */
 const PROFILE = 30;
-const WHO = { name: "bench", tenant: "default", butler: "*", admin: false } as const;
+const WHO = { name: "bench", tenant: "default", butler: "*", admin: false, voice: "user" } as const;
 
 export async function answerOf(
   memory: Memory,

@@ -17,7 +17,7 @@ export interface SweepFigures {
   readonly peak_mb: number;
 }
 
-const IDENTITY = { name: "bench", tenant: "default", butler: "*", admin: true } as const;
+const IDENTITY = { name: "bench", tenant: "default", butler: "*", admin: true, voice: "user" } as const;
 
 /** Facts made by SQL: a million through the write path would take hours. 10 % will fade and 5 % expire. */
 async function fillFacts(db: Db, count: number, now: Date): Promise<void> {

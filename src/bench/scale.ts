@@ -74,7 +74,7 @@ async function nearest(call: Call, arm: VectorArm, times: number[]): Promise<str
 
 const callOn = (memory: Memory): Call => ({
   memory,
-  caller: { tenant: "default", butler: memory.butler, admin: false, actor: "bench", session: undefined },
+  caller: { tenant: "default", butler: memory.butler, admin: false, actor: "bench", voice: "user", session: undefined },
   now: memory.clock.now(),
   request: undefined,
   idempotencyKey: undefined,

@@ -5,11 +5,10 @@ import type { AddressInfo } from "node:net";
 import type { Lock } from "../adapters/lock.ts";
 import type { Log } from "../adapters/log.ts";
 import { unavailable } from "../domain/errors.ts";
-import type { Principal } from "../serve/host.ts";
 import { errorCode, type Home, reasonOf } from "./home.ts";
 import type { Owner } from "./owner.ts";
 import { type OwnerNote, writeOwnerNote } from "./owner-file.ts";
-import { type Desks, ownerRoutes } from "./owner-routes.ts";
+import { type Desks, type OwnerRouteParts, ownerRoutes } from "./owner-routes.ts";
 import { within } from "./pause.ts";
 
 export interface HouseParts {
@@ -23,7 +22,7 @@ export interface HouseParts {
   readonly fixed: boolean;
   readonly database: string | null;
   readonly log: Log;
-  local(butler: string, agent: boolean): Principal;
+  local: OwnerRouteParts["local"];
   /** Everything that is not `/owner/…` on the socket. */
   readonly localListener: RequestListener;
   readonly http?: { readonly host: string; readonly port: number; readonly listener: RequestListener } | undefined;

@@ -1,6 +1,7 @@
 /** What only local processes may ask of an owner. Served on the socket in a 0700 folder, never on the port. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
+import { TRUST, type Trust } from "../domain/trust.ts";
 import type { ReplayProgress } from "../memory/replay.ts";
 import type { Host, Principal } from "../serve/host.ts";
 import type { Outcome, ToolRequest } from "../tools/outcome.ts";
@@ -10,7 +11,7 @@ import { answerReplay, REPLAY_PATH } from "./replay-line.ts";
 export interface OwnerRouteParts {
   readonly host: Host;
   /** Whoever can reach the socket owns the data; an agent that a person started is kept to its own butler all the same. */
-  local(butler: string, agent: boolean): Principal;
+  local(butler: string, agent: boolean, voice?: Trust): Principal;
   jobs(request: unknown): Promise<Outcome>;
   /** Further questions that local processes ask, by name. */
   readonly desks: Desks;
@@ -29,6 +30,8 @@ export type Desks = Readonly<Record<string, (question: unknown) => Promise<objec
 const CallBody = z.strictObject({
   butler: z.string(),
   agent: z.boolean().optional(),
+  /** An agent's host that tells its own transcript says `user`: the person speaks in it. */
+  voice: z.enum(TRUST).optional(),
   request: z.strictObject({
     tool: z.string(),
     input: z.unknown(),
@@ -113,8 +116,8 @@ async function call(parts: OwnerRouteParts, incoming: IncomingMessage, outgoing:
         'The running owner is of another build and does not understand this call: "butler stop" ends it.',
       ),
     );
-  const { butler, agent = false, request } = body.data;
-  const outcome = await parts.host.invoke(parts.local(butler, agent), butler, withoutGaps(request));
+  const { butler, agent = false, voice, request } = body.data;
+  const outcome = await parts.host.invoke(parts.local(butler, agent, voice), butler, withoutGaps(request));
   send(outgoing, 200, outcome);
 }
 

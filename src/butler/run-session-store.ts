@@ -95,7 +95,8 @@ async function ingest(
     ...(project === undefined ? {} : { project }),
     ...(now === undefined ? {} : { now }),
   };
-  const outcome = (await askOwner(way, "/owner/call", { butler, agent: true, request }, until)) as Outcome;
+  const body = { butler, agent: true, voice: "user", request };
+  const outcome = (await askOwner(way, "/owner/call", body, until)) as Outcome;
   if (!outcome.ok) throw new Error(outcome.error.message);
   const results = outcome.answer.results as readonly { readonly ok: boolean; readonly duplicate?: boolean }[];
   return results.filter(({ ok, duplicate }) => ok && duplicate !== true).length;

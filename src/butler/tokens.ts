@@ -97,7 +97,10 @@ export function tokenChecker(home: Home): (token: string) => Principal | undefin
     }
     const digest = hash(token);
     const entry = tokens.find((candidate) => sameHash(candidate.sha256, digest));
-    return entry && { name: entry.name, tenant: entry.tenant, butler: entry.butler, admin: entry.admin };
+    if (entry === undefined) return undefined;
+    const { name, tenant, butler, admin } = entry;
+    // A program holds the token, whoever it belongs to: nothing that comes with one is the person's own word.
+    return { name, tenant, butler, admin, voice: "agent" };
   };
 }
 

@@ -40,6 +40,11 @@ export interface LibraryOptions {
   /** Fixes the clock, for tests and replays. */
   readonly now?: string;
   readonly log?: Log;
+  /**
+   * Whose word the calls are: `agent` (default), or `user` where the program itself takes down what a person says. Only then can
+   * `speaker: "user"` be the person, whose facts no agent replaces.
+   */
+  readonly voice?: "agent" | "user";
 }
 
 export interface OpenedMemory {
@@ -53,7 +58,7 @@ export interface OpenedMemory {
 }
 
 export async function openMemory(options: LibraryOptions): Promise<OpenedMemory> {
-  const { folder, url, log = silentLog } = options;
+  const { folder, url, log = silentLog, voice = "agent" } = options;
   if ((folder === undefined) === (url === undefined))
     throw new TypeError("openMemory takes a folder or a url, and not both.");
   const environment = readEnvironment();
@@ -76,7 +81,7 @@ export async function openMemory(options: LibraryOptions): Promise<OpenedMemory>
   });
   // A memory that never sweeps would never forget, whoever hosts it.
   owner.startJobs();
-  const principal: Principal = { name: "library", tenant: config.tenant, butler: "*", admin: true };
+  const principal: Principal = { name: "library", tenant: config.tenant, butler: "*", admin: true, voice };
   return {
     call: (tool, input, more = {}) => owner.invoke(principal, config.name, { tool, input, ...more }),
     close: () => owner.close(),

@@ -15,6 +15,7 @@ import { prepareSession } from "../butler/run-session-prepare.ts";
 import { notesInFile, notesInMemory } from "../butler/schedule-notes.ts";
 import { noteSession } from "../butler/session-log.ts";
 import { ensureHomeToken, tokenChecker } from "../butler/tokens.ts";
+import type { Trust } from "../domain/trust.ts";
 import { maintain } from "../memory/maintain.ts";
 import type { OpenMemory } from "../memory/open.ts";
 import { loopbackHosts } from "../serve/guards.ts";
@@ -71,17 +72,19 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
   // Somebody waits for an owner that was started by a client.
   if (mode === "auto") owner.warm();
 
-  const local = (butler: string, agent = false): Principal => {
+  const local = (butler: string, agent = false, voice: Trust = agent ? "agent" : "user"): Principal => {
     const tenant = owner.roster().find(({ name }) => name === butler)?.tenant ?? "default";
-    return agent ? { name: "agent", tenant, butler, admin: false } : { ...LOCAL, tenant };
+    return agent ? { name: "agent", tenant, butler, admin: false, voice } : { ...LOCAL, tenant, voice };
   };
+  /** What an agent's program writes down of its own sessions on this machine: the person's words in it are theirs. */
+  const transcriptOf = (butler: string): Principal => local(butler, true, "user");
   const asAgent = (butler: string, request: ToolRequest) => owner.invoke(local(butler, true), butler, request);
   const pickup = createPickup({
     home,
     clock,
     log,
     ingest: (butler, project, episodes) =>
-      asAgent(butler, {
+      owner.invoke(transcriptOf(butler), butler, {
         tool: "memory_ingest_batch",
         input: { episodes },
         ...(project === undefined ? {} : { project }),
@@ -113,9 +116,9 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
     allowedHosts: () => hostNames(environment.host, boundPort),
   };
   // On the socket a hook speaks for the butler it names, as an agent and not as the person who owns the house.
-  const localHook: Host["hook"] = (_, told) => hook(local(told.butler, true), told, true);
+  const localHook: Host["hook"] = (_, told) => hook(transcriptOf(told.butler), told, true);
   const portHook: Host["hook"] = (principal, told) => hook(principal, told, principal.admin);
-  const localApp = httpApp({ ...common, host: { ...common.host, hook: localHook }, local: local("") });
+  const localApp = httpApp({ ...common, host: { ...common.host, hook: localHook }, local: local("", false, "agent") });
   const portApp = httpApp({ ...common, host: { ...common.host, hook: portHook } });
 
   const house = await openHouse({

@@ -5,6 +5,7 @@ import { foldShelf } from "../store/fold.ts";
 import type { JobContext, JobName, JobReport } from "./job.ts";
 import type { Call, Memory } from "./memory.ts";
 
+/** A job says nothing of its own: what it makes is as good as what it was made of. */
 export function jobCall(
   context: JobContext,
   job: JobName,
@@ -13,7 +14,7 @@ export function jobCall(
 ): Call {
   return {
     memory: context.memory,
-    caller: { tenant, butler, admin: false, actor: `job:${job}`, session: undefined },
+    caller: { tenant, butler, admin: false, actor: `job:${job}`, voice: "tool", session: undefined },
     now: context.now,
     request: undefined,
     idempotencyKey: undefined,

@@ -10,6 +10,7 @@ import type { Tokenizer } from "../adapters/tokenizer/port.ts";
 import type { Recipe } from "../domain/recipe.ts";
 import type { RequestContext } from "../domain/request.ts";
 import type { Viewer } from "../domain/scope.ts";
+import type { Trust } from "../domain/trust.ts";
 import type { Shelves } from "../store/shelves.ts";
 import type { Afterwards } from "./afterwards.ts";
 import type { Uncounted } from "./reference.ts";
@@ -53,6 +54,8 @@ export interface Memory {
 export interface Caller extends Viewer {
   /** Who did it, for the audit stream: `token:<name>`, `local`, `job:<name>`. */
   readonly actor: string;
+  /** The highest trust with which it may speak: nothing that it stores is trusted more. */
+  readonly voice: Trust;
   /** The agent session behind the connection, when known. */
   readonly session: string | undefined;
 }

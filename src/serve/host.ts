@@ -1,4 +1,5 @@
 /** What the doors need from the house behind them. `butler/owner.ts` is one; a proxy to a running owner is another. */
+import type { Trust } from "../domain/trust.ts";
 import type { Failure, Outcome, ToolRequest } from "../tools/outcome.ts";
 
 /** Who stands at the door. `butler: "*"` may speak for every butler of the house. */
@@ -7,6 +8,8 @@ export interface Principal {
   readonly tenant: string;
   readonly butler: string;
   readonly admin: boolean;
+  /** The highest trust with which this connection may speak; what it says of itself can only lower it. */
+  readonly voice: Trust;
 }
 
 export interface ButlerInfo {

@@ -4,6 +4,7 @@ import { conflict, forbidden, MemoryError, unavailable } from "../domain/errors.
 import type { RequestContext } from "../domain/request.ts";
 import { projectScope } from "../domain/scope.ts";
 import { clip } from "../domain/text.ts";
+import type { Trust } from "../domain/trust.ts";
 import type { Call, Caller, Memory } from "../memory/memory.ts";
 import * as f from "./fields.ts";
 import { toolNamed } from "./index.ts";
@@ -16,6 +17,8 @@ export interface Identity {
   readonly tenant: string;
   readonly butler: string;
   readonly admin: boolean;
+  /** The highest trust with which it may speak. */
+  readonly voice: Trust;
 }
 
 export async function callTool(memory: Memory, identity: Identity, request: ToolRequest): Promise<Outcome> {
@@ -60,7 +63,7 @@ function callerOf(memory: Memory, who: Identity, asked: unknown, project: string
   const own = who.butler === "*" ? (shared && typeof asked === "string" ? asked : memory.butler) : who.butler;
   if (asked !== undefined && asked !== own)
     throw forbidden(`butler "${asked}" is not yours; this connection belongs to "${own}".`, "butler");
-  const known = { tenant: who.tenant, butler: own, admin: who.admin, actor: who.name };
+  const known = { tenant: who.tenant, butler: own, admin: who.admin, actor: who.name, voice: who.voice };
   return project === undefined ? known : { ...known, butler: projectScope(own, project), host: own };
 }
 

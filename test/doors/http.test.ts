@@ -9,7 +9,7 @@ import type { Host, Principal } from "../../src/serve/host.ts";
 import { type HttpOptions, httpApp } from "../../src/serve/http.ts";
 import { anyone, fakeHost, fakeTools } from "../support/fake-host.ts";
 
-const traveller: Principal = { name: "t", tenant: "home", butler: "travel", admin: false };
+const traveller: Principal = { name: "t", tenant: "home", butler: "travel", admin: false, voice: "agent" };
 const tokens = new Map([
   ["root", anyone],
   ["travel", traveller],

@@ -68,7 +68,7 @@ onEachStore("re-embedding", (open) => {
 
   function doors(memory: OpenMemory) {
     const call = async (tool: string, input: unknown) => {
-      const identity = { name: "test", tenant: "default", butler: "*", admin: false };
+      const identity = { name: "test", tenant: "default", butler: "*", admin: false, voice: "user" } as const;
       const outcome = await callTool(memory, identity, { tool, input });
       if (!outcome.ok) throw new Error(outcome.error.message);
       // biome-ignore lint/suspicious/noExplicitAny: looked at field by field.

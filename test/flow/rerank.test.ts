@@ -46,7 +46,7 @@ afterAll(async () => {
 async function ask(g: Guest, rerank: Rerank, input: object, reranker?: Reranker): Promise<Answer> {
   const settings = Settings.parse({ retrieval: { rerank, diversify: false } });
   const memory = Object.create(g.memory, { settings: { value: settings }, reranker: { value: reranker } });
-  const identity = { name: "test", tenant: g.tenant, butler: "*", admin: false };
+  const identity = { name: "test", tenant: g.tenant, butler: "*", admin: false, voice: "user" } as const;
   const outcome = await callTool(memory, identity, { tool: "memory_search", input: { explain: true, ...input } });
   if (!outcome.ok) throw new Error(outcome.error.message);
   await g.settled();

@@ -107,7 +107,7 @@ describe("stores", () => {
 
 describe("who may ask", () => {
   const roster = [butler("general"), butler("health"), butler("memory", 'role = "memory"')];
-  const token = { name: "t", tenant: "default", butler: "health", admin: false };
+  const token = { name: "t", tenant: "default", butler: "health", admin: false, voice: "agent" } as const;
 
   test("a token of one butler opens that one and the memory butler only", async () => {
     const { owner } = fakeOwner({ roster });

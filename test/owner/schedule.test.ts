@@ -96,7 +96,10 @@ describe("stores and jobs", () => {
     const clock = movable();
     const { runner, seen } = fakeRunner();
     const { owner, seen: stores } = fakeOwner({ jobs: jobsWith(runner, clock) });
-    await owner.invoke({ name: "t", tenant: "default", butler: "*", admin: true }, "general", { tool: "t", input: {} });
+    await owner.invoke({ name: "t", tenant: "default", butler: "*", admin: true, voice: "user" }, "general", {
+      tool: "t",
+      input: {},
+    });
     clock.set("2026-03-02T03:00:05Z");
     await owner.tick();
     expect(seen.runs).toHaveLength(1);
@@ -189,7 +192,10 @@ describe("stores and jobs", () => {
     await new Promise((done) => setTimeout(done, 1_500));
     expect(seen.looks).toBe(0);
     there = true;
-    await owner.invoke({ name: "t", tenant: "default", butler: "*", admin: true }, "general", { tool: "t", input: {} });
+    await owner.invoke({ name: "t", tenant: "default", butler: "*", admin: true, voice: "user" }, "general", {
+      tool: "t",
+      input: {},
+    });
     await vi.waitFor(() => expect(seen.runs.length).toBeGreaterThanOrEqual(3), { timeout: 30_000 });
     await owner.close();
   });
@@ -251,7 +257,10 @@ describe("stores and jobs", () => {
   test("opening a store by a call makes the schedule look at it", async () => {
     const { runner, seen } = fakeRunner();
     const { owner } = fakeOwner({ jobs: jobsWith(runner, { now: () => START, fixed: false }) });
-    await owner.invoke({ name: "t", tenant: "default", butler: "*", admin: true }, "general", { tool: "t", input: {} });
+    await owner.invoke({ name: "t", tenant: "default", butler: "*", admin: true, voice: "user" }, "general", {
+      tool: "t",
+      input: {},
+    });
     await vi.waitFor(() => expect(seen.looks).toBeGreaterThan(0), { timeout: 10_000 });
     await owner.close();
   });

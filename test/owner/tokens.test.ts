@@ -25,7 +25,10 @@ test("folders and secrets are for their owner only", async () => {
 
 test("a token opens what it was made for, and only its hash is kept", async () => {
   const { token } = await createToken(home, asked, now);
-  expect(tokenChecker(home)(token)).toEqual({ name: "laptop", butler: "general", tenant: "acme", admin: false });
+  expect(tokenChecker(home)(token)).toEqual({
+    ...{ name: "laptop", butler: "general", tenant: "acme", admin: false },
+    voice: "agent",
+  });
   expect(readFileSync(home.tokensFile, "utf8")).not.toContain(token);
   expect(listTokens(home)).toEqual([{ ...asked, created: now.toISOString() }]);
 });

@@ -164,7 +164,7 @@ export const fakeTool = (name: string): Tool => {
   return tool;
 };
 
-export const anyone: Principal = { name: "root", tenant: "home", butler: "*", admin: true };
+export const anyone: Principal = { name: "root", tenant: "home", butler: "*", admin: true, voice: "agent" };
 
 export interface Seen {
   readonly principal: Principal;

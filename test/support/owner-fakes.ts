@@ -7,7 +7,7 @@ import { type ModelOnDisk, sharedModel } from "../../src/butler/shared-model.ts"
 import type { Principal } from "../../src/serve/host.ts";
 import type { Outcome } from "../../src/tools/outcome.ts";
 
-export const everyone: Principal = { name: "local", tenant: "default", butler: "*", admin: true };
+export const everyone: Principal = { name: "local", tenant: "default", butler: "*", admin: true, voice: "user" };
 
 /** With a memory, unless `more` says how it wants it. */
 export function butler(name: string, more = "") {

@@ -16,8 +16,8 @@ import type { Outcome } from "../../src/tools/outcome.ts";
 import { testModel } from "./model.ts";
 import { type House, migratedSnapshot, openHouse } from "./stores.ts";
 
-export const admin: Principal = { name: "owner", tenant: "default", butler: "*", admin: true };
-export const plain: Principal = { name: "agent", tenant: "default", butler: "general", admin: false };
+export const admin: Principal = { name: "owner", tenant: "default", butler: "*", admin: true, voice: "user" };
+export const plain: Principal = { name: "agent", tenant: "default", butler: "general", admin: false, voice: "agent" };
 
 const PRINCIPALS: Readonly<Record<string, Principal>> = { admin, plain };
 export type Token = "admin" | "plain";

@@ -157,7 +157,11 @@ export async function openHouse(db: Db, options: HouseOptions = {}): Promise<Hou
     log: silentLog,
   });
   const outcome: House["outcome"] = (tool, input, { as, ...extra } = {}) =>
-    callTool(memory, { name: "test", tenant: "default", butler: "*", admin: false, ...as }, { tool, input, ...extra });
+    callTool(
+      memory,
+      { name: "test", tenant: "default", butler: "*", admin: false, voice: "user", ...as },
+      { tool, input, ...extra },
+    );
   return {
     memory,
     db,

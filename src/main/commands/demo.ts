@@ -183,7 +183,7 @@ async function openModel({ environment, note }: Performance) {
 }
 
 async function callOrThrow(memory: Memory, tool: string, input: Answer, session: string): Promise<Answer> {
-  const identity = { name: "demo", tenant: "default", butler: "*", admin: false };
+  const identity = { name: "demo", tenant: "default", butler: "*", admin: false, voice: "user" } as const;
   const outcome = await callTool(memory, identity, { tool, input, session });
   if (!outcome.ok) throw new MemoryError(outcome.error.code, `${tool}: ${outcome.error.message}`);
   return outcome.answer;
