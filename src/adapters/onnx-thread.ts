@@ -1,5 +1,5 @@
 /** A model in a thread of its own: one question at a time, a restart after a death, and an end that never aborts the process. */
-import type { Worker } from "node:worker_threads";
+import { isMainThread, type Worker } from "node:worker_threads";
 import { unavailable } from "../domain/errors.ts";
 import { guardExit, type NativeGate, newGate } from "./embedder/native-gate.ts";
 import type { Log } from "./log.ts";
@@ -42,6 +42,21 @@ const CLOSE_MS = 5_000;
 
 const isFailed = (message: object): message is Failed => "kind" in message && message.kind === "failed";
 
+/**
+ * onnxruntime-node writes a device id and queues events for its maker under the user's cache folder, unless this variable
+ * stands in the environment of the process before it loads. Only the main thread's `process.env` is that environment: a
+ * worker's is a copy, of which native code sees nothing (tried: neither setting it there nor the worker's `env` option helps).
+ */
+function switchTelemetryOff(): void {
+  const { env } = process;
+  if (isMainThread) env.ORT_DISABLE_TELEMETRY = "1";
+  else if (env.ORT_DISABLE_TELEMETRY !== "1")
+    throw unavailable(
+      "A model is not loaded here, because its library would report to its maker and a worker thread cannot stop that: " +
+        "set ORT_DISABLE_TELEMETRY=1 in the main thread before this one starts.",
+    );
+}
+
 /** Resolves when the model is loaded. Rejects with `unavailable` when it cannot be. */
 export async function openOnnxThread<Question extends object, Answer extends { readonly id: number }>(
   parts: ThreadParts,
@@ -82,6 +97,7 @@ export async function openOnnxThread<Question extends object, Answer extends { r
 
   /** Loads the model in a new thread; afterwards its death rejects whatever waits. */
   function start(): Promise<void> {
+    switchTelemetryOff();
     const gate = newGate();
     const started = parts.start(gate);
     const lift = guardExit(gate);
