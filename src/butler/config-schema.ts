@@ -43,10 +43,17 @@ const Runtime = z.strictObject({
   env: z.record(z.string().regex(/^[A-Za-z_]\w*$/, "the name of an environment variable"), z.string()).default({}),
 });
 
+export const DEFAULT_TENANT = "default";
+
 export const ButlerTable = z.strictObject({
   name: z.string().regex(BUTLER_NAME, "a small letter, then at most 31 small letters, digits, _ or -"),
   role: z.enum(["butler", "memory"]).default("butler"),
-  tenant: z.string().min(1).max(64).default("default"),
+  tenant: z
+    .string()
+    .min(1)
+    .max(64)
+    .refine((name) => name !== "*", "must name one tenant")
+    .default(DEFAULT_TENANT),
   description: z.string().max(500).default(""),
   schedule: Schedule.prefault({}),
   runtime: Runtime.prefault({}),

@@ -5,7 +5,7 @@ import type { Log } from "../adapters/log.ts";
 import { MemoryError } from "../domain/errors.ts";
 import type { ReplayProgress, ReplayReport } from "../memory/replay.ts";
 import type { JobRunner } from "../memory/run-job.ts";
-import type { ButlerInfo, Health, Host, Principal } from "../serve/host.ts";
+import { type ButlerInfo, type Health, type Host, inTenant, type Principal } from "../serve/host.ts";
 import type { Outcome, ToolRequest } from "../tools/outcome.ts";
 import type { ButlerConfig } from "./config.ts";
 import { reasonOf } from "./home.ts";
@@ -217,7 +217,7 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
     if (!config.memory.enabled) return switchedOff(butler);
     if (remote) return remote.call(request);
     try {
-      const outcome = await keeper.use((memory) => parts.call(memory, principal, request));
+      const outcome = await keeper.use((memory) => parts.call(memory, inTenant(principal, config.tenant), request));
       keeper.used(parts.writes(request.tool));
       return outcome;
     } catch (error) {

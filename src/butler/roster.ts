@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { MemoryError } from "../domain/errors.ts";
 import { type ButlerConfig, type Checked, checkButlerToml, configError, defaultButler } from "./config.ts";
+import { DEFAULT_TENANT } from "./config-schema.ts";
 import { isMissing, readIfThere, reasonOf } from "./home.ts";
 
 export type Roster = readonly ButlerConfig[];
@@ -23,6 +24,10 @@ export function loadRoster(folder: string | undefined): Roster {
   if (faults.length > 0) throw configError(faults);
   return entries.flatMap(({ checked }) => (checked.ok ? [checked.config] : []));
 }
+
+/** Whose memories a butler keeps. One that is not in this roster lives elsewhere, and says its tenant there. */
+export const tenantOf = (roster: Roster, butler: string): string =>
+  roster.find(({ name }) => name === butler)?.tenant ?? DEFAULT_TENANT;
 
 /** Those that have a store in this house, and so need a model here. */
 export const keepers = (roster: Roster): Roster =>

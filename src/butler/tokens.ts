@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { z } from "zod";
 import { acquireLock } from "../adapters/lock.ts";
 import { conflict, invalid, notFound, unavailable } from "../domain/errors.ts";
-import type { Principal } from "../serve/host.ts";
+import { type Principal, TENANT_OF_BUTLER } from "../serve/host.ts";
 import { BUTLER_NAME } from "./config.ts";
 import { type Home, isMissing, readIfThere, writePrivate } from "./home.ts";
 import { pause } from "./pause.ts";
@@ -43,6 +43,8 @@ export async function createToken(
     throw invalid("name", "A token's name has letters, digits, '.', '_' or '-', at most 64.");
   if (asked.butler !== "*" && !BUTLER_NAME.test(asked.butler))
     throw invalid("butler", `"${asked.butler}" is not a butler's name, nor "*".`);
+  if (asked.tenant === "" || asked.tenant.length > 64)
+    throw invalid("tenant", "A tenant's name has between 1 and 64 characters.");
   const token = freshToken();
   return changeTokens(home, (tokens) => {
     if (tokens.some((entry) => entry.name === asked.name)) {
@@ -70,13 +72,15 @@ export async function revokeToken(home: Home, name: string): Promise<void> {
 export async function ensureHomeToken(home: Home, now: Date): Promise<string> {
   return changeTokens(home, (tokens) => {
     const known = readIfThere(home.tokenFile)?.trim();
-    if (known && tokens.some((entry) => sameHash(entry.sha256, hash(known)))) return { tokens, result: known };
-    const token = freshToken();
-    writePrivate(home.tokenFile, `${token}\n`);
+    const kept = known && tokens.find((entry) => sameHash(entry.sha256, hash(known)));
+    if (kept && kept.tenant === TENANT_OF_BUTLER) return { tokens, result: known };
+    // Earlier versions wrote down one tenant for all butlers; the token itself is in programs' settings and stays.
+    const token = kept ? known : freshToken();
+    if (!kept) writePrivate(home.tokenFile, `${token}\n`);
     const entry = {
       name: HOME_TOKEN,
       butler: "*",
-      tenant: "default",
+      tenant: TENANT_OF_BUTLER,
       admin: true,
       created: now.toISOString(),
       sha256: hash(token),

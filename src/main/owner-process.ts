@@ -9,7 +9,7 @@ import { createPickup } from "../butler/hooks/pickup.ts";
 import { type House, openHouse } from "../butler/house.ts";
 import { createOwner } from "../butler/owner.ts";
 import { databaseMark } from "../butler/owner-file.ts";
-import type { Roster } from "../butler/roster.ts";
+import { type Roster, tenantOf } from "../butler/roster.ts";
 import { watchRoster } from "../butler/roster-watch.ts";
 import { prepareSession } from "../butler/run-session-prepare.ts";
 import { notesInFile, notesInMemory } from "../butler/schedule-notes.ts";
@@ -19,7 +19,7 @@ import type { Trust } from "../domain/trust.ts";
 import { maintain } from "../memory/maintain.ts";
 import type { OpenMemory } from "../memory/open.ts";
 import { loopbackHosts } from "../serve/guards.ts";
-import type { Host, Principal } from "../serve/host.ts";
+import { type Host, inTenant, type Principal, TENANT_OF_BUTLER } from "../serve/host.ts";
 import { httpApp } from "../serve/http.ts";
 import { callTool } from "../tools/call.ts";
 import { toolNamed, tools } from "../tools/index.ts";
@@ -73,7 +73,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
   if (mode === "auto") owner.warm();
 
   const local = (butler: string, agent = false, voice: Trust = agent ? "agent" : "user"): Principal => {
-    const tenant = owner.roster().find(({ name }) => name === butler)?.tenant ?? "default";
+    const tenant = tenantOf(owner.roster(), butler);
     return agent ? { name: "agent", tenant, butler, admin: false, voice } : { ...LOCAL, tenant, voice };
   };
   /** What an agent's program writes down of its own sessions on this machine: the person's words in it are theirs. */
@@ -117,8 +117,10 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
   };
   // On the socket a hook speaks for the butler it names, as an agent and not as the person who owns the house.
   const localHook: Host["hook"] = (_, told) => hook(transcriptOf(told.butler), told, true);
-  const portHook: Host["hook"] = (principal, told) => hook(principal, told, principal.admin);
-  const localApp = httpApp({ ...common, host: { ...common.host, hook: localHook }, local: local("", false, "agent") });
+  const portHook: Host["hook"] = (principal, told) =>
+    hook(inTenant(principal, tenantOf(owner.roster(), told.butler)), told, principal.admin);
+  const onSocket: Principal = { ...LOCAL, tenant: TENANT_OF_BUTLER, voice: "agent" };
+  const localApp = httpApp({ ...common, host: { ...common.host, hook: localHook }, local: onSocket });
   const portApp = httpApp({ ...common, host: { ...common.host, hook: portHook } });
 
   const house = await openHouse({

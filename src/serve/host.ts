@@ -2,15 +2,23 @@
 import type { Trust } from "../domain/trust.ts";
 import type { Failure, Outcome, ToolRequest } from "../tools/outcome.ts";
 
+/** As a principal's tenant: that of the butler it addresses, as `butler.toml` names it. */
+export const TENANT_OF_BUTLER = "*";
+
 /** Who stands at the door. `butler: "*"` may speak for every butler of the house. */
 export interface Principal {
   readonly name: string;
+  /** `TENANT_OF_BUTLER` until the butler is known; `inTenant` settles it. */
   readonly tenant: string;
   readonly butler: string;
   readonly admin: boolean;
   /** The highest trust with which this connection may speak; what it says of itself can only lower it. */
   readonly voice: Trust;
 }
+
+/** The principal as it stands before a butler of this tenant. */
+export const inTenant = (principal: Principal, tenant: string): Principal =>
+  principal.tenant === TENANT_OF_BUTLER ? { ...principal, tenant } : principal;
 
 export interface ButlerInfo {
   readonly name: string;

@@ -95,6 +95,19 @@ test("the same tools over the agent's own door, in its project, and the same ref
   expect(inProject.answer.results).toHaveLength(1);
 });
 
+test("the token that the example roster tells people to make opens the shared memory", { timeout: LONG }, async () => {
+  const example = readFileSync(new URL("../../roster/general/butler.toml", import.meta.url), "utf8");
+  const [, args = ""] = /butler token create ([^)]+)\)/.exec(example) ?? [];
+  const made = await butler(serviceHome, ["token", "create", ...args.split(" ")]);
+  expect(made.code, made.stderr).toBe(0);
+  const answer = await fetch(`${service.address}/api/butlers/memory/tools/memory_store_episode`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${made.stdout.trim()}`, "content-type": "application/json" },
+    body: JSON.stringify({ butler: "general", content: "The example was followed word by word" }),
+  });
+  expect(answer.status, await answer.text()).toBe(200);
+});
+
 test("while the service is down everybody is told, and afterwards it goes on", { timeout: LONG }, async () => {
   expect(await call("ada", "memory_stats", {})).toMatchObject({ code: 0 });
   service.child.kill("SIGKILL");

@@ -1,8 +1,10 @@
 import { systemClock } from "../../adapters/clock.ts";
 import { homeAt, prepareHome } from "../../butler/home.ts";
+import { loadRoster, tenantOf } from "../../butler/roster.ts";
 import { createToken, listTokens, revokeToken, type TokenInfo } from "../../butler/tokens.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { ExitCode } from "../../serve/failures.ts";
+import { TENANT_OF_BUTLER } from "../../serve/host.ts";
 import { type Context, readOptions } from "../command.ts";
 
 export const usage = `butler token create --name <name> [--butler <name>|*] [--tenant <tenant>] [--admin] [--json]
@@ -10,7 +12,8 @@ butler token list [--json]
 butler token revoke <name> [--json]
 
 Tokens open the HTTP door. A token for one butler (the default is every butler, "*") cannot speak for another one;
-an admin token sees every scope of its tenant. A token is shown once, when it is created: only its hash is kept.
+an admin token sees every scope of its tenant. Without --tenant it is the butler's own, as its butler.toml says.
+A token is shown once, when it is created: only its hash is kept.
 A revoked token is refused from that moment on, also by a running daemon.`;
 
 const options = {
@@ -46,7 +49,7 @@ export async function run(args: readonly string[], { environment, say }: Context
   const asked = {
     name,
     butler: values.butler ?? "*",
-    tenant: values.tenant ?? "default",
+    tenant: values.tenant ?? tenantFor(environment.roster, values.butler ?? "*"),
     admin: values.admin ?? false,
   };
   const { token, entry } = await createToken(home, asked, systemClock.now());
@@ -54,7 +57,12 @@ export async function run(args: readonly string[], { environment, say }: Context
   return 0;
 }
 
+/** That of the butler it is for; a token for every butler speaks to each in that one's own tenant. */
+const tenantFor = (roster: string | undefined, butler: string): string =>
+  butler === "*" ? TENANT_OF_BUTLER : tenantOf(loadRoster(roster), butler);
+
 function line({ name, butler, tenant, admin, created }: TokenInfo): string {
   const whom = butler === "*" ? "every butler" : butler;
-  return `${name.padEnd(20)} ${whom.padEnd(16)} tenant ${tenant}${admin ? ", admin" : ""}, since ${created.slice(0, 10)}`;
+  const whose = tenant === TENANT_OF_BUTLER ? "the butler's tenant" : `tenant ${tenant}`;
+  return `${name.padEnd(20)} ${whom.padEnd(16)} ${whose}${admin ? ", admin" : ""}, since ${created.slice(0, 10)}`;
 }
