@@ -8,6 +8,7 @@
 import { type CallToolResult, Server } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { type Log, silentLog } from "../adapters/log.ts";
+import { neutral, neutralDeep } from "../domain/neutral.ts";
 import type { Tool } from "../tools/define.ts";
 import type { Outcome, ToolRequest } from "../tools/outcome.ts";
 import { listedTools, type Toolset } from "./advertise.ts";
@@ -53,7 +54,7 @@ export function mcpServer(options: McpOptions): Server {
 
   const call = async (request: ToolRequest): Promise<Outcome> => {
     try {
-      return await options.call(request);
+      return forModels(request.tool, await options.call(request));
     } catch (error) {
       return { ok: false, error: toFailure(error, log) };
     }
@@ -73,6 +74,14 @@ export function mcpServer(options: McpOptions): Server {
   return server;
 }
 
+/** Their answer is a block that is neutral line by line already; its own tag must stay. */
+const BLOCK_TOOLS: ReadonlySet<string> = new Set(["memory_context", "memory_context_batch"]);
+
+/** Some clients hand the model the text, others the structure: what was stored is defused in both. */
+function forModels(tool: string, outcome: Outcome): Outcome {
+  return BLOCK_TOOLS.has(tool) ? outcome : (neutralDeep(outcome) as Outcome);
+}
+
 function toolResult(tool: Tool, outcome: Outcome, log: Log): CallToolResult {
   if (!outcome.ok) return mcpFailure(outcome.error);
   return { content: [{ type: "text", text: textTwin(tool, outcome.answer, log) }], structuredContent: outcome.answer };
@@ -81,7 +90,8 @@ function toolResult(tool: Tool, outcome: Outcome, log: Log): CallToolResult {
 /** The call is done by now: words that fail must not turn it into an error, or the agent would repeat a write. */
 function textTwin(tool: Tool, answer: Record<string, unknown>, log: Log): string {
   try {
-    return tool.text(answer);
+    const text = tool.text(answer);
+    return BLOCK_TOOLS.has(tool.name) ? text : neutral(text);
   } catch (error) {
     log.error({ err: error, tool: tool.name }, "mcp: the text of an answer failed; JSON is sent instead");
     return JSON.stringify(answer);

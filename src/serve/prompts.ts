@@ -1,5 +1,6 @@
 /** Three things people ask of a memory, as MCP prompts (slash commands in most agents), and the words a server opens with. */
 import type { GetPromptResult, Prompt } from "@modelcontextprotocol/server";
+import { neutral } from "../domain/neutral.ts";
 import { mcpProtocolError } from "./mcp-failures.ts";
 
 export const prompts: Prompt[] = [
@@ -46,7 +47,7 @@ export function getPrompt(name: string, args: Readonly<Record<string, string>>, 
     const message = `The prompt "${name}" needs ${missing.name}: ${missing.description}`;
     throw mcpProtocolError({ code: "invalid_input", message, field: missing.name });
   }
-  const text = (WORDS[name] ?? (() => prompt.description ?? name))(args, butler);
+  const text = neutral((WORDS[name] ?? (() => prompt.description ?? name))(args, butler));
   return { description: prompt.description ?? name, messages: [{ role: "user", content: { type: "text", text } }] };
 }
 

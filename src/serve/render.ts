@@ -1,4 +1,6 @@
 /** Answers and errors for people at a terminal. Strings out; whether there is a terminal, and its colours, the caller knows. */
+import { neutral, neutralLine } from "../domain/neutral.ts";
+import { clip } from "../domain/text.ts";
 import type { Tool } from "../tools/define.ts";
 import type { Failure } from "../tools/outcome.ts";
 import { hint, wireFailure } from "./failures.ts";
@@ -43,7 +45,7 @@ function words(tool: Tool, answer: Row, options: RenderOptions, paint: Paint): s
     return rows.map((row, at) => found(row, at + 1, options, paint)).join("\n");
   }
   if (tool.name === "memory_stats") return stats(answer, paint);
-  const text = plain(tool.text({ ...answer }));
+  const text = neutral(tool.text({ ...answer }));
   return tool.effect === "read" ? text : `${paint("green", "✓")} ${text}`;
 }
 
@@ -142,16 +144,15 @@ function painter(colour: boolean): Paint {
   return colour ? (style, value) => `\u001b[${STYLES[style]}m${value}\u001b[0m` : (_style, value) => value;
 }
 
-/** Memories come from anywhere; a terminal must not obey the control characters in them. */
+/** A terminal must not obey control characters. Memories lose them, and what speaks to a model, in `neutral`: agents read terminals too. */
 function plain(value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what has to go
   return value.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
 }
 
 function oneLine(value: string, width: number): string {
-  const flat = plain(value.replace(/\s+/g, " ")).trim();
-  const letters = [...flat];
-  return letters.length > width ? `${letters.slice(0, Math.max(1, width - 1)).join("")}…` : flat;
+  const letters = [...neutralLine(clip(value, 8 * width))];
+  return letters.length > width ? `${letters.slice(0, Math.max(1, width - 1)).join("")}…` : letters.join("");
 }
 
 const labelled = (name: string, value: unknown) =>

@@ -5,6 +5,7 @@ import { INTENTS } from "../domain/intent.ts";
 import { SIGNALS } from "../domain/late-interaction.ts";
 import { VALIDITY } from "../domain/lifecycle.ts";
 import { MATURITY } from "../domain/maturity.ts";
+import { neutralLine } from "../domain/neutral.ts";
 import { clip } from "../domain/text.ts";
 import * as f from "./fields.ts";
 
@@ -71,6 +72,8 @@ export function resultsText(answer: z.infer<typeof plainResultsOutput>): string 
   return answer.results.map((r, i) => `${i + 1}. ${line(r)}`).join("\n") + notice;
 }
 
+const LINE_CHARS = 1_000;
+
 function line(r: z.infer<typeof Found>): string {
   const what = r.type === "fact" ? `${r.subject} / ${r.predicate}: ${r.content}` : r.content;
   const notes = [
@@ -81,5 +84,5 @@ function line(r: z.infer<typeof Found>): string {
       : `confidence ${r.effective_confidence.toFixed(2)}`,
     r.id,
   ];
-  return `${clip(what.replace(/\s+/g, " "), 1000)} [${notes.filter(Boolean).join(", ")}]`;
+  return `${clip(neutralLine(clip(what, 4 * LINE_CHARS)), LINE_CHARS)} [${notes.filter(Boolean).join(", ")}]`;
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { EpisodeShown, Material } from "../../src/adapters/extractor/port.ts";
 import { promptFor, repairRequest } from "../../src/adapters/extractor/prompt.ts";
-import { cleanText } from "../../src/domain/text.ts";
+import { neutral } from "../../src/domain/neutral.ts";
 import { TRUST } from "../../src/domain/trust.ts";
 import { episode, material, TEA } from "../support/material.ts";
 
@@ -60,7 +60,7 @@ describe("the fence around an episode", () => {
         const known = shown.facts.length + shown.rules.length;
         expect(blocks).toHaveLength(3 + (known > 0 ? 1 : 0));
         const episodes = blocks.filter((block) => block.head.startsWith("<<<episode"));
-        expect(episodes.map((block) => block.body)).toEqual(shown.episodes.map((one) => cleanText(one.text)));
+        expect(episodes.map((block) => block.body)).toEqual(shown.episodes.map((one) => neutral(one.text)));
         for (const block of blocks) {
           if (block.head.startsWith("<<<known")) expect(block.body.split("\n")).toHaveLength(known);
         }

@@ -1,7 +1,7 @@
 /** The words that a language model is given: what to learn, and the material to learn it from. Pure. */
 import { createHash } from "node:crypto";
 import { MOST } from "../../domain/consolidation-answer.ts";
-import { cleanText } from "../../domain/text.ts";
+import { neutral } from "../../domain/neutral.ts";
 import type { EpisodeShown, Material } from "./port.ts";
 
 export interface Prompt {
@@ -43,7 +43,7 @@ LIMITS
 At most ${MOST.facts} facts, ${MOST.rules} rules and ${MOST.confirmations} confirmations; far fewer are better. One fact per statement, no duplicates. Cite only labels that you were shown. Write in the language of the episodes, predicates in English.`;
 
 /** One line, whatever the text: a line break inside would let it pretend to be a line of ours. */
-const oneLine = (text: string) => JSON.stringify(cleanText(text).replace(/[\u2028\u2029\u0085]/g, " "));
+const oneLine = (text: string) => JSON.stringify(neutral(text));
 
 const sayings = (material: Material): readonly string[] => [
   material.butler,
@@ -58,7 +58,7 @@ const sayings = (material: Material): readonly string[] => [
  * the material it is part of, save by a chance of 2^-64; even then another one is taken.
  */
 function fenceCode(material: Material): string {
-  const all = sayings(material).map(cleanText);
+  const all = sayings(material).map(neutral);
   for (let turn = 0; ; turn++) {
     const hash = createHash("sha256").update(`${turn}`);
     for (const text of all) hash.update(`\n${text.length}:${text}`);
@@ -93,7 +93,7 @@ export function promptFor(material: Material): Prompt {
     const session = one.session === null ? "" : ` session=${sessions.get(one.session)}`;
     const speaker = one.speaker === null ? "nobody" : oneLine(one.speaker);
     const notes = ` label=${one.label} day=${one.day} trust=${one.trust}${session} speaker=${speaker}`;
-    return fenced(code, "episode", notes, cleanText(one.text));
+    return fenced(code, "episode", notes, neutral(one.text));
   });
   const user = [
     `Today is ${material.today}. The butler is called ${oneLine(material.butler)}. The code of this message is ${code}.`,
