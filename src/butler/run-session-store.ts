@@ -5,7 +5,7 @@ import { announce, leaveRow } from "./hooks/spool.ts";
 import { askOwner, HOST_MS, type OwnerWay } from "./run-session-owner.ts";
 import { episodeOf } from "./transcripts/episodes.ts";
 import { type Exchange, readExchanges, type TranscriptAgent } from "./transcripts/read.ts";
-import { spokenExchange } from "./transcripts/spoken.ts";
+import { askedOf, spokenExchange } from "./transcripts/spoken.ts";
 
 export interface SessionPast {
   readonly butler: string;
@@ -77,7 +77,7 @@ async function exchangesOf(past: SessionPast, until: number): Promise<Told> {
     }
     if (exchanges.length > 0 || signal.aborted) return { exchanges, read: true, cut: signal.aborted };
   }
-  const spoken = spokenExchange(past.prompt, result, past.at);
+  const spoken = spokenExchange(askedOf(past.prompt), result, past.at);
   return { exchanges: spoken === undefined ? [] : [spoken], read: false };
 }
 
@@ -109,9 +109,10 @@ function leave(
   rows: readonly Record<string, unknown>[] | undefined,
 ): void {
   try {
-    if (rows !== undefined) for (const row of rows) leaveRow(home, { butler, project, row });
+    if (rows !== undefined) for (const row of rows) leaveRow(home, { by: "local", butler, project, row });
     else if (ended.transcript !== undefined)
       announce(home, {
+        by: "local",
         agent: TRANSCRIPT_AGENT,
         session,
         butler,

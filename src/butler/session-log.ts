@@ -11,6 +11,8 @@ import type { Home } from "./home.ts";
 
 export interface SessionStarted {
   readonly id: string;
+  /** Tells sessions apart to which different callers gave the same id. */
+  readonly key?: string;
   readonly butler: string;
   readonly agent: string;
   readonly kind: "run" | "hook";
@@ -25,6 +27,7 @@ export interface SessionStarted {
 
 export interface SessionEnded {
   readonly id: string;
+  readonly key?: string;
   readonly at: string;
   readonly state: "done" | "failed";
   readonly exit_code?: number;
@@ -124,13 +127,15 @@ export function readSessions(home: Home, limit: number, now: Date = systemClock.
     if (event === undefined) continue;
     if ("started" in event) {
       const { started } = event;
-      sessions.delete(started.id);
-      sessions.set(started.id, { ...started, state: isOld(started.at, now) ? "lost" : "running" });
+      const name = started.key ?? started.id;
+      sessions.delete(name);
+      sessions.set(name, { ...started, state: isOld(started.at, now) ? "lost" : "running" });
     } else {
       const { at, ...ended } = event.ended;
-      const known = sessions.get(ended.id);
+      const name = ended.key ?? ended.id;
+      const known = sessions.get(name);
       // Its beginning went with the oldest lines.
-      if (known) sessions.set(ended.id, { ...known, ...ended, ended_at: at });
+      if (known) sessions.set(name, { ...known, ...ended, ended_at: at });
     }
   }
   const newest = [...sessions.values()].reverse().sort((left, right) => Date.parse(right.at) - Date.parse(left.at));

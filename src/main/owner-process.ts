@@ -83,14 +83,14 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
     home,
     clock,
     log,
-    ingest: (butler, project, episodes) =>
-      owner.invoke(transcriptOf(butler), butler, {
+    ingest: (by, butler, project, episodes) =>
+      owner.invoke(by === "local" ? transcriptOf(butler) : by, butler, {
         tool: "memory_ingest_batch",
         input: { episodes },
         ...(project === undefined ? {} : { project }),
       }),
-    ended: ({ session: id }, episodes) =>
-      noteSession(home, { ended: { id, at: clock.now().toISOString(), state: "done", episodes } }),
+    ended: ({ session: id, key }, episodes) =>
+      noteSession(home, { ended: { id, key, at: clock.now().toISOString(), state: "done", episodes } }),
   });
   const remembers = (butler: string) => owner.roster().some(({ name, memory }) => name === butler && memory.enabled);
   const hook = hookDesk({ home, clock, log, pickup, remembers, invoke: owner.invoke });
@@ -118,7 +118,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
   // On the socket a hook speaks for the butler it names, as an agent and not as the person who owns the house.
   const localHook: Host["hook"] = (_, told) => hook(transcriptOf(told.butler), told, true);
   const portHook: Host["hook"] = (principal, told) =>
-    hook(inTenant(principal, tenantOf(owner.roster(), told.butler)), told, principal.admin);
+    hook(inTenant(principal, tenantOf(owner.roster(), told.butler)), told, false);
   const onSocket: Principal = { ...LOCAL, tenant: TENANT_OF_BUTLER, voice: "agent" };
   const localApp = httpApp({ ...common, host: { ...common.host, hook: localHook }, local: onSocket });
   const portApp = httpApp({ ...common, host: { ...common.host, hook: portHook } });

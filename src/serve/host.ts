@@ -51,7 +51,12 @@ export interface HookTold {
 
 /** `answer` is in the agent's own format; none when there is nothing to say. */
 export type HookAnswer =
-  | { readonly ok: true; readonly answer?: Record<string, unknown> | undefined }
+  | {
+      readonly ok: true;
+      readonly answer?: Record<string, unknown> | undefined;
+      /** To be called once: whether the answer has left for the agent, or its hook did not wait for it. */
+      readonly settled?: ((delivered: boolean) => void) | undefined;
+    }
   | { readonly ok: false; readonly error: Failure };
 
 export interface Health {

@@ -1,4 +1,5 @@
 /** The HTTP door: tools as JSON, MCP, health and a front page. The same app serves TCP and the owner's local socket. */
+import type { ServerResponse } from "node:http";
 import { type Context, Hono } from "hono";
 import type { Log } from "../adapters/log.ts";
 import type { Tool } from "../tools/define.ts";
@@ -115,6 +116,7 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
     const project = c.req.header("x-butler-project") || undefined;
     const told = await host.hook(c.get("principal"), { agent, event, butler, input: body.value, project });
     if (!told.ok) return refuse(c, told.error);
+    if (told.settled) await whenSent(c, told.settled);
     return told.answer === undefined ? c.body(null, 204) : c.json(told.answer);
   });
 
@@ -141,6 +143,25 @@ const whichButler = (butlers: readonly ButlerInfo[]) => ({
   message: `Whose hook is it? Add ?butler= with one of: ${butlers.map(({ name }) => name).join(", ")}.`,
   field: "butler",
 });
+
+/**
+ * Tells whether the answer that is about to be written has left. A hook that was cut off by its own limit has closed its connection, which
+ * is seen one turn of the event loop later at the latest: also after a pause in which nothing was looked at.
+ */
+async function whenSent(c: Context<DoorEnv>, settled: (delivered: boolean) => void): Promise<void> {
+  const { outgoing } = (c.env ?? {}) as { readonly outgoing?: ServerResponse };
+  // Without a connection the answer is handed to the caller itself.
+  if (outgoing === undefined) return settled(true);
+  await new Promise((done) => setImmediate(done));
+  if (outgoing.destroyed || outgoing.closed) return settled(false);
+  let told = false;
+  const once = (delivered: boolean) => {
+    if (!told) settled(delivered);
+    told = true;
+  };
+  outgoing.once("finish", () => once(true));
+  outgoing.once("close", () => once(false));
+}
 
 const mcpPath = (butler: string): string => `/butlers/${encodeURIComponent(butler)}/mcp`;
 

@@ -1,75 +1,16 @@
 /** Hooks of an agent over a real store: what a session is told, and how its transcript becomes episodes. */
-import { mkdtempSync, rmSync, utimesSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
-import type { Clock } from "../../src/adapters/clock.ts";
-import { silentLog } from "../../src/adapters/log.ts";
-import { homeAt } from "../../src/butler/home.ts";
-import { hookDesk } from "../../src/butler/hooks/desk.ts";
-import { createPickup, type Pickup } from "../../src/butler/hooks/pickup.ts";
+import { expect, it } from "vitest";
 import type { Outcome, ToolRequest } from "../../src/tools/outcome.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
-import { everyone } from "../support/owner-fakes.ts";
-import { transcript } from "../support/transcript.ts";
-
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
-type Answer = { hookSpecificOutput?: { hookEventName: string; additionalContext: string }; systemMessage?: string };
+import { atHome, contextOf as context, hookHost } from "../support/hook-host.ts";
 
 function host(g: Guest, invoke = (request: ToolRequest): Promise<Outcome> => ask(g, request)) {
-  const root = mkdtempSync(join(tmpdir(), "hooks-"));
-  folders.push(root);
-  const home = homeAt(join(root, "home"));
-  const project = join(root, "project");
-  let now = Date.now();
-  const clock: Clock = { now: () => new Date(now), fixed: true };
-  const pickup = (): Pickup =>
-    createPickup({
-      home,
-      clock,
-      log: silentLog,
-      settleMs: 60_000,
-      ingest: (_, key, episodes) => invoke({ tool: "memory_ingest_batch", input: { episodes }, project: key ?? "" }),
-    });
-  let desk = makeDesk();
-  function makeDesk() {
-    const taken = pickup();
-    const parts = { home, clock, log: silentLog, remembers: () => true, pickup: taken };
-    return { hook: hookDesk({ ...parts, invoke: (_, __, request) => invoke(request) }), pickup: taken };
-  }
-  return {
-    root,
-    project,
-    transcript: (session: string) => transcript(join(root, `${session}.jsonl`), session, project),
-    async event(
-      event: string,
-      session: string,
-      more: object = {},
-      agent = "claude-code",
-      files = true,
-    ): Promise<Answer | undefined> {
-      const input = { session_id: session, cwd: project, transcript_path: join(root, `${session}.jsonl`), ...more };
-      const told = await desk.hook(everyone, { agent, event, butler: "general", input }, files);
-      if (!told.ok) throw new Error(told.error.message);
-      return told.answer as Answer | undefined;
-    },
-    sweep: () => desk.pickup.sweep(),
-    async restart(): Promise<void> {
-      await desk.pickup.stop();
-      desk = makeDesk();
-    },
-    later(minutes: number): void {
-      now += minutes * 60_000;
-    },
-  };
+  return hookHost({ tenant: g.tenant, invoke: (_, request) => invoke(request) });
 }
 
 const ask = (g: Guest, { tool, input, ...more }: ToolRequest) => g.outcome(tool, input, more);
-const context = (answer: Answer | undefined) => answer?.hookSpecificOutput?.additionalContext ?? "";
 const stored = async (g: Guest) =>
   g.memory.db.query<{ content: string; session_id: string; butler: string; tags: string[] }>(
     "select content, session_id, butler, tags from episodes where tenant_id = $1 order by occurred_at, id",
@@ -264,21 +205,31 @@ inOneHouse("hooks", (guest) => {
     const g = guest();
     const h = host(g);
     const more = { transcript_path: undefined };
-    await h.event("BeforeAgent", "s", { ...more, prompt: "Which port is free? <private>not 22</private>" }, "gemini");
-    await h.event("AfterAgent", "s", { ...more, prompt_response: "Port 8080 is free, not 22 of course." }, "gemini");
+    await h.event(
+      "BeforeAgent",
+      "s",
+      { ...more, prompt: "Which port is free? <private>not 22</private>" },
+      { agent: "gemini" },
+    );
+    await h.event(
+      "AfterAgent",
+      "s",
+      { ...more, prompt_response: "Port 8080 is free, not 22 of course." },
+      { agent: "gemini" },
+    );
     await h.sweep();
     expect((await stored(g)).map(({ content }) => content)).toEqual([
       "User: Which port is free?\nAgent: Port 8080 is free, [private] of course.",
     ]);
   });
 
-  it("somebody elsewhere cannot have a file of this machine read", async () => {
+  it("whoever comes with a token cannot have a file of this machine read, whatever the token is for", async () => {
     const g = guest();
     const h = host(g);
     const said = h.transcript("s");
     said.user("The vault opens with three turns to the left");
     said.agent("Noted.");
-    await h.event("SessionEnd", "s", {}, "claude-code", false);
+    await h.event("SessionEnd", "s", {}, { token: { ...atHome(g.tenant), admin: true, butler: "*", voice: "agent" } });
     await h.sweep();
     expect(await stored(g)).toEqual([]);
   });
@@ -288,6 +239,6 @@ inOneHouse("hooks", (guest) => {
     const h = host(g);
     expect(await h.event("PreToolUse", "s")).toBeUndefined();
     expect(await h.event("SessionStart", "s", { session_id: 7 })).toBeUndefined();
-    await expect(h.event("SessionStart", "s", {}, "emacs")).rejects.toThrow(/no hooks for "emacs"/);
+    await expect(h.event("SessionStart", "s", {}, { agent: "emacs" })).rejects.toThrow(/no hooks for "emacs"/);
   });
 });

@@ -3,12 +3,12 @@
  * quick way (a few lines of shell and curl) found nobody.
  */
 import { type Home, reasonOf } from "../home.ts";
-import { isGone } from "../local-gone.ts";
+import { isGone, OwnerTimeout } from "../local-gone.ts";
 import { ask } from "../local-socket.ts";
 import { within } from "../pause.ts";
 import { projectOf } from "../project.ts";
 import { ensureOwner, type Launch } from "../start-owner.ts";
-import { unavailableWords } from "./desk-words.ts";
+import { hearsWithPrompts, lateWords, withoutWords } from "./desk-words.ts";
 import { type AgentName, HOOK_DIALECTS } from "./dialects.ts";
 import { announce, firstWarning, sessionKey } from "./spool.ts";
 
@@ -36,25 +36,31 @@ export async function callHook(call: HookCall): Promise<Record<string, unknown> 
   if (!told) return undefined;
   const waits = told.moment === "start" || told.moment === "prompt";
   let why = "it gave no answer in time";
-  if (!call.late) {
+  let { late } = call;
+  if (!late) {
     try {
       return await askOwner(call, waits);
     } catch (error) {
       why = reasonOf(error);
+      // Out of time: whoever was asked or started is there for the next prompt.
+      late = error instanceof OwnerTimeout || performance.now() >= call.until;
     }
   }
-  const key = sessionKey({ butler: call.butler, agent, session: told.session });
+  const by = "local" as const;
+  const key = sessionKey({ by, butler: call.butler, agent, session: told.session });
   if (told.transcript !== undefined) {
     const { session, folder, transcript, moment } = told;
     const project = projectOf(folder, call.project).key;
-    const entry = { agent, session, butler: call.butler, transcript, folder, project };
+    const entry = { by, agent, session, butler: call.butler, transcript, folder, project };
     announce(home, { ...entry, ended: moment === "end", working: moment === "prompt" });
   }
   if (!waits) {
     await within(KICK_MS, ensureOwner(home, call.launch, call.until)).catch(() => undefined);
     return undefined;
   }
-  return firstWarning(home, key) ? HOOK_DIALECTS[agent].answer(event, { message: unavailableWords(why) }) : undefined;
+  const follows = late && hearsWithPrompts(agent);
+  if (!firstWarning(home, key, follows ? "late" : "without")) return undefined;
+  return HOOK_DIALECTS[agent].answer(event, { message: follows ? lateWords(why) : withoutWords(why) });
 }
 
 async function askOwner(call: HookCall, waits: boolean): Promise<Record<string, unknown> | undefined> {

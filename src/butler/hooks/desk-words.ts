@@ -1,3 +1,18 @@
-/** The one sentence a session hears when it has to do without memory. */
-export const unavailableWords = (why: string): string =>
-  `Butler Memory is unavailable (${why.replace(/\.$/, "")}); this session runs without it.`;
+/** The one sentence a session hears when memory does not answer: which one depends on what comes after it. */
+
+/** Agents that take nothing with a prompt: what their start has missed, the session has missed. */
+const START_ONLY: ReadonlySet<string> = new Set(["cursor"]);
+
+export const hearsWithPrompts = (agent: string): boolean => !START_ONLY.has(agent);
+
+/** True as long as nothing follows; `BACK` takes it back. */
+export const withoutWords = (why: string): string =>
+  `Butler Memory is unavailable (${plain(why)}); this session runs without it.`;
+
+/** An owner that is slow or still starting will be there for the next prompt, which then brings what was missed. */
+export const lateWords = (why: string): string =>
+  `Butler Memory is unavailable for now (${plain(why)}); what it knows follows with a later prompt.`;
+
+export const BACK = "Butler Memory is back: this session has it from here on.";
+
+const plain = (why: string): string => why.replace(/\.$/, "");

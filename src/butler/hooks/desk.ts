@@ -9,14 +9,26 @@ import type { Outcome, ToolRequest } from "../../tools/outcome.ts";
 import { type Home, reasonOf } from "../home.ts";
 import { within } from "../pause.ts";
 import { projectOf } from "../project.ts";
+import { placeKey, projectKey } from "../project-key.ts";
 import { noteSession } from "../session-log.ts";
 import { episodeOf } from "../transcripts/episodes.ts";
-import { spokenExchange } from "../transcripts/spoken.ts";
-import { unavailableWords } from "./desk-words.ts";
+import { askedOf, spokenExchange } from "../transcripts/spoken.ts";
+import { BACK, hearsWithPrompts, lateWords, withoutWords } from "./desk-words.ts";
 import { AGENT_NAMES, type Dialect, HOOK_DIALECTS, type HookReading, isAgentName } from "./dialects.ts";
 import { type Pickup, readable } from "./pickup.ts";
-import { contextFor } from "./session-context.ts";
-import { announce, firstWarning, leaveRow, sessionKey } from "./spool.ts";
+import { heldPrompts } from "./prompts.ts";
+import { contextFor, type Telling } from "./session-context.ts";
+import {
+  announce,
+  type By,
+  firstWarning,
+  leaveRow,
+  readShown,
+  readWarned,
+  sessionKey,
+  writeBack,
+  writeShown,
+} from "./spool.ts";
 
 export interface HookParts {
   readonly home: Home;
@@ -26,12 +38,18 @@ export interface HookParts {
   remembers(butler: string): boolean;
   invoke(principal: Principal, butler: string, request: ToolRequest): Promise<Outcome>;
   readonly pickup: Pickup;
+  /** How long memory has for an answer. */
+  readonly limitMs?: number;
 }
 
-/** Whether the caller may name files of this machine: somebody elsewhere could have another's transcript read out to them. */
-export type HookDesk = (principal: Principal, told: HookTold, files: boolean) => Promise<HookAnswer>;
+/**
+ * `local`: the hook came over the socket of this home. Only such a one may name files of this machine: whoever comes with a token,
+ * whatever it is for, could have another's transcript read out to them.
+ */
+export type HookDesk = (principal: Principal, told: HookTold, local: boolean) => Promise<HookAnswer>;
 
 interface Visit {
+  readonly by: By;
   readonly told: HookReading;
   readonly agent: string;
   readonly event: string;
@@ -39,7 +57,6 @@ interface Visit {
   readonly project: string;
   readonly key: string;
   readonly dialect: Dialect;
-  readonly files: boolean;
   call(tool: string, input: Record<string, unknown>): Promise<Outcome>;
 }
 
@@ -47,71 +64,112 @@ interface Visit {
 const MOST_CHARS = 9_500;
 /** Hosts wait two seconds; the way here and back is theirs. */
 const LIMIT_MS = 1_400;
-const MOST_PROMPTS = 200;
+
+/** The folder lies on the caller's machine: nothing of ours is looked at to name it. */
+const projectElsewhere = (folder: string, given: string | undefined): string =>
+  (given === undefined ? undefined : projectKey(given)) ?? placeKey("folder", folder);
 
 export function hookDesk(parts: HookParts): HookDesk {
-  const { home, clock, log } = parts;
+  const { home, clock, log, limitMs = LIMIT_MS } = parts;
+  const late = `it gave no answer within ${limitMs / 1000} s`;
   const now = () => clock.now().toISOString();
-  /** Prompts being worked on, as they were typed: they may hold secrets and are not written down. */
-  const prompts = new Map<string, string>();
+  const prompts = heldPrompts();
+  /** Of each session the answer that is on its way: until it has arrived or is lost, nobody knows what there is left to tell. */
+  const onTheWay = new Map<string, Promise<void>>();
 
-  function keep(key: string, prompt: string): void {
-    prompts.delete(key);
-    prompts.set(key, prompt);
-    for (const oldest of prompts.keys()) {
-      if (prompts.size <= MOST_PROMPTS) break;
-      prompts.delete(oldest);
-    }
+  async function gather(visit: Visit, before: Promise<void> | undefined): Promise<Telling> {
+    await before;
+    const { told, key, dialect, call } = visit;
+    const mostChars = Math.min(MOST_CHARS, dialect.contextCharacters);
+    return contextFor({ told, shown: readShown(home, key), mostChars, call });
   }
 
   async function withContext(visit: Visit): Promise<HookAnswer> {
-    const { dialect, event, key, told } = visit;
-    const starts = told.moment === "start";
+    const { dialect, event, key } = visit;
+    let arrived: () => void = () => undefined;
+    const settled = new Promise<void>((done) => {
+      arrived = done;
+    });
+    const gathering = gather(visit, onTheWay.get(key));
+    onTheWay.set(key, settled);
+    void settled.then(() => {
+      if (onTheWay.get(key) === settled) onTheWay.delete(key);
+    });
     try {
-      const mostChars = Math.min(MOST_CHARS, dialect.contextCharacters);
-      const gathering = contextFor({ home, key, told, mostChars, call: visit.call });
-      if (!(await within(LIMIT_MS, gathering))) throw new Error(`it gave no answer within ${LIMIT_MS / 1000} s`);
-      const context = await gathering;
-      if (starts) noteStart(visit, context === "" ? "empty" : "used");
-      return { ok: true, answer: dialect.answer(event, context === "" ? {} : { context }) };
+      const telling = (await within(limitMs, gathering)) ? await gathering : undefined;
+      if (!telling) throw new Error(late);
+      const { text } = telling;
+      const message = readWarned(home, key) === "without" ? BACK : undefined;
+      return {
+        ok: true,
+        answer: dialect.answer(event, { context: text === "" ? undefined : text, message }),
+        settled(delivered) {
+          try {
+            if (delivered) hasBeenTold(visit, telling, message);
+            else missed(visit, "its hook did not wait for the answer");
+          } catch (error) {
+            log.error({ reason: reasonOf(error) }, "what a session was told could not be noted");
+          } finally {
+            arrived();
+          }
+        },
+      };
     } catch (error) {
+      arrived();
       const why = reasonOf(error);
-      log.warn({ butler: visit.butler, reason: why }, "a hook goes without memory");
-      if (starts) noteStart(visit, why);
-      const message = firstWarning(home, key) ? unavailableWords(why) : undefined;
-      return { ok: true, answer: dialect.answer(event, { message }) };
+      missed(visit, why);
+      return { ok: true, answer: dialect.answer(event, { message: warning(visit, why) }) };
     }
   }
 
-  function noteStart({ agent, butler, project, told }: Visit, memory: string): void {
+  function hasBeenTold(visit: Visit, { text, shown }: Telling, message: string | undefined): void {
+    writeShown(home, visit.key, shown);
+    if (message === BACK) writeBack(home, visit.key);
+    if (visit.told.moment === "start") noteStart(visit, text === "" ? "empty" : "used");
+  }
+
+  function missed(visit: Visit, why: string): void {
+    log.warn({ butler: visit.butler, reason: why }, "a hook goes without memory");
+    if (visit.told.moment === "start") noteStart(visit, why);
+  }
+
+  /** A session that has had its block, or gets it with its next prompt, does not run without memory. */
+  function warning({ agent, key }: Visit, why: string): string | undefined {
+    const follows = (why === late && hearsWithPrompts(agent)) || readShown(home, key) !== undefined;
+    if (!firstWarning(home, key, follows ? "late" : "without")) return undefined;
+    return follows ? lateWords(why) : withoutWords(why);
+  }
+
+  function noteStart({ agent, butler, project, key, told }: Visit, memory: string): void {
     const { session: id, folder } = told;
-    noteSession(home, { started: { id, butler, agent, kind: "hook", folder, project, at: now(), memory } });
+    noteSession(home, { started: { id, key, butler, agent, kind: "hook", folder, project, at: now(), memory } });
   }
 
   function note(visit: Visit): void {
-    const { agent, butler, project, key, told } = visit;
+    const { by, agent, butler, project, key, told } = visit;
     const { moment, session, folder, transcript } = told;
-    if (transcript === undefined || !visit.files || !readable(agent)) {
+    if (transcript === undefined || by !== "local" || !readable(agent)) {
       noteWords(visit);
       return;
     }
     const working = moment === "prompt";
-    announce(home, { agent, session, butler, transcript, folder, project, ended: moment === "end", working });
+    announce(home, { by, agent, session, butler, transcript, folder, project, ended: moment === "end", working });
     if (moment === "turn-end" || moment === "end") parts.pickup.soon(key);
   }
 
   /** An agent without a transcript for us tells its prompt at one moment and its answer at another. */
-  function noteWords({ agent, butler, project, key, told }: Visit): void {
+  function noteWords({ by, agent, butler, project, key, told }: Visit): void {
     const { moment, session, folder, prompt, reply } = told;
-    if (moment === "prompt" && prompt !== undefined) keep(key, prompt);
-    const asked = prompt ?? prompts.get(key);
-    if (moment !== "turn-end" || asked === undefined || reply === undefined) return;
+    if (moment === "prompt" && prompt !== undefined) prompts.hold(key, prompt);
+    if (moment !== "turn-end" || reply === undefined) return;
+    const asked = prompt === undefined ? prompts.of(key) : askedOf(prompt);
     const exchange = spokenExchange(asked, reply, now());
-    if (exchange) leaveRow(home, { butler, project, row: episodeOf(exchange, { agent, session, folder, project }) });
+    if (exchange)
+      leaveRow(home, { by, butler, project, row: episodeOf(exchange, { agent, session, folder, project }) });
     parts.pickup.rowsSoon();
   }
 
-  return async (principal, asked, files) => {
+  return async (principal, asked, local) => {
     const { agent, event, butler } = asked;
     if (!isAgentName(agent)) {
       const message = `There are no hooks for "${agent}"; there are for ${AGENT_NAMES.join(", ")}.`;
@@ -121,28 +179,20 @@ export function hookDesk(parts: HookParts): HookDesk {
     const told = parts.remembers(butler) ? dialect.read(event, asked.input) : undefined;
     // An event we have no use for, or one of a newer version that we cannot read: the agent goes on.
     if (!told) return { ok: true, answer: dialect.answer(event, {}) };
-    const project = projectOf(told.folder, asked.project).key;
+    const by = local ? ("local" as const) : principal;
+    const project = local ? projectOf(told.folder, asked.project).key : projectElsewhere(told.folder, asked.project);
     const session = `${agent}:${told.session}`;
     const call = (tool: string, input: Record<string, unknown>) =>
       parts.invoke(principal, butler, { tool, input, project, session });
-    const visit: Visit = {
-      told,
-      agent,
-      event,
-      butler,
-      project,
-      key: sessionKey({ butler, agent, session: told.session }),
-      dialect,
-      call,
-      files,
-    };
+    const key = sessionKey({ by, butler, agent, session: told.session });
+    const visit: Visit = { by, told, agent, event, butler, project, key, dialect, call };
     try {
       note(visit);
     } catch (error) {
       log.error({ reason: reasonOf(error) }, "a transcript could not be noted");
     }
     if (told.moment === "start" || told.moment === "prompt") return withContext(visit);
-    if (told.moment === "end") noteSession(home, { ended: { id: told.session, at: now(), state: "done" } });
+    if (told.moment === "end") noteSession(home, { ended: { id: told.session, key, at: now(), state: "done" } });
     return { ok: true, answer: dialect.answer(event, {}) };
   };
 }

@@ -12,6 +12,7 @@ import { readExchanges, TRANSCRIPT_AGENTS, type TranscriptAgent } from "../trans
 import {
   type Announced,
   announcedKeys,
+  type By,
   dropRow,
   type Progress,
   readAnnounced,
@@ -22,11 +23,19 @@ import {
   writeProgress,
 } from "./spool.ts";
 
+type Source = Pick<Announced, "by" | "butler" | "project">;
+
 export interface PickupParts {
   readonly home: Home;
   readonly clock: Clock;
   readonly log: Log;
-  ingest(butler: string, project: string | undefined, rows: readonly Record<string, unknown>[]): Promise<Outcome>;
+  /** Under whoever said it. */
+  ingest(
+    by: By,
+    butler: string,
+    project: string | undefined,
+    rows: readonly Record<string, unknown>[],
+  ): Promise<Outcome>;
   /** A session has said its last word and everything of it is stored. */
   ended?(entry: Announced, episodes: number): void;
   /** An agent writes its last lines while its hook already runs. */
@@ -106,8 +115,7 @@ export function createPickup(parts: PickupParts): Pickup {
       const last = batch.at(-1);
       if (!entry || !last) return;
       await store(
-        entry.butler,
-        entry.project,
+        entry,
         batch.map(({ row }) => row),
       );
       progress = { ...progress, offset: last.next, episodes: progress.episodes + batch.length };
@@ -132,8 +140,8 @@ export function createPickup(parts: PickupParts): Pickup {
     if (entry.ended) parts.ended?.(entry, progress.episodes);
   }
 
-  async function store(butler: string, project: string | undefined, batch: readonly Record<string, unknown>[]) {
-    const outcome = await parts.ingest(butler, project, batch);
+  async function store({ by, butler, project }: Source, batch: readonly Record<string, unknown>[]) {
+    const outcome = await parts.ingest(by, butler, project, batch);
     if (!outcome.ok) throw new Error(outcome.error.message);
     const results = (outcome.answer.results ?? []) as { ok: boolean; error?: { code: string; message: string } }[];
     // A conflict: the exchange is known, from a session that this one goes on from or when less of it was written.
@@ -161,7 +169,7 @@ export function createPickup(parts: PickupParts): Pickup {
     for (const name of waitingRows(home)) {
       if (stopped.signal.aborted) return;
       const left = readRow(home, name);
-      if (left) await store(left.butler, left.project, [left.row]);
+      if (left) await store(left, [left.row]);
       dropRow(home, name);
     }
   }

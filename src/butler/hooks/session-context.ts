@@ -1,24 +1,25 @@
 /** What a session is told of its memories: a block when it starts, and with a prompt what fits it and is new to the session. */
+import { withoutPrivate } from "../../domain/private.ts";
 import { clip } from "../../domain/text.ts";
 import { OPENING_PROMPT } from "../../serve/opening-prompt.ts";
 import type { Outcome } from "../../tools/outcome.ts";
-import type { Home } from "../home.ts";
 import type { HookReading } from "./dialects.ts";
-import { readShown, writeShown } from "./spool.ts";
 
 export interface Listener {
-  readonly home: Home;
-  /** Of the session. */
-  readonly key: string;
   readonly told: HookReading;
+  /** Ids of the memories that this session has been told; undefined when nothing has ever reached it. */
+  readonly shown: readonly string[] | undefined;
   /** The most that its agent takes in one answer. */
   readonly mostChars: number;
   call(tool: string, input: Record<string, unknown>): Promise<Outcome>;
 }
 
-interface Block {
+/** Counts as told when it has reached the session, which only its caller can know. */
+export interface Telling {
+  /** "" when there is nothing to say. */
   readonly text: string;
-  readonly ids: readonly string[];
+  /** What the session has been told once this has reached it. */
+  readonly shown: readonly string[];
 }
 
 interface ContextAnswer {
@@ -36,50 +37,47 @@ const LEAST_WORDS = 3;
 const PROMPT_CHARS = 20_000;
 const MOST_SHOWN = 1_000;
 
-/** "" when there is nothing to say. Fails when memory does. */
-export async function contextFor(listener: Listener): Promise<string> {
-  const { told, home, key, mostChars } = listener;
-  const before = readShown(home, key);
+/** Fails when memory does. */
+export async function contextFor(listener: Listener): Promise<Telling> {
+  const { told, shown: before, mostChars } = listener;
   if (told.moment === "start") {
     // A resumed session still has what it was told; after a compaction or a clearing it has not.
     const resumed = told.source === "resume" && before !== undefined;
-    return (await opening(listener, resumed ? before : [])).text;
+    return opening(listener, resumed ? before : []);
   }
-  // A session whose start had no answer gets with its first prompt what it has missed.
-  const { text: missed, shown } = before === undefined ? await opening(listener, []) : { text: "", shown: before };
-  const fitting = await fittingPrompt(listener, told.prompt ?? "", shown);
-  return missed.length + fitting.length <= mostChars ? missed + fitting : missed;
+  // A session that its start's answer never reached gets with this prompt what it has missed.
+  const missed = before === undefined ? await opening(listener, []) : { text: "", shown: before };
+  const fitting = await fittingPrompt(listener, told.prompt ?? "", missed.shown);
+  if (missed.text.length + fitting.text.length > mostChars) return missed;
+  return { text: missed.text + fitting.text, shown: fitting.shown };
 }
 
-async function opening(listener: Listener, before: readonly string[]) {
-  const { text, ids } = await blockOf(listener, { trigger_prompt: OPENING_PROMPT, except: before });
-  const shown = [...before, ...ids].slice(-MOST_SHOWN);
-  writeShown(listener.home, listener.key, shown);
-  return { text, shown };
-}
+const opening = (listener: Listener, before: readonly string[]): Promise<Telling> =>
+  blockOf(listener, { trigger_prompt: OPENING_PROMPT }, before);
 
-async function fittingPrompt(listener: Listener, prompt: string, before: readonly string[]): Promise<string> {
-  if (prompt.startsWith("/") || prompt.trim().split(/\s+/).length < LEAST_WORDS) return "";
-  const { text, ids } = await blockOf(listener, {
-    trigger_prompt: clip(prompt, PROMPT_CHARS),
-    token_budget: PROMPT_TOKENS,
-    except: before,
-    min_fit: FITS,
-    lasting: false,
-  });
-  if (ids.length > 0) writeShown(listener.home, listener.key, [...before, ...ids].slice(-MOST_SHOWN));
-  return text;
+async function fittingPrompt(listener: Listener, prompt: string, before: readonly string[]): Promise<Telling> {
+  // What is private does not even leave for a search: that may be on another machine, and in its log.
+  const asked = clip(withoutPrivate(prompt).text, PROMPT_CHARS);
+  if (asked.startsWith("/") || asked.trim().split(/\s+/).length < LEAST_WORDS) return { text: "", shown: before };
+  const input = { trigger_prompt: asked, token_budget: PROMPT_TOKENS, min_fit: FITS, lasting: false };
+  return blockOf(listener, input, before);
 }
 
 /** A block cut in the middle would lose its closing tag; one that is too long is asked for again with fewer tokens. */
-async function blockOf(listener: Listener, input: Record<string, unknown>): Promise<Block> {
-  let asked = input;
+async function blockOf(
+  listener: Listener,
+  input: Record<string, unknown>,
+  before: readonly string[],
+): Promise<Telling> {
+  let asked: Record<string, unknown> = { ...input, except: before };
   for (;;) {
     const outcome = await listener.call("memory_context", asked);
     if (!outcome.ok) throw new Error(outcome.error.message);
     const { text, tokens, sections } = outcome.answer as unknown as ContextAnswer;
-    if (text.length <= listener.mostChars)
-      return { text, ids: sections.flatMap(({ items }) => items.map(({ id }) => id)) };
-    asked = { ...input, token_budget: Math.max(1, Math.floor((tokens * listener.mostChars) / text.length) - 20) };
+    if (text.length <= listener.mostChars) {
+      const ids = sections.flatMap(({ items }) => items.map(({ id }) => id));
+      return { text, shown: [...before, ...ids].slice(-MOST_SHOWN) };
+    }
+    asked = { ...asked, token_budget: Math.max(1, Math.floor((tokens * listener.mostChars) / text.length) - 20) };
   }
 }

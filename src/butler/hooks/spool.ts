@@ -5,9 +5,18 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { TRUST } from "../../domain/trust.ts";
+import type { Principal } from "../../serve/host.ts";
 import { errorCode, type Home, isMissing, readIfThere, writePrivate } from "../home.ts";
 
+/**
+ * Whose words are in an entry, and so who it is ingested as. `local`: a process of the person who owns this home, who speaks for the
+ * butler it names. Everybody else came with a token, and whoever that was stays written beside their words.
+ */
+export type By = "local" | Principal;
+
 export interface Announcement {
+  readonly by: By;
   readonly agent: string;
   readonly session: string;
   readonly butler: string;
@@ -39,6 +48,7 @@ export interface Progress {
 
 /** One row of `memory_ingest_batch` that waits. */
 export interface WaitingRow {
+  readonly by: By;
   readonly butler: string;
   readonly project?: string | undefined;
   readonly row: Record<string, unknown>;
@@ -53,9 +63,12 @@ const SHOWN = ".shown.json";
 const ROW = ".row.json";
 const WARNED = ".warned";
 
-export const sessionKey = ({ butler, agent, session }: Pick<Announcement, "butler" | "agent" | "session">): string =>
+type Named = Pick<Announcement, "by" | "butler" | "agent" | "session">;
+
+/** Agents choose the names of their sessions themselves: the same name of another tenant or token is another session. */
+export const sessionKey = ({ by, butler, agent, session }: Named): string =>
   createHash("sha256")
-    .update(JSON.stringify([butler, agent, session]))
+    .update(JSON.stringify([by === "local" ? by : [by.tenant, by.name, by.butler], butler, agent, session]))
     .digest("hex")
     .slice(0, 24);
 
@@ -70,7 +83,11 @@ export function leaveRow(home: Home, waiting: WaitingRow): void {
   put(home, `${randomUUID()}${ROW}`, waiting);
 }
 
-export const readAnnounced = (home: Home, key: string): Announced | undefined => get(home, `${key}${ANNOUNCED}`);
+/** Without a note of who speaks it is of an older version and nobody's: the session announces itself again. */
+export function readAnnounced(home: Home, key: string): Announced | undefined {
+  const found = get<Announced>(home, `${key}${ANNOUNCED}`);
+  return isBy(found?.by) ? found : undefined;
+}
 export const readProgress = (home: Home, key: string): Progress | undefined => get(home, `${key}${READ}`);
 export const writeProgress = (home: Home, key: string, progress: Progress): void =>
   put(home, `${key}${READ}`, progress);
@@ -79,17 +96,23 @@ export const writeProgress = (home: Home, key: string, progress: Progress): void
 export const readShown = (home: Home, key: string): readonly string[] | undefined => get(home, `${key}${SHOWN}`);
 export const writeShown = (home: Home, key: string, ids: readonly string[]): void => put(home, `${key}${SHOWN}`, ids);
 
+/** `without`: the session was told that it runs without memory. `late`: that what is known follows. `back`: that it is there again. */
+export type Warned = "without" | "late" | "back";
+
 /** True the first time for a session: that memory is out of reach is said once, by whoever finds out first. */
-export function firstWarning(home: Home, key: string): boolean {
+export function firstWarning(home: Home, key: string, warned: Exclude<Warned, "back">): boolean {
   try {
     mkdirSync(home.spool, { recursive: true, mode: 0o700 });
-    writeFileSync(join(home.spool, `${key}${WARNED}`), "", { flag: "wx", mode: 0o600 });
+    writeFileSync(join(home.spool, `${key}${WARNED}`), `"${warned}"`, { flag: "wx", mode: 0o600 });
     return true;
   } catch (error) {
     // A home that cannot be written cannot remember it either.
     return errorCode(error) !== "EEXIST";
   }
 }
+
+export const readWarned = (home: Home, key: string): Warned | undefined => get(home, `${key}${WARNED}`);
+export const writeBack = (home: Home, key: string): void => put(home, `${key}${WARNED}`, "back" satisfies Warned);
 
 export const announcedKeys = (home: Home): string[] => named(home, ANNOUNCED);
 export const waitingRows = (home: Home): string[] => named(home, ROW);
@@ -102,6 +125,13 @@ export function tidySpool(home: Home, now: Date): void {
     const stat = statSync(file, { throwIfNoEntry: false });
     if (stat && !name.endsWith(ROW) && now.getTime() - stat.mtimeMs > KEPT_MS) rmSync(file, { force: true });
   }
+}
+
+function isBy(value: unknown): value is By {
+  if (value === "local") return true;
+  const { name, tenant, butler, admin, voice } = (value ?? {}) as Record<keyof Principal, unknown>;
+  const texts = [name, tenant, butler, voice].every((text) => typeof text === "string");
+  return texts && typeof admin === "boolean" && TRUST.some((known) => known === voice);
 }
 
 function named(home: Home, ending: string): string[] {
