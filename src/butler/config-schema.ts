@@ -4,7 +4,7 @@ import { JOB_NAMES, type JobName } from "../memory/job.ts";
 import { Settings } from "../memory/settings.ts";
 import { cronFault } from "./cron.ts";
 
-export const BUTLER_NAME = /^[a-z][a-z0-9_-]{0,31}$/;
+export const BUTLER_NAME = /^(?!global$)[a-z][a-z0-9_-]{0,31}$/;
 
 /** What the spawner fills into the arguments of an agent's command. */
 const PLACEHOLDERS = ["prompt", "system", "mcp_config", "session"] as const;

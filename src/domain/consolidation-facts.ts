@@ -18,17 +18,10 @@ import {
 } from "./consolidation-change.ts";
 import { confirmations } from "./consolidation-confirm.ts";
 import { DAY_MS } from "./decay.ts";
+import { subjectOf } from "./person.ts";
 import { GLOBAL_SCOPE } from "./scope.ts";
 import { normaliseKey, sameMeaning } from "./text.ts";
 import { MOST_CONFIDENT, type Trust, trustRank } from "./trust.ts";
-
-/** The names that models give to the one person they serve. */
-const USER = new Set("user,the user,owner,the owner,me,i,myself,human,the human,customer,client,self".split(","));
-
-export const subjectOf = (told: string): string => {
-  const subject = normaliseKey(told);
-  return USER.has(subject) ? "user" : subject;
-};
 
 const keyed = <F extends { readonly subject: string; readonly predicate: string }>(fact: F): F => ({
   ...fact,

@@ -14,7 +14,7 @@ import {
 } from "./consolidation-change.ts";
 import { factBook } from "./consolidation-facts.ts";
 import { ruleBook } from "./consolidation-rules.ts";
-import { GLOBAL_SCOPE } from "./scope.ts";
+import { ladderOf } from "./scope.ts";
 
 export function decide(answer: Answer, known: Known, batch: Batch): Decision {
   const dropped: Dropped[] = [];
@@ -31,8 +31,9 @@ export function decide(answer: Answer, known: Known, batch: Batch): Decision {
         (a, b) => (a.last && b.last ? inOrder(a.last, b.last) : Number(!b.last) - Number(!a.last)) || a.nth - b.nth,
       );
 
+  const steps = ladderOf(batch.butler);
   const mine = <T extends { readonly scope: string }>(all: readonly T[]) =>
-    all.filter(({ scope }) => scope === GLOBAL_SCOPE || scope === batch.butler);
+    all.filter(({ scope }) => steps.includes(scope));
   const visible: Known = { ...known, facts: mine(known.facts), rules: mine(known.rules) };
   const facts = factBook(visible, batch);
   for (const { item, nth, witnesses } of inTime(answer.facts)) {

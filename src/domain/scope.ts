@@ -1,6 +1,7 @@
 /**
- * Who may see what. A caller sees its tenant, and there `global` plus its own scope, compared for equality and never by
- * prefix: a scope `user1` must not open `user10`.
+ * Who may see what. Scopes are the steps of a ladder: `global` (every butler of the tenant), `<butler>`, `<butler>/<project>`.
+ * A caller reads the steps it stands on. Steps are compared for equality and never by prefix: a scope `user1` must not open
+ * `user10`, nor `coder/app` `coder/app2`.
  */
 import { forbidden, invalid } from "./errors.ts";
 
@@ -9,41 +10,55 @@ export const EVERY_SCOPE = "*";
 
 export interface Viewer {
   readonly tenant: string;
-  /** One's own scope: the butler's name, or `<butler>/<project>` for a session in a project. */
+  /** The step one stands on: the butler's name, or `<butler>/<project>` for a session in a project. */
   readonly butler: string;
   readonly admin: boolean;
-  /** The butler itself, when `butler` is a project of it: whoever names it means their own scope. */
-  readonly host?: string | undefined;
 }
 
 /** A project's memories are filed under its butler, so that no other butler's token opens them by naming the project. */
 export const projectScope = (butler: string, project: string): string => `${butler}/${project}`;
 
-/** The scopes a read looks at; `undefined` means every scope of the tenant (admins who asked for `*`). */
+/** A name that is a step of its own: a slash would make it another butler's project. */
+export const isButlerName = (name: string): boolean =>
+  name !== "" && name !== GLOBAL_SCOPE && name !== EVERY_SCOPE && !name.includes("/");
+
+/** The butler whose step, or whose project, a scope is. */
+export const butlerOf = (scope: string): string => scope.split("/", 1)[0] ?? scope;
+
+/** The steps from `global` down to this one, the widest first. */
+export const ladderOf = (scope: string): readonly string[] => [...new Set([GLOBAL_SCOPE, butlerOf(scope), scope])];
+
+/** The scopes a read looks at, the widest first; `undefined` means every scope of the tenant (admins who asked for `*`). */
 export function readableScopes(viewer: Viewer, asked: string | undefined): readonly string[] | undefined {
-  if (asked === undefined) return [GLOBAL_SCOPE, viewer.butler];
   if (asked === EVERY_SCOPE) {
     if (!viewer.admin) throw forbidden('scope "*" needs an admin token; leave scope out to read your own.', "scope");
     return undefined;
   }
-  if (asked === GLOBAL_SCOPE) return [GLOBAL_SCOPE];
-  const scope = asked === viewer.host ? viewer.butler : asked;
-  if (scope !== viewer.butler && !viewer.admin) throw foreignScope(viewer, asked);
-  return [GLOBAL_SCOPE, scope];
+  const scope = asked ?? viewer.butler;
+  if (!canSee(viewer, scope)) throw foreignScope(viewer, scope);
+  return ladderOf(scope);
 }
 
-/** The scope a write lands in. */
-export function writableScope(viewer: Viewer, asked: string | undefined): string {
-  const scope = asked === undefined ? GLOBAL_SCOPE : asked === viewer.host ? viewer.butler : asked;
-  if (scope === EVERY_SCOPE) throw invalid("scope", 'scope "*" is for reading; a memory is stored in one scope.');
-  if (scope !== GLOBAL_SCOPE && scope !== viewer.butler && !viewer.admin) throw foreignScope(viewer, scope);
-  return scope;
+/**
+ * The scope a write lands in. What nobody gave a scope belongs to the project it was told in, what is about the person to the
+ * butler, for people do not change with the folder they work in; outside of a project it is everybody's.
+ */
+export function writableScope(viewer: Viewer, asked: string | undefined, aboutPerson = false): string {
+  if (asked === EVERY_SCOPE) throw invalid("scope", 'scope "*" is for reading; a memory is stored in one scope.');
+  if (asked !== undefined && !canSee(viewer, asked)) throw foreignScope(viewer, asked);
+  if (asked !== undefined) return asked;
+  return viewer.butler === butlerOf(viewer.butler) ? GLOBAL_SCOPE : learnedScope(viewer.butler, aboutPerson);
 }
+
+/** The scope of what was learned from episodes of one scope: theirs, and the butler's if it is about the person. */
+export const learnedScope = (episodes: string, aboutPerson: boolean): string =>
+  aboutPerson ? butlerOf(episodes) : episodes;
 
 export function canSee(viewer: Viewer, scope: string): boolean {
-  return viewer.admin || scope === GLOBAL_SCOPE || scope === viewer.butler;
+  return viewer.admin || ladderOf(viewer.butler).includes(scope);
 }
 
 function foreignScope(viewer: Viewer, scope: string) {
-  return forbidden(`scope "${scope}" is not yours; use "${GLOBAL_SCOPE}" or "${viewer.butler}".`, "scope");
+  const own = ladderOf(viewer.butler).map((step) => `"${step}"`);
+  return forbidden(`scope "${scope}" is not yours; use ${own.join(" or ")}.`, "scope");
 }

@@ -3,7 +3,7 @@ import type { Extractor, Material } from "../adapters/extractor/port.ts";
 import { ExtractorFailure, NO_USAGE } from "../adapters/extractor/port.ts";
 import { Answer, NOTHING_LEARNED } from "../domain/consolidation-answer.ts";
 import { MemoryError, unavailable } from "../domain/errors.ts";
-import { GLOBAL_SCOPE } from "../domain/scope.ts";
+import { GLOBAL_SCOPE, ladderOf } from "../domain/scope.ts";
 import { backlogOf, type Shard, waitingShards } from "../store/consolidation.ts";
 import { beginAttempt, type Claimed, claim, materialOf } from "./consolidation-claim.ts";
 import { asFailure, fail, release } from "./consolidation-end.ts";
@@ -151,7 +151,7 @@ export async function informed(call: Call, bare: Material): Promise<{ material: 
     text: bare.episodes.map(({ text }) => text).join("\n"),
     mode: "hybrid",
     types: ["fact", "rule"],
-    scopes: [GLOBAL_SCOPE, butler],
+    scopes: ladderOf(butler),
     minConfidence: call.memory.settings.facts.retrieval_confidence_threshold,
     wanted: KNOWN,
     perType: true,

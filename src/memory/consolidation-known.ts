@@ -2,8 +2,8 @@
 import type { Sql } from "../adapters/db/port.ts";
 import type { Answer } from "../domain/consolidation-answer.ts";
 import type { Known } from "../domain/consolidation-change.ts";
-import { subjectOf } from "../domain/consolidation-facts.ts";
-import { GLOBAL_SCOPE } from "../domain/scope.ts";
+import { subjectOf } from "../domain/person.ts";
+import { ladderOf } from "../domain/scope.ts";
 import { normaliseKey } from "../domain/text.ts";
 import { type Evidence, evidenceOf, knownFacts, knownRules, type Near, nearest } from "../store/consolidation-known.ts";
 import { comparedAs } from "../store/vectors.ts";
@@ -38,7 +38,7 @@ export async function gatherKnown(
   shown: Shown,
 ): Promise<Known> {
   const { tenant, butler } = call.caller;
-  const scopes = [...new Set([GLOBAL_SCOPE, butler])];
+  const scopes = ladderOf(butler);
   const near = {
     fact: await near5(call, sql, "fact", scopes, embeddings.facts),
     rule: await near5(call, sql, "rule", scopes, embeddings.rules),

@@ -6,7 +6,9 @@
  * words are the text's, and a memory that rose because of a detail must not lose the detail it was asked for.
  */
 import { distil } from "../domain/distil.ts";
+import { isAboutPerson, isPerson } from "../domain/person.ts";
 import { inTierSince, promotedTo } from "../domain/promotion.ts";
+import { learnedScope } from "../domain/scope.ts";
 import { SUMMARY_SIZE, summarise } from "../domain/summary.ts";
 import { normaliseKey } from "../domain/text.ts";
 import { expiryOf, type Tier } from "../domain/tiers.ts";
@@ -132,7 +134,7 @@ function eventFor(context: JobContext, episode: Candidate, raised: Raised, disti
 }
 
 /**
- * The fact or rule that the episode plainly states, in the episode's own scope, if nothing was derived from it before.
+ * The fact or rule that the episode plainly states, in the scope of what is learned from it, if nothing was derived from it before.
  * What is or was known under the same key stays as it is: an old episode does not overrule what was said, or taken back,
  * since.
  */
@@ -144,15 +146,17 @@ async function distilFrom(context: JobContext, episode: Candidate): Promise<read
   if (derived.length > 0 || stated === undefined) return derived;
 
   const call = jobCall(context, NAME, tenant, butler);
-  const common = { scope: butler, tags: episode.tags, source_episode_id: id };
+  const common = { tags: episode.tags, source_episode_id: id };
   if (stated.type === "rule") {
     if (await ruleKnown(db, { tenant, butler, contentKey: ruleKey(stated.content) })) return [];
-    await rememberRule(call, { ...common, content: stated.content });
+    const scope = learnedScope(butler, isAboutPerson(stated.content));
+    await rememberRule(call, { ...common, scope, content: stated.content });
   } else {
     const [subject, predicate] = [normaliseKey(stated.subject), normaliseKey(stated.predicate)];
     if (await factKnown(db, { tenant, butler, subject, predicate })) return [];
     const { type: _, ...told } = stated;
-    await rememberFact(call, { ...common, ...told, importance: episode.importance });
+    const scope = learnedScope(butler, isPerson(subject));
+    await rememberFact(call, { ...common, ...told, scope, importance: episode.importance });
   }
   return derivedFrom(db, tenant, id);
 }

@@ -3,6 +3,7 @@ import type { Sql } from "../adapters/db/port.ts";
 import { DECAY_PER_DAY, type Permanence } from "../domain/decay.ts";
 import { invalid, notFound } from "../domain/errors.ts";
 import { next } from "../domain/lifecycle.ts";
+import { isPerson } from "../domain/person.ts";
 import type { Found } from "../domain/redact.ts";
 import { canSee, writableScope } from "../domain/scope.ts";
 import { judgeFact } from "../domain/supersede.ts";
@@ -114,7 +115,7 @@ export function factFrom(call: Call, input: FactInput, redactor: ReturnType<type
     subject_text: subjectText,
     predicate_text: predicateText,
     content: redactor.text(input.content),
-    scope: writableScope(caller, input.scope),
+    scope: writableScope(caller, input.scope, isPerson(subject)),
     validity: "active",
     permanence,
     supersedes_id: null,

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { RULE_DECAY_PER_DAY } from "../domain/decay.ts";
 import { next } from "../domain/lifecycle.ts";
 import type { Maturity } from "../domain/maturity.ts";
+import { isAboutPerson } from "../domain/person.ts";
 import type { Found } from "../domain/redact.ts";
 import { writableScope } from "../domain/scope.ts";
 import { contentKey } from "../domain/text.ts";
@@ -88,7 +89,7 @@ export function ruleFrom(call: Call, input: RuleInput, redactor: ReturnType<type
     content_key: ruleKey(content),
     original_content: null,
     matcher: input.matcher === undefined ? null : redactor.json(input.matcher),
-    scope: writableScope(caller, input.scope),
+    scope: writableScope(caller, input.scope, isAboutPerson(content)),
     maturity: "candidate",
     validity: "active",
     effectiveness_score: 0,

@@ -1,7 +1,7 @@
 /** Episodes that keep being referenced: finding them with their evidence, and raising them to the next tier. */
 import type { Sql } from "../adapters/db/port.ts";
 import type { PromotionBar, ReferenceEvidence } from "../domain/promotion.ts";
-import { GLOBAL_SCOPE } from "../domain/scope.ts";
+import { ladderOf } from "../domain/scope.ts";
 import type { Tier } from "../domain/tiers.ts";
 import type { Episode } from "./episodes.ts";
 import type { Reference } from "./references.ts";
@@ -78,7 +78,7 @@ export async function factKnown(
 ): Promise<boolean> {
   const rows = await sql.query(
     `select 1 from facts where tenant_id = $1 and scope = any($2::text[]) and subject = $3 and predicate = $4 limit 1`,
-    [key.tenant, [GLOBAL_SCOPE, key.butler], key.subject, key.predicate],
+    [key.tenant, ladderOf(key.butler), key.subject, key.predicate],
   );
   return rows.length > 0;
 }
@@ -89,7 +89,7 @@ export async function ruleKnown(
 ): Promise<boolean> {
   const rows = await sql.query(
     `select 1 from rules where tenant_id = $1 and scope = any($2::text[]) and content_key = $3 limit 1`,
-    [key.tenant, [GLOBAL_SCOPE, key.butler], key.contentKey],
+    [key.tenant, ladderOf(key.butler), key.contentKey],
   );
   return rows.length > 0;
 }

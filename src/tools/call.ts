@@ -1,8 +1,8 @@
 /** One tool call from raw input to outcome, the same for every door. */
 import type { z } from "zod";
-import { conflict, forbidden, MemoryError, unavailable } from "../domain/errors.ts";
+import { conflict, forbidden, invalid, MemoryError, unavailable } from "../domain/errors.ts";
 import type { RequestContext } from "../domain/request.ts";
-import { projectScope } from "../domain/scope.ts";
+import { isButlerName, projectScope } from "../domain/scope.ts";
 import { clip } from "../domain/text.ts";
 import type { Trust } from "../domain/trust.ts";
 import type { Call, Caller, Memory } from "../memory/memory.ts";
@@ -61,10 +61,11 @@ function callerOf(memory: Memory, who: Identity, asked: unknown, project: string
   if (who.butler !== "*" && who.butler !== memory.butler && !shared)
     throw forbidden(`this token belongs to butler "${who.butler}", not to "${memory.butler}".`);
   const own = who.butler === "*" ? (shared && typeof asked === "string" ? asked : memory.butler) : who.butler;
+  if (!isButlerName(own)) throw invalid("butler", `"${clip(own, 60)}" is not the name of a butler.`);
   if (asked !== undefined && asked !== own)
     throw forbidden(`butler "${asked}" is not yours; this connection belongs to "${own}".`, "butler");
   const known = { tenant: who.tenant, butler: own, admin: who.admin, actor: who.name, voice: who.voice };
-  return project === undefined ? known : { ...known, butler: projectScope(own, project), host: own };
+  return project === undefined ? known : { ...known, butler: projectScope(own, project) };
 }
 
 function nowOf(memory: Memory, asked: string | undefined): Date {

@@ -58,7 +58,9 @@ export const confidence = z.number().min(0).max(1);
 export const tags = z.array(text(64)).max(32, { error: "has more than 32 tags" });
 export const name = text(200);
 export const butler = text(64).describe("The calling butler; must be the one this connection belongs to.");
-export const scope = text(280).describe('"global", or your own butler name.');
+export const scope = text(280).describe(
+  'Leave it out, unless it was said: "global" (every butler), your own butler name, or, in a project, "<butler>/<project>".',
+);
 /** Printable and without spaces: it stands in scopes, headers and file names. */
 export const project = text(200).refine((s) => /^[!-~]+$/.test(s), {
   error: "has spaces or characters outside ASCII; a project is named like github.com/acme/app",

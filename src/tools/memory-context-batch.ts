@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { forbidden, MemoryError } from "../domain/errors.ts";
+import { butlerOf } from "../domain/scope.ts";
 import { context } from "../memory/context.ts";
 import type { Call } from "../memory/memory.ts";
 import { defineTool } from "./define.ts";
@@ -31,7 +32,7 @@ async function one(call: Call, request: unknown, index: number) {
     const checked = checkInput(Request, request, `requests.${index}`);
     if (!checked.ok) throw checked.error;
     const { butler } = checked.value;
-    if (butler !== undefined && butler !== (call.caller.host ?? call.caller.butler))
+    if (butler !== undefined && butler !== butlerOf(call.caller.butler))
       throw forbidden(`butler "${butler}" is not yours.`, `requests.${index}.butler`);
     return { ok: true as const, ...(await context(call, checked.value)) };
   } catch (error) {

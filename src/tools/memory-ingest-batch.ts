@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { forbidden, MemoryError } from "../domain/errors.ts";
+import { butlerOf } from "../domain/scope.ts";
 import { type Ingested, ingest, type KeyedEpisode } from "../memory/ingest.ts";
 import type { Call } from "../memory/memory.ts";
 import { defineTool } from "./define.ts";
@@ -36,7 +37,7 @@ function check(call: Call, row: unknown, index: number): KeyedEpisode | MemoryEr
   const checked = checkInput(Episode, row, `episodes.${index}`);
   if (!checked.ok) return checked.error;
   const { butler, ...episode } = checked.value;
-  if (butler !== undefined && butler !== (call.caller.host ?? call.caller.butler))
+  if (butler !== undefined && butler !== butlerOf(call.caller.butler))
     return forbidden(`butler "${butler}" is not yours.`, `episodes.${index}.butler`);
   return episode;
 }

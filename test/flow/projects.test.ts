@@ -17,7 +17,7 @@ inOneHouse(
       await g.call("memory_store_episode", { content: "the release runs on red Mondays" }, inside(LONGER));
       await g.call(
         "memory_store_fact",
-        { subject: "user", predicate: "release", content: "wants it tested" },
+        { subject: "user", predicate: "release", content: "wants it tested", scope: "global" },
         inside(APP),
       );
       expect((await found(g, "release", inside(APP))).toSorted()).toEqual([
@@ -49,11 +49,11 @@ inOneHouse(
       );
     });
 
-    it("are meant by the butler's own name, as scope and as argument", async () => {
+    it("are steps below their butler, whose name means the butler as scope and themselves as argument", async () => {
       const g = guest();
       const fact = { subject: "tests", predicate: "runner", content: "vitest", scope: "coder" };
       const { id } = await g.call("memory_store_fact", fact, inside(APP));
-      expect((await g.row("facts", id))?.scope).toBe(`coder/${APP}`);
+      expect((await g.row("facts", id))?.scope).toBe("coder");
       const rows = [{ content: "ran the tests", butler: "coder" }];
       const { results } = await g.call("memory_ingest_batch", { episodes: rows }, inside(APP));
       expect(results).toMatchObject([{ ok: true, duplicate: false }]);

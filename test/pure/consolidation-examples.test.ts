@@ -9,7 +9,7 @@ import {
   type KnownRule,
   type Witness,
 } from "../../src/domain/consolidation-change.ts";
-import { subjectOf } from "../../src/domain/consolidation-facts.ts";
+import { subjectOf } from "../../src/domain/person.ts";
 import type { Trust } from "../../src/domain/trust.ts";
 import { BUTLER, knownIn, NOW } from "../support/small-worlds.ts";
 
