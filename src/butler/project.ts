@@ -3,7 +3,7 @@
  * nothing is started: this stands before every session of an agent.
  */
 import { readFileSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type GitSetting, readGitConfig } from "./git-config.ts";
 import { placeKey, projectKey, remoteKey } from "./project-key.ts";
@@ -64,15 +64,23 @@ function pathOf(remote: string): string {
   }
 }
 
+/**
+ * A bare repository counts only outside of any work tree: inside of one its files may have been committed by whoever wrote that
+ * repository, and its `butler.project` or remote would lead into the memory of another project (git: `safe.bareRepository`).
+ */
 function repositoryAround(folder: string): Repository | undefined {
+  let bare: Repository | undefined;
   for (let here = folder; ; here = dirname(here)) {
     const link = join(here, ".git");
     const kind = kindOf(link);
     if (kind === "folder" && isGitFolder(link)) return { root: here, common: commonOf(realPath(link)) };
     if (kind === "file") return { root: here, common: linkedFrom(link) };
-    // A bare repository, or a folder inside of `.git`.
-    if (isGitFolder(here) && kindOf(join(here, "objects")) === "folder") return { root: here, common: commonOf(here) };
-    if (dirname(here) === here) return undefined;
+    if (bare === undefined && isGitFolder(here) && kindOf(join(here, "objects")) === "folder") {
+      bare = { root: here, common: commonOf(here) };
+      // git checks nothing out into a folder called `.git`: what lies there is the person's own.
+      if (here.split(sep).includes(".git")) return bare;
+    }
+    if (dirname(here) === here) return bare;
   }
 }
 

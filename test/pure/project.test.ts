@@ -257,6 +257,20 @@ describe.skipIf(inject("missingPrograms").includes("git"))("a folder", () => {
     expect(projectOf(bare).key).toBe("host.example/acme/bare");
   });
 
+  it("is the work tree around a bare repository that was checked out with it, whatever that one says of itself", () => {
+    const tree = repository("with-embedded", { origin: "https://host.example/acme/outer" });
+    const embedded = join(tree, "docs", "example");
+    mkdirSync(embedded, { recursive: true });
+    git(embedded, "init", "-q", "--bare");
+    git(embedded, "remote", "add", "origin", "https://host.example/acme/victim");
+    for (const folder of [embedded, join(embedded, "refs"), join(embedded, "not", "there")])
+      expect(projectOf(folder)).toEqual({ key: "host.example/acme/outer", from: "remote", root: tree });
+    git(embedded, "config", "butler.project", "github.com/acme/victim");
+    expect(projectOf(embedded).key).toBe("host.example/acme/outer");
+    // What lies in `.git` itself cannot have been checked out.
+    expect(projectOf(join(tree, ".git", "refs")).key).toBe("host.example/acme/outer");
+  });
+
   it("outside of any repository, or that is not there, is itself", () => {
     const plain = folderNamed("plain");
     mkdirSync(join(plain, ".git"));
