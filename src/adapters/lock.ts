@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { closeSync, constants, mkdirSync, openSync, realpathSync } from "node:fs";
 import { createServer } from "node:net";
 import { basename, dirname, join, resolve } from "node:path";
+import { codeOf, lockInFolder } from "./lock-folder.ts";
 
 export type Lock = { release(): Promise<void> };
 
@@ -12,16 +13,16 @@ const O_NONBLOCK = 0x4;
 /**
  * An exclusive lock on a path, which need not exist. The kernel frees it when the holder dies, kill -9 included, so a
  * stale lock cannot exist and nothing is ever stolen. Undefined when someone else, in this process or another, holds it.
- * The name is made of the real path alone: with the user's id in it, root and the owner could both open one store.
- * On Linux the lock reaches as far as the network namespace: two containers that share a folder do not see each other's.
+ * It is named after the real path alone: with the user's id in it, root and the owner could both open one store.
  */
 export async function acquireLock(path: string): Promise<Lock | undefined> {
   const real = realPath(resolve(path));
-  const name = `butler-${createHash("sha256").update(real).digest("hex").slice(0, 40)}`;
-  if (process.platform === "linux") return listen(`\0${name}`);
-  if (process.platform === "win32") return listen(`\\\\.\\pipe\\${name}`);
+  if (process.platform === "linux") return lockInFolder(`${real}.locks`);
+  if (process.platform === "win32") return listen(`\\\\.\\pipe\\butler-${sha256(real).slice(0, 40)}`);
   return lockFile(`${real}.lock`);
 }
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Follows links in the part of the path that exists. */
 function realPath(path: string): string {
@@ -67,8 +68,4 @@ async function lockFile(file: string): Promise<Lock | undefined> {
     fd = undefined;
   };
   return { release };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
