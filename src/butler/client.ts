@@ -14,6 +14,7 @@ import { isGone, OwnerTimeout } from "./local-gone.ts";
 import { ask, type Reply } from "./local-socket.ts";
 import { databaseMark, type OwnerNote } from "./owner-file.ts";
 import { pause } from "./pause.ts";
+import { refuseForeignSocket } from "./socket-place.ts";
 import { ensureOwner, type Launch } from "./start-owner.ts";
 
 export interface ClientOptions {
@@ -82,6 +83,7 @@ export function connectOwner(options: ClientOptions): OwnerClient {
 
   function attach(): void {
     if (attachment) return;
+    refuseForeignSocket(home.socket);
     const stream = httpRequest({ socketPath: home.socket, path: "/owner/attach", agent: false });
     attachment = stream;
     const gone = () => {

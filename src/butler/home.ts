@@ -13,7 +13,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { unavailable } from "../domain/errors.ts";
+import { MemoryError, unavailable } from "../domain/errors.ts";
+import { refuseForeignSocket } from "./socket-place.ts";
 
 export interface Home {
   readonly root: string;
@@ -92,9 +93,11 @@ export function prepareHome(home: Home): void {
     for (const folder of [home.root, home.models, home.logs, home.run, home.spool, join(home.root, "butlers")])
       privateFolder(folder);
     const socketFolder = dirname(home.socket);
-    if (socketFolder !== home.run) privateFolder(socketFolder);
+    if (socketFolder !== home.run) mkdirSync(socketFolder, { recursive: true, mode: 0o700 });
+    refuseForeignSocket(home.socket);
     probeWritable(home.run);
   } catch (error) {
+    if (error instanceof MemoryError) throw error;
     throw unavailable(
       `The home ${home.root} cannot be written (${reasonOf(error)}); set BUTLER_HOME to a folder of yours.`,
       error,

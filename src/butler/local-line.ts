@@ -3,6 +3,7 @@
  * about to start would wait for.
  */
 import { connect } from "node:net";
+import { refuseForeignSocket } from "./socket-place.ts";
 
 export interface LineReply {
   readonly status: number;
@@ -18,6 +19,7 @@ export function askLine(
   late: () => Error,
 ): Promise<LineReply> {
   return new Promise((done, failed) => {
+    refuseForeignSocket(socket);
     const payload = Buffer.from(JSON.stringify(body ?? null));
     const chunks: Buffer[] = [];
     const line = connect(socket);

@@ -1,6 +1,7 @@
 /** One request over the owner's socket. Shared by the proxies, the command line and `butler up`. */
 import { type Agent, request } from "node:http";
 import { OwnerTimeout } from "./local-gone.ts";
+import { refuseForeignSocket } from "./socket-place.ts";
 
 export interface Ask {
   readonly socket: string;
@@ -20,6 +21,7 @@ export interface Reply {
 export function ask(options: Ask): Promise<Reply> {
   const { socket, method, path, body, timeoutMs, agent = false } = options;
   return new Promise((done, failed) => {
+    refuseForeignSocket(socket);
     const payload = body === undefined ? undefined : JSON.stringify(body);
     const json = { "content-type": "application/json", "content-length": Buffer.byteLength(payload ?? "") };
     const headers = { ...options.headers, ...(payload === undefined ? {} : json) };

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { unavailable } from "../domain/errors.ts";
 import type { ReplayProgress } from "../memory/replay.ts";
 import type { Outcome } from "../tools/outcome.ts";
+import { refuseForeignSocket } from "./socket-place.ts";
 
 export const REPLAY_PATH = "/owner/replay";
 
@@ -37,6 +38,7 @@ export async function answerReplay(
 /** The caller's end. */
 export async function askReplay(socket: string, butler: string, tell: ReplayProgress): Promise<Outcome> {
   const incoming = await new Promise<IncomingMessage>((done, failed) => {
+    refuseForeignSocket(socket);
     const headers = { "content-type": "application/json" };
     const outgoing = request({ socketPath: socket, method: "POST", path: REPLAY_PATH, headers, agent: false }, done);
     outgoing.on("error", failed);

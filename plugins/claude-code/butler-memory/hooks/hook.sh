@@ -45,7 +45,8 @@ show() {
   esac
 }
 
-if [ ! -S "$socket" ] || ! command -v curl >/dev/null 2>&1 || ! command -v cat >/dev/null 2>&1; then
+# A socket, or the folder of one, that is not ours may be somebody else's who wants to be told what we say; the slow way refuses it in words.
+if [ ! -S "$socket" ] || [ ! -O "$socket" ] || [ ! -O "${socket%/*}" ] || [ -L "${socket%/*}" ] || ! command -v curl >/dev/null 2>&1 || ! command -v cat >/dev/null 2>&1; then
   show "$(ask_node)"
   exit 0
 fi
