@@ -3,6 +3,7 @@ import type { Clock } from "../adapters/clock.ts";
 import type { Embedder } from "../adapters/embedder/port.ts";
 import type { Log } from "../adapters/log.ts";
 import { MemoryError } from "../domain/errors.ts";
+import { EVERY_SCOPE } from "../domain/scope.ts";
 import type { ReplayProgress, ReplayReport } from "../memory/replay.ts";
 import type { JobRunner } from "../memory/run-job.ts";
 import { type ButlerInfo, type Health, type Host, inTenant, type Principal } from "../serve/host.ts";
@@ -215,7 +216,7 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
       return refusal("forbidden", `This token is for the butler "${principal.butler}", not for "${butler}".`);
     }
     if (!config.memory.enabled) return switchedOff(butler);
-    if (remote) return remote.call(request);
+    if (remote) return strangerTo(config, principal, request) ?? remote.call(request);
     try {
       const outcome = await keeper.use((memory) => parts.call(memory, inTenant(principal, config.tenant), request));
       keeper.used(parts.writes(request.tool));
@@ -274,6 +275,20 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
       await Promise.all([...models].map((model) => model.close()));
     },
   };
+}
+
+/**
+ * The service sees one token for all who call through this house: that token's tenant and rights. Whoever is of
+ * another tenant here, or may do less, would become that one there.
+ */
+function strangerTo(config: ButlerConfig, principal: Principal, { input }: ToolRequest): Outcome | undefined {
+  const { name, tenant } = config;
+  if (principal.tenant !== tenant)
+    return refusal("forbidden", `The memory of "${name}" is kept by a service for another tenant than this token's.`);
+  const scope = typeof input === "object" && input !== null && "scope" in input ? input.scope : undefined;
+  if (scope === EVERY_SCOPE && !principal.admin)
+    return refusal("forbidden", 'scope "*" needs an admin token; leave scope out to read your own.');
+  return undefined;
 }
 
 const switchedOff = (butler: string): Outcome =>

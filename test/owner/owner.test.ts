@@ -2,7 +2,8 @@ import { describe, expect, test, vi } from "vitest";
 import { silentLog } from "../../src/adapters/log.ts";
 import { sharedModel } from "../../src/butler/shared-model.ts";
 import { MemoryError } from "../../src/domain/errors.ts";
-import type { Outcome } from "../../src/tools/outcome.ts";
+import type { Principal } from "../../src/serve/host.ts";
+import type { Outcome, ToolRequest } from "../../src/tools/outcome.ts";
 import { butler, everyone, fakeEmbedder, fakeModel, fakeOwner, gate } from "../support/owner-fakes.ts";
 
 const call = { tool: "t", input: {} };
@@ -132,6 +133,42 @@ describe("who may ask", () => {
     expect(await owner.invoke(everyone, "general", call)).toMatchObject({ ok: false, error: { code: "unavailable" } });
     expect(seen.opened).toBe(0);
     await owner.close();
+  });
+});
+
+describe("a memory that a service keeps", () => {
+  const asked: ToolRequest[] = [];
+  const { owner } = fakeOwner({
+    roster: [butler("ada", 'tenant = "family"\n[modules.memory]\nservice = "http://127.0.0.1:1/butlers/memory"\n')],
+    remote: () => ({
+      url: "http://127.0.0.1:1/",
+      call: async (request) => {
+        asked.push(request);
+        return { ok: true, answer: {} };
+      },
+      probe: async () => undefined,
+      close: async () => undefined,
+    }),
+  });
+  const request = { tool: "memory_search", input: { query: "tea" } };
+  const everywhere = { tool: "memory_search", input: { query: "tea", scope: "*" } };
+  const ada: Principal = { ...everyone, tenant: "family", butler: "ada", admin: false };
+
+  test.each([
+    ["of another tenant, though it is an admin's", "ada", everyone, request],
+    ["of another tenant, made for this very butler", "ada", { ...ada, tenant: "elsewhere" }, request],
+    ["that may not read all scopes, though the service's own may", "ada", ada, everywhere],
+  ] as const)("is not asked for a local token %s", async (_, name, who, what) => {
+    const before = asked.length;
+    expect(await owner.invoke(who, name, what)).toMatchObject({ ok: false, error: { code: "forbidden" } });
+    expect(asked).toHaveLength(before);
+  });
+
+  test("is asked for its own", async () => {
+    const before = asked.length;
+    expect(await owner.invoke(ada, "ada", request)).toMatchObject({ ok: true });
+    expect(await owner.invoke({ ...ada, butler: "*", admin: true }, "ada", everywhere)).toMatchObject({ ok: true });
+    expect(asked).toHaveLength(before + 2);
   });
 });
 
