@@ -1,5 +1,6 @@
 /** What a session starts with, gathered by the owner: the butler's own instructions and what is remembered for the prompt. */
 import { join } from "node:path";
+import { withoutPrivate } from "../domain/private.ts";
 import { clip } from "../domain/text.ts";
 import type { Outcome, ToolRequest } from "../tools/outcome.ts";
 import { readIfThere, reasonOf } from "./home.ts";
@@ -75,7 +76,7 @@ export async function prepareSession(
   try {
     const call = parts.call(butler.name, {
       tool: "memory_context",
-      input: { trigger_prompt: clip(prompt ?? "", PROMPT_LENGTH) },
+      input: { trigger_prompt: clip(withoutPrivate(prompt ?? "").text, PROMPT_LENGTH) },
       ...(project === undefined ? {} : { project }),
       ...(session === undefined ? {} : { session }),
       ...(now === undefined ? {} : { now }),

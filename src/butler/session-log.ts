@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../adapters/clock.ts";
+import { withoutPrivate } from "../domain/private.ts";
 import { redact } from "../domain/redact.ts";
 import type { Home } from "./home.ts";
 
@@ -68,7 +69,10 @@ export function noteSession(home: Home, event: SessionEvent): void {
 
 function kept(started: SessionStarted): SessionStarted {
   const { prompt } = started;
-  const flat = prompt === undefined ? undefined : redact(prompt.slice(0, PROMPT_READ)).text.replace(/\s+/g, " ").trim();
+  const flat =
+    prompt === undefined
+      ? undefined
+      : redact(withoutPrivate(prompt).text.slice(0, PROMPT_READ)).text.replace(/\s+/g, " ").trim();
   return { ...trimmed(started), ...(flat === undefined ? {} : { prompt: clip(flat, PROMPT_LENGTH) }) };
 }
 

@@ -25,6 +25,16 @@ export function isNod(prompt: string): boolean {
   return words.length > 0 && words.every((word) => NODS.has(word)) && NODDING.test(words.join(" "));
 }
 
+const COURTESY =
+  /^(?:you(?:'|’)?re (?:very |most )?welcome|you are (?:very |most )?welcome|no problem|any ?time|my pleasure|glad (?:to|i|that|it)|happy to help|(?:just )?let me know if|of course!?$|gern(?:e| geschehen)?\b|kein problem|freut mich|bitte(?: sehr| schön)?\b)/;
+const LONGEST_COURTESY = 200;
+
+/** What an agent answers to a nod when there is nothing left to do or to say. */
+export function isCourtesy(reply: string): boolean {
+  const text = reply.trim().toLowerCase();
+  return isNod(text) || (text.length <= LONGEST_COURTESY && COURTESY.test(text));
+}
+
 /** Not "no problem", and not an answer to a question of the agent. */
 const POLITE =
   /^(?:no|nope|nah|nein|nee)\b[,.!]?\s*(?:thanks|thank you|problem|worries|need|rush|hurry|danke|problem|not (?:yet|now)|noch nicht|(?:that's|it's|that is|it is|all) (?:fine|ok|okay|good|all|right|correct)|alles gut|passt)\b/;

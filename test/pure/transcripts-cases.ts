@@ -119,6 +119,45 @@ export const CASES: readonly (readonly [name: string, rows: readonly Row[], expe
     [PLAIN],
   ],
   [
+    "thanks, and the word that answers them, leave the answer as it was",
+    [ASK, DONE, claude.user("thanks"), claude.says("ok"), claude.user("great!"), claude.says("You're welcome!")],
+    [PLAIN],
+  ],
+  [
+    "what follows a nod is told beside what came before",
+    [
+      ASK,
+      claude.says("A stale lock file is in the way."),
+      claude.user("ok, go on"),
+      claude.says("Removed the lock file and renamed it."),
+    ],
+    [`${PLAIN.split("\n")[0]}\nAgent: A stale lock file is in the way.\nAgent: Removed the lock file and renamed it.`],
+  ],
+  ["a nod to what is not here, and a word in return", [claude.user("thanks"), claude.says("Happy to help.")], []],
+  [
+    "a nod to what is not here, and what was done then",
+    [claude.user("yes"), claude.uses("t1", "Bash", { command: "npm publish" }), claude.says("Published.")],
+    ["User: yes\nAgent: Published.\nDid: ran npm publish"],
+  ],
+  [
+    "private words with a dash",
+    [
+      claude.user("Call <private>a-b</private> and <private>[x-</private> now."),
+      claude.says("Called a-b, then [x- again."),
+    ],
+    ["User: Call and now.\nAgent: Called [private], then [private] again."],
+  ],
+  [
+    "private words where a command is cut",
+    [
+      claude.user("Tell them. <private>the launch code is nine</private>"),
+      claude.uses("t1", "Bash", { command: `mail ${"x".repeat(100)} the launch code is nine` }),
+      claude.result("t1", "mail: not found", { is_error: true }),
+      DONE,
+    ],
+    [`User: Tell them.\nAgent: Renamed it.\nFailed: Bash (ran mail ${"x".repeat(100)} [private]): mail: not found`],
+  ],
+  [
     "edits, writes and commands, each once, and no reading",
     [
       ASK,

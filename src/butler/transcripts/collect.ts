@@ -1,7 +1,7 @@
 /** Puts the steps of a transcript together to exchanges: each begins with a prompt and ends before the next. */
 import { exchangeText } from "../../domain/exchange.ts";
-import { hider, withoutPrivate } from "../../domain/private.ts";
-import { isCorrection, isNod } from "../../domain/prompt-kind.ts";
+import { hider, isTooMuch, withoutPrivate } from "../../domain/private.ts";
+import { isCorrection, isCourtesy, isNod } from "../../domain/prompt-kind.ts";
 import { redact } from "../../domain/redact.ts";
 import { clip } from "../../domain/text.ts";
 import type { Exchange } from "./read.ts";
@@ -13,6 +13,10 @@ interface Deed {
   readonly did: readonly string[];
 }
 
+interface Failure extends Deed {
+  readonly why: string;
+}
+
 interface Open {
   readonly key: string;
   readonly at: string;
@@ -22,9 +26,11 @@ interface Open {
   readonly user: string[];
   readonly hidden: string[];
   readonly decided: string[];
-  readonly failed: string[];
+  readonly failed: Failure[];
   readonly deeds: Map<string, Deed>;
   readonly tags: Set<string>;
+  /** Answers of the turns before, which only nods lie between. */
+  readonly answers: string[];
   said: { message: string; text: string };
   /** Something came of it. */
   active: boolean;
@@ -40,6 +46,12 @@ const COMMAND = 120;
 const FAILURE = 200;
 /** What is read of a command or a name before it is redacted and cut. */
 const RAW = 4_000;
+/** And of one message, and of what a person adds on the way: more than an exchange reads. */
+const SAID = 64_000;
+const MOST_ADDED = 40;
+const MOST_ANSWERS = 3;
+/** Of each of several answers; one alone has what an exchange has room for. */
+const ANSWER = 350;
 
 export interface Collecting {
   /** The exchange that is over because of this step. */
@@ -48,8 +60,26 @@ export interface Collecting {
   last(): Exchange | undefined;
 }
 
-export function collecting(fallbackTime: string): Collecting {
+/** `spoiled`: an exchange could not be made out and is left out, together with whatever was said until the next prompt. */
+export function collecting(fallbackTime: string, spoiled: () => void = () => undefined): Collecting {
   let open: Open | undefined;
+
+  /** One that cannot be told never stands in the way of the next. */
+  function told(exchange: Open | undefined): Exchange | undefined {
+    try {
+      return finished(exchange);
+    } catch {
+      // Not even the reason is told on: it may quote what is private.
+      spoiled();
+      return undefined;
+    }
+  }
+
+  function muted(end: number): Exchange | undefined {
+    const before = told(open);
+    open = opened("", fallbackTime, "", true, end);
+    return before;
+  }
 
   function begin(step: Extract<Step, { kind: "prompt" }>, end: number): Exchange | undefined {
     if (open !== undefined && isSame(open, step)) {
@@ -58,10 +88,11 @@ export function collecting(fallbackTime: string): Collecting {
     }
     const { text, hidden } = withoutPrivate(step.text);
     if (open !== undefined && hidden.length === 0 && isNod(text)) {
+      answered(open);
       open.end = end;
       return undefined;
     }
-    const before = finished(open);
+    const before = told(open);
     open = opened(step.key, step.at ?? fallbackTime, step.text, text === "", end);
     open.user.push(text);
     open.hidden.push(...hidden);
@@ -71,25 +102,42 @@ export function collecting(fallbackTime: string): Collecting {
 
   return {
     add(step, end) {
-      if (step.kind === "prompt") return begin(step, end);
-      if (step.kind === "command") {
-        const before = finished(open);
+      try {
+        if (step.kind === "prompt") return begin(step, end);
+        if (step.kind === "command") return muted(end);
+        if (open === undefined) return undefined;
+        open.end = end;
+        note(open, step);
+        return undefined;
+      } catch {
+        // Which words of it are private is not known, so that an answer to it cannot be told either.
+        spoiled();
         open = opened("", fallbackTime, "", true, end);
-        return before;
+        return undefined;
       }
-      if (open === undefined) return undefined;
-      open.end = end;
-      note(open, step);
-      return undefined;
     },
-    last: () => finished(open),
+    last: () => told(open),
   };
 }
 
 const opened = (key: string, at: string, prompt: string, muted: boolean, end: number): Open => ({
   ...{ key, at, prompt, muted, user: [], hidden: [], decided: [], failed: [], deeds: new Map(), tags: new Set() },
-  ...{ said: { message: "", text: "" }, active: false, end },
+  ...{ answers: [], said: { message: "", text: "" }, active: false, end },
 });
+
+/**
+ * A nod ends a turn. What the next one says is told beside it: thanks are answered with a word, and that word is not what came of the
+ * exchange. A question that the nod was the answer to is not needed any more.
+ */
+function answered(open: Open): void {
+  const { text } = open.said;
+  const last = open.answers.at(-1);
+  open.said = { message: "", text: "" };
+  if (text === "" || text === last || (last !== undefined && isCourtesy(text))) return;
+  if (last?.endsWith("?")) open.answers.pop();
+  open.answers.push(text);
+  if (open.answers.length > MOST_ANSWERS) open.answers.shift();
+}
 
 /** One prompt may be recorded twice, one after the other, in slightly different words. */
 function isSame({ prompt, active }: Open, { text, echo }: Extract<Step, { kind: "prompt" }>): boolean {
@@ -101,8 +149,8 @@ function note(open: Open, step: Exclude<Step, { kind: "prompt" | "command" }>): 
     case "told":
     case "decided": {
       const { text, hidden } = withoutPrivate(spoken(step.text));
-      open.hidden.push(...hidden);
-      if (text === "") return;
+      if (!isTooMuch(open.hidden)) open.hidden.push(...hidden);
+      if (text === "" || open.user.length + open.decided.length > MOST_ADDED) return;
       if (step.kind === "told") open.user.push(text);
       else open.decided.push(text);
       open.tags.add(step.kind === "told" ? "correction" : "decision");
@@ -112,7 +160,7 @@ function note(open: Open, step: Exclude<Step, { kind: "prompt" | "command" }>): 
       const { text } = withoutPrivate(spoken(step.text));
       if (text === "") return;
       const before = open.said.message === step.message ? `${open.said.text}\n` : "";
-      open.said = { message: step.message, text: before + text };
+      open.said = { message: step.message, text: (before + text).slice(0, SAID) };
       break;
     }
     case "tool":
@@ -124,9 +172,7 @@ function note(open: Open, step: Exclude<Step, { kind: "prompt" | "command" }>): 
       // Without its call it was a tool of ours, or the call was lost.
       if (deed === undefined) return;
       open.tags.add("failure");
-      const what = deed.did.map((did) => clip(did, COMMAND)).join(", ");
-      const where = what === "" ? deed.tool : `${deed.tool} (${what})`;
-      if (open.failed.length < MOST_FAILURES) open.failed.push(`${where}: ${step.why.slice(0, RAW)}`);
+      if (open.failed.length < MOST_FAILURES) open.failed.push({ ...deed, why: step.why.slice(0, RAW) });
       break;
     }
     case "refused":
@@ -153,20 +199,30 @@ function forgetOne(deeds: Map<string, Deed>): void {
 
 /** Undefined when nothing came of it, or nothing of it may be kept. */
 function finished(open: Open | undefined): Exchange | undefined {
-  if (open === undefined || open.muted) return undefined;
-  const { user, decided, failed, deeds, said, key, at, end } = open;
+  if (open === undefined || open.muted || isTooMuch(open.hidden)) return undefined;
+  answered(open);
+  const { user, decided, failed, deeds, answers, key, at, end } = open;
   const hide = hider(open.hidden);
   const safe = (text: string, chars: number) => clip(redact(hide(text)).text.replace(/\s+/g, " ").trim(), chars);
   const did = [...new Set([...deeds.values()].flatMap((deed) => deed.did.map((one) => safe(one, COMMAND + 4))))];
   const parts = {
     user: user.map(hide),
-    agent: said.text === "" ? [] : [hide(said.text)],
+    agent: answers.length > 1 ? answers.map((text) => safe(text, ANSWER)) : answers.map(hide),
     did: did.slice(0, MOST_SHOWN),
-    failed: [...new Set(failed.map((one) => safe(one, FAILURE)))],
+    failed: [...new Set(failed.map((one) => safe(failureText(one, safe), FAILURE)))],
     decided: decided.map(hide),
   };
-  if (parts.agent.length + parts.did.length + parts.failed.length + parts.decided.length === 0) return undefined;
+  const deedsAndDecisions = parts.did.length + parts.failed.length + parts.decided.length;
+  if (parts.agent.length + deedsAndDecisions === 0) return undefined;
+  // A nod to what was stored before, and a word in return.
+  if (deedsAndDecisions === 0 && user.every(isNod) && answers.every(isCourtesy)) return undefined;
   const tags = [...open.tags].map((tag) => safe(tag, 64)).filter((tag) => tag !== "");
   const content = exchangeText(parts);
   return content === "" ? undefined : { key, at, content, tags: [...new Set(tags)], next: end };
+}
+
+/** Private words are taken out before it is cut: half of them would not be known for what they are. */
+function failureText({ tool, did, why }: Failure, safe: (text: string, chars: number) => string): string {
+  const what = did.map((one) => safe(one, COMMAND)).join(", ");
+  return `${what === "" ? tool : `${tool} (${what})`}: ${why}`;
 }

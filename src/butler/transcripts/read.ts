@@ -5,6 +5,7 @@ import { claudeCode, isClaudeLine } from "./claude-code.ts";
 import { codex, isCodexLine } from "./codex.ts";
 import { collecting } from "./collect.ts";
 import { type Json, jsonOf, linesOf, objectIn, textIn, timeIn } from "./lines.ts";
+import type { Dialect, Step } from "./step.ts";
 
 export const TRANSCRIPT_AGENTS = ["claude-code", "codex"] as const;
 export type TranscriptAgent = (typeof TRANSCRIPT_AGENTS)[number];
@@ -28,6 +29,8 @@ export interface ReadOptions {
   /** The turn is over: the last exchange is complete. */
   readonly final: boolean;
   readonly signal?: AbortSignal;
+  /** Called for each exchange that cannot be made out: it is left out, and the others are read. */
+  spoiled?(): void;
 }
 
 export interface TranscriptHead {
@@ -44,17 +47,26 @@ export async function* readExchanges(options: ReadOptions): AsyncGenerator<Excha
   if (head === undefined || (await isOfSubagent(agent, path))) return;
   const dialect = agent === "codex" ? codex(head.folder) : claudeCode(head.folder);
   const wanted = agent === "codex" ? isCodexLine : isClaudeLine;
-  const collected = collecting(head.started ?? (await stat(path)).mtime.toISOString());
+  const collected = collecting(head.started ?? (await stat(path)).mtime.toISOString(), options.spoiled);
   for await (const line of linesOf({ path, wanted, signal, ...(from === undefined ? {} : { from }) })) {
     const json = jsonOf(line.text);
     if (json === undefined) continue;
-    for (const step of dialect(json, line.start)) {
+    for (const step of stepsOf(dialect, json, line.start)) {
       const over = collected.add(step, line.end);
       if (over !== undefined) yield over;
     }
   }
   const last = final && !signal?.aborted ? collected.last() : undefined;
   if (last !== undefined) yield last;
+}
+
+/** A line that its reader stumbles over says nothing, and what follows it is nobody's answer. */
+function stepsOf(dialect: Dialect, line: Json, place: number): readonly Step[] {
+  try {
+    return dialect(line, place);
+  } catch {
+    return [{ kind: "command" }];
+  }
 }
 
 const HEAD_LINES = 200;

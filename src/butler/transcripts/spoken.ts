@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { exchangeText } from "../../domain/exchange.ts";
 import { withoutOwnBlock } from "../../domain/own-block.ts";
-import { hider, withoutPrivate } from "../../domain/private.ts";
+import { hider, isTooMuch, withoutPrivate } from "../../domain/private.ts";
 import type { Exchange } from "./read.ts";
 
 /** A prompt without what is private, and not longer than what an exchange looks at. */
@@ -16,14 +16,11 @@ export interface Asked {
 const LONGEST = 20_000;
 /** Of an answer this much is looked at. What is cut off inside of something private is private to its end. */
 const REPLY = 64_000;
-/** More private words than can be looked for in an answer. */
-const MOST_HIDDEN = 64_000;
 
 /** Undefined when nothing of it may be kept. */
 export function askedOf(prompt: string): Asked | undefined {
   const { text, hidden } = withoutPrivate(withoutOwnBlock(prompt));
-  const secret = hidden.reduce((sum, one) => sum + one.length, 0);
-  return text === "" || secret > MOST_HIDDEN ? undefined : { text: text.slice(0, LONGEST), hidden };
+  return text === "" || isTooMuch(hidden) ? undefined : { text: text.slice(0, LONGEST), hidden };
 }
 
 /** Undefined when nothing is left that may be kept. */
