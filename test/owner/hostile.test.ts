@@ -1,0 +1,272 @@
+/**
+ * Other people's tokens at every door: two tenants with four kinds of token each, a neighbour in the same tenant, and an agent on
+ * the local socket try to read and change what is not theirs. Nothing foreign comes back, and no foreign row changes.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterAll, describe, expect, inject, test, vi } from "vitest";
+import { openPglite } from "../../src/adapters/db/pglite.ts";
+import type { Db } from "../../src/adapters/db/port.ts";
+import { openPostgres } from "../../src/adapters/db/postgres.ts";
+import { homeAt } from "../../src/butler/home.ts";
+import { attempt, type Clients, dice, UNKNOWN } from "../support/hostile/attempts.ts";
+import {
+  type Answer,
+  type Attacker,
+  bearer,
+  makeTokens,
+  maySee,
+  overPort,
+  plant,
+  send,
+  TENANTS,
+  type Tenant,
+  type World,
+} from "../support/hostile/world.ts";
+import { butler, cleanUp, emptyHome, up, type Variables } from "../support/owner-processes.ts";
+import { transcript } from "../support/transcript.ts";
+
+const LONG = 600_000;
+const OWN = "ada";
+const SHARED = "shared";
+const url = inject("postgresUrl");
+
+afterAll(async () => {
+  await cleanUp();
+  if (url === undefined) return;
+  const db = await openPostgres({ url, max: 1 });
+  for (const name of [OWN, SHARED]) await db.exec(`drop database if exists "butler_${name}" with (force)`);
+  await db.close();
+}, LONG);
+
+interface Lane {
+  readonly databaseUrl: string | undefined;
+  /** Calls of each group of attackers. */
+  readonly calls: { readonly tenant: number; readonly neighbour: number; readonly local: number };
+  open(home: string, name: string): Promise<Db>;
+}
+
+const LANES: Readonly<Record<string, Lane>> = {
+  PGlite: {
+    databaseUrl: undefined,
+    calls: { tenant: 850, neighbour: 200, local: 200 },
+    open: (home, name) => openPglite({ dir: homeAt(home).store(name) }),
+  },
+  PostgreSQL: {
+    databaseUrl: url,
+    calls: { tenant: 250, neighbour: 100, local: 60 },
+    open: (_, name) => {
+      const place = new URL(url ?? "");
+      place.pathname = `/butler_${name}`;
+      return openPostgres({ url: place.href, max: 1 });
+    },
+  },
+};
+
+/** Everything that is kept for a tenant. */
+const TABLES = [
+  "consolidation_runs",
+  "episode_references",
+  "episodes",
+  "facts",
+  "idempotency_keys",
+  "memory_events",
+  "memory_links",
+  "rule_applications",
+  "rules",
+];
+
+type Rows = Readonly<Record<string, readonly string[]>>;
+
+async function rowsOf(db: Db, tenant: Tenant): Promise<Rows> {
+  const kept: Record<string, string[]> = {};
+  for (const table of TABLES) {
+    const rows = await db.query<{ row: string }>(
+      `select to_jsonb(t)::text as row from ${table} t where tenant_id = $1 order by 1`,
+      [tenant],
+    );
+    kept[table] = rows.map(({ row }) => row);
+  }
+  return kept;
+}
+
+/** Rows of these tables that lie in a scope, without what counts over all of a tenant. */
+const inScope = (rows: Rows, scope: string): string[] =>
+  ["episodes", "facts", "rules"].flatMap((table) =>
+    (rows[table] ?? []).filter((row) => {
+      const read = JSON.parse(row) as { scope?: string; butler?: string };
+      return (read.scope ?? read.butler)?.split("/", 1)[0] === scope;
+    }),
+  );
+
+describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseUrl, calls, open }) => {
+  test.skipIf(lane === "PostgreSQL" && url === undefined)(
+    "get and change nothing foreign",
+    { timeout: LONG },
+    async () => {
+      const home = emptyHome();
+      const roster = join(home, "roster");
+      for (const [name, role] of [
+        [OWN, ""],
+        [SHARED, 'role = "memory"\n'],
+      ] as const) {
+        mkdirSync(join(roster, name), { recursive: true });
+        writeFileSync(join(roster, name, "butler.toml"), `[butler]\nname = "${name}"\n${role}\n[modules.memory]\n`);
+      }
+      const variables: Variables = {
+        BUTLER_ROSTER: roster,
+        // Nothing is due while the clock stands still: what changes, a call has changed.
+        BUTLER_NOW: "2031-05-05T12:00:00Z",
+        ...(databaseUrl === undefined ? {} : { BUTLER_DATABASE_URL: databaseUrl }),
+      };
+      const tokens = await makeTokens(home, variables);
+      const fileWord = "wqfilezx";
+      const said = transcript(join(home, "mine.jsonl"), "evening", join(home, "project"));
+      said.user(`Please note that the harbour gate code is violet thunder, says ${fileWord}`);
+      said.agent("Noted.");
+
+      let house = await up(home, [], variables);
+      const base = { address: house.address, socket: homeAt(home).socket, places: [OWN, SHARED] as const };
+      const planted = await plant(base, tokens);
+      let world: World = { ...base, attackers: tokens, planted, transcript: { path: said.path, word: fileWord } };
+
+      const clients = new Map<string, Promise<Client>>();
+      const clientOf: Clients = (who, place) => {
+        const key = `${world.address} ${who.name} ${place}`;
+        const known = clients.get(key) ?? connect(world.address, who, place);
+        clients.set(key, known);
+        return known;
+      };
+
+      /** Stops, looks at the rows of these tenants, and starts again. */
+      async function look(tenants: readonly Tenant[]): Promise<Map<string, Rows>> {
+        const ends = await Promise.allSettled(clients.values());
+        clients.clear();
+        for (const end of ends) if (end.status === "fulfilled") await end.value.close();
+        await butler(home, ["stop"], variables);
+        const seen = new Map<string, Rows>();
+        for (const place of [OWN, SHARED]) {
+          const db = await open(home, place);
+          for (const tenant of tenants) seen.set(`${place}: ${tenant}`, await rowsOf(db, tenant));
+          await db.close();
+        }
+        house = await up(home, [], variables);
+        world = { ...world, address: house.address };
+        return seen;
+      }
+
+      const leaks: string[] = [];
+      const answers = { rest: 0, mcp: 0, hook: 0, socket: 0 };
+      let allowed = 0;
+      async function attack(seed: number, who: readonly Attacker[], n: number): Promise<void> {
+        const d = dice(seed);
+        const attempts = Array.from({ length: n }, () => {
+          const caller = d.one(who);
+          return { caller, ...attempt(d, world, caller, clientOf) };
+        });
+        const four = [0, 1, 2, 3].map(async (first) => {
+          for (let at = first; at < attempts.length; at += 4) {
+            const one = attempts[at];
+            if (one === undefined) break;
+            check(one.caller, one.project, `${one.caller.name} ${one.door} ${one.words}`, await one.run());
+            answers[one.door] += 1;
+          }
+        });
+        await Promise.all(four);
+      }
+      function check(who: Attacker, project: string | undefined, words: string, { status, text }: Answer): void {
+        if (status < 400) allowed += 1;
+        if (status >= 500 && status !== 503) leaks.push(`status ${status}: ${words} → ${text.slice(0, 300)}`);
+        for (const one of world.planted)
+          if (text.includes(one.word) && !maySee(who, project, one))
+            leaks.push(`${one.tenant}, ${one.scope} (${one.type}): ${words} → ${text.slice(0, 300)}`);
+        // The transcript of this machine's user is nobody's who comes with a token.
+        if (who.token !== undefined && text.includes(fileWord))
+          leaks.push(`transcript: ${words} → ${text.slice(0, 300)}`);
+      }
+      /** What hooks left to be taken in has been, once a word that came after it is found. */
+      async function settled(tenant: Tenant): Promise<void> {
+        const who = tokens.find(({ name }) => name === `${tenant}-one-butler`);
+        const headers = bearer(who?.token ?? "");
+        const word = `settled${tenant}${answers.hook}`;
+        const body = {
+          session_id: `last-${word}`,
+          cwd: "/",
+          prompt: `Tell me about ${word} please`,
+          prompt_response: `${word} it is.`,
+        };
+        const told = await send(overPort(world), { path: `/hooks/gemini/AfterAgent?butler=${SHARED}`, body, headers });
+        expect([200, 204], told.text).toContain(told.status);
+        await vi.waitFor(
+          async () => {
+            const path = `/api/butlers/${SHARED}/tools/memory_search`;
+            const body = { query: word, mode: "keyword", scope: "*" };
+            const found = await send(overPort(world), { path, body, headers: adminOf(tenant) });
+            expect(found.text).toContain(word);
+          },
+          { timeout: 60_000, interval: 250 },
+        );
+      }
+      const adminOf = (tenant: Tenant) =>
+        bearer(tokens.find(({ name }) => name === `${tenant}-every-butler-admin`)?.token ?? "");
+
+      // Each tenant's four tokens against everybody else.
+      for (const [nth, tenant] of TENANTS.entries()) {
+        const others = (["north", "south", "default"] as const).filter((one) => one !== tenant);
+        const before = await look(others);
+        const who = tokens.filter((one) => one.tenant === tenant && !one.name.endsWith("neighbour"));
+        await attack(1_000 + nth, who, calls.tenant);
+        await settled(tenant);
+        expect(leaks.slice(0, 5)).toEqual([]);
+        expect(await look(others)).toEqual(before);
+      }
+
+      // One butler without rights against another of the same tenant.
+      const neighbour = async (): Promise<string[]> => {
+        const seen = await look(["north"]);
+        return [...seen.values()].flatMap((rows) => inScope(rows, "bob"));
+      };
+      const before = await neighbour();
+      expect(before.length).toBeGreaterThan(0);
+      await attack(
+        2_000,
+        tokens.filter(({ name }) => name === "north-one-butler"),
+        calls.neighbour,
+      );
+      await settled("north");
+      expect(leaks.slice(0, 5)).toEqual([]);
+      expect(await neighbour()).toEqual(before);
+
+      // An agent on the socket against both tenants of tokens.
+      const foreign = await look(TENANTS);
+      const local: Attacker = { name: "local", tenant: "default", butler: OWN, admin: false, token: undefined };
+      await attack(3_000, [local], calls.local);
+      expect(leaks.slice(0, 5)).toEqual([]);
+      expect(await look(TENANTS)).toEqual(foreign);
+
+      for (const headers of UNKNOWN)
+        for (const path of [
+          `/api/butlers/${SHARED}/tools/memory_stats`,
+          `/hooks/gemini/AfterAgent?butler=${SHARED}`,
+          `/butlers/${SHARED}/mcp`,
+        ])
+          expect((await send(overPort(world), { path, body: {}, headers })).status, path).toBe(401);
+
+      // Attempts that are all refused for their form would show nothing.
+      const total = answers.rest + answers.mcp + answers.hook + answers.socket;
+      expect(total).toBe(calls.tenant * TENANTS.length + calls.neighbour + calls.local);
+      expect(allowed).toBeGreaterThan(total / 4);
+      for (const door of ["rest", "mcp", "hook", "socket"] as const) expect(answers[door], door).toBeGreaterThan(50);
+    },
+  );
+});
+
+async function connect(address: string, who: Attacker, place: string): Promise<Client> {
+  const client = new Client({ name: "hostile", version: "1" });
+  const requestInit = { headers: bearer(who.token ?? "") };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${address}/butlers/${place}/mcp?tools=full`), { requestInit }),
+  );
+  return client;
+}
