@@ -1,11 +1,15 @@
 /** What consolidation knows, and the changes that it can come to. */
 import type { Permanence } from "./decay.ts";
-import { bestTrust, type Trust } from "./trust.ts";
+import { doubted } from "./doubt.ts";
+import { lexemes } from "./lexemes.ts";
+import { bestTrust, isWeaker, leastTrust, type Trust } from "./trust.ts";
 
-/** An episode of the batch. */
+/** An episode of the batch, or one turn of it. */
 export interface Witness {
   readonly label: string;
   readonly id: string;
+  /** Its own words. */
+  readonly text: string;
   readonly trust: Trust;
   readonly occurred_at: Date;
 }
@@ -87,10 +91,16 @@ interface NewFact extends Cited {
 export type Change =
   | (NewFact & { readonly kind: "create_fact"; readonly contradicts: readonly Lowered[] })
   | (NewFact & { readonly kind: "supersede_fact"; readonly replaced: readonly string[] })
-  | (Cited & { readonly kind: "confirm_fact"; readonly id: string })
+  | (Cited & Confirmed & { readonly kind: "confirm_fact" })
   | (Cited & { readonly kind: "contradict_fact"; readonly lowered: Lowered; readonly claim: string })
   | (Cited & { readonly kind: "create_rule"; readonly rule: RuleDraft; readonly contradicts: readonly Lowered[] })
-  | (Cited & { readonly kind: "confirm_rule"; readonly id: string });
+  | (Cited & Confirmed & { readonly kind: "confirm_rule" });
+
+/** `trust` is the highest of those who say so. */
+interface Confirmed {
+  readonly id: string;
+  readonly trust: Trust;
+}
 
 export interface Lowered {
   readonly id: string;
@@ -123,14 +133,12 @@ export interface Decision {
   readonly dropped: readonly Dropped[];
 }
 
-/** What a contradiction leaves of a confidence: from certainty, four of them take a fact below the threshold of retrieval. */
-export const CONTRADICTED = 0.6;
 /** From this cosine on, sentences that agree say the same thing. */
 export const ALIKE = 0.88;
 
-export const lower = ({ id, confidence }: { id: string; confidence: number }): Lowered => ({
-  id,
-  confidence: confidence * CONTRADICTED,
+export const lower = (known: KnownFact | KnownRule, by: Trust): Lowered => ({
+  id: known.id,
+  confidence: doubted(known.confidence, isWeaker(by, known.trust)),
 });
 /** Of one moment, the one that was stored last: the ids of episodes are in that order. */
 export const inOrder = (a: Witness, b: Witness): number =>
@@ -138,4 +146,22 @@ export const inOrder = (a: Witness, b: Witness): number =>
 export const lastOf = (witnesses: readonly Witness[]): Witness | undefined => witnesses.toSorted(inOrder).at(-1);
 /** Several turns of one exchange are one episode. */
 export const idsOf = (witnesses: readonly Witness[]): string[] => [...new Set(witnesses.map(({ id }) => id))];
-export const trustOf = (witnesses: readonly Witness[]): Trust => bestTrust(witnesses.map(({ trust }) => trust));
+
+/** Most of what is claimed must stand in the words of whoever is said to have said it. */
+const BORNE = 0.6;
+
+/**
+ * Whose word a claim is. Who asks "which town is on file?" is cited together with the tool that answers, but did not say it: of
+ * several who are cited, those count in whose own words the claim stands. When it stands in nobody's, the least of them counts.
+ */
+export function trustOf(claim: string, witnesses: readonly Witness[]): Trust {
+  const trusts = witnesses.map(({ trust }) => trust);
+  if (new Set(trusts).size < 2) return bestTrust(trusts);
+  const words = new Set(lexemes(claim));
+  const bears = ({ text }: Witness) => {
+    const said = new Set(lexemes(text));
+    return [...words].filter((word) => said.has(word)).length >= BORNE * words.size;
+  };
+  const bearing = witnesses.filter(bears);
+  return bearing.length > 0 ? bestTrust(bearing.map(({ trust }) => trust)) : leastTrust(trusts);
+}

@@ -5,7 +5,6 @@ import {
   ALIKE,
   type Batch,
   type Change,
-  CONTRADICTED,
   type DropReason,
   type FactDraft,
   idsOf,
@@ -18,10 +17,11 @@ import {
 } from "./consolidation-change.ts";
 import { confirmations } from "./consolidation-confirm.ts";
 import { DAY_MS } from "./decay.ts";
+import { doubted } from "./doubt.ts";
 import { subjectOf } from "./person.ts";
 import { GLOBAL_SCOPE } from "./scope.ts";
 import { normaliseKey, sameMeaning } from "./text.ts";
-import { MOST_CONFIDENT, type Trust, trustRank } from "./trust.ts";
+import { isWeaker, MOST_CONFIDENT, trustRank } from "./trust.ts";
 
 const keyed = <F extends { readonly subject: string; readonly predicate: string }>(fact: F): F => ({
   ...fact,
@@ -53,7 +53,7 @@ export function factBook(known: Known, batch: Batch) {
   const isOver = ({ valid_to }: { valid_to: Date | null }) => valid_to !== null && valid_to <= batch.now;
 
   function draftOf(learned: LearnedFact, witnesses: readonly Witness[]): FactDraft {
-    const trust = trustOf(witnesses);
+    const trust = trustOf(learned.content, witnesses);
     return {
       subject: subjectOf(learned.subject) === "user" ? "user" : learned.subject,
       predicate: learned.predicate,
@@ -85,15 +85,15 @@ export function factBook(known: Known, batch: Batch) {
       return confirmed.add(holder, nth, witnesses);
 
     const before = fresh.get(mine);
-    if (before !== undefined && trustRank(draft.trust) < trustRank(before.draft.trust)) {
+    if (before !== undefined && isWeaker(draft.trust, before.draft.trust)) {
       const disputers = [...new Set([...before.disputers, ...idsOf(witnesses)])];
       if (!saysSame(draft.content, before.draft.content)) fresh.set(mine, { ...before, disputers });
       return "echo";
     }
     const old = alive().filter((fact) => fact === holder || fact === told.supersedes);
     if (old.some((fact) => !isOver(fact) && isOlder(witnesses, fact))) return "outdated";
-    const stronger = old.find((fact) => trustRank(fact.trust) > trustRank(draft.trust) && !isOver(fact));
-    if (stronger !== undefined) return dispute(stronger, draft.content, nth, witnesses);
+    const stronger = old.find((fact) => isWeaker(draft.trust, confirmed.trustOf(fact)) && !isOver(fact));
+    if (stronger !== undefined) return dispute(stronger, draft, nth, witnesses);
     for (const { id } of old) replace(id);
     const rival = told.contradicts;
     const item: Fresh = {
@@ -145,7 +145,8 @@ export function factBook(known: Known, batch: Batch) {
     for (const [key, item] of fresh) {
       if (item.replaced.length === 0) continue;
       const twin = knownTwin(item);
-      const stays = twin === undefined || isStronger(twin, item.draft) || isOlder(cited(item), twin);
+      const stays =
+        twin === undefined || isWeaker(item.draft.trust, confirmed.trustOf(twin)) || isOlder(cited(item), twin);
       const gone = stays || twin.scope !== item.draft.scope ? [] : [twin.id];
       for (const id of gone) replace(id);
       settled.set(key, { ...item, replaced: [...item.replaced, ...gone] });
@@ -170,19 +171,30 @@ export function factBook(known: Known, batch: Batch) {
     if (twin !== undefined) return confirmed.add(twin, item.nth, cited(item));
     const [key, other] = [...settled].find(([, one]) => isTwin(item.draft, one.draft)) ?? [];
     if (key === undefined || other === undefined) return "new";
-    if (isStronger(other.draft, item.draft)) return "echo";
+    if (isWeaker(item.draft.trust, other.draft.trust)) return "echo";
     settled.set(key, { ...other, episodes: [...new Set([...other.episodes, ...item.episodes])] });
     return "repeated";
   }
 
   /** Nobody is silently believed against a better source: the doubt is kept, with those who raised it. */
-  function dispute(fact: KnownFact, claim: string, nth: number, witnesses: readonly Witness[]): DropReason | undefined {
+  function dispute(
+    fact: KnownFact,
+    { content: claim, trust }: FactDraft,
+    nth: number,
+    witnesses: readonly Witness[],
+  ): DropReason | undefined {
     if (saysSame(claim, fact.content)) return "echo";
     const episodes = idsOf(witnesses).filter((id) => !fact.disputers.has(id));
     if (episodes.length === 0) return "unchanged";
     const before = disputes.get(fact.id);
     const all = [...new Set([...(before?.episodes ?? []), ...episodes])];
-    disputes.set(fact.id, { kind: "contradict_fact", lowered: lower(fact), claim, nth, episodes: all });
+    disputes.set(fact.id, {
+      kind: "contradict_fact",
+      lowered: lower({ ...fact, trust: confirmed.trustOf(fact) }, trust),
+      claim,
+      nth,
+      episodes: all,
+    });
     return before === undefined ? undefined : "repeated";
   }
 
@@ -197,9 +209,11 @@ export function factBook(known: Known, batch: Batch) {
     label === null ? undefined : (byLabel.get(label) ?? null);
 
   function changeOf({ draft, nth, episodes, disputers, ...against }: Fresh): Change {
-    const contradicts = against.contradicts.filter(({ id }) => !replaced.has(id)).map(lower);
-    const doubted = disputers.length > 0 || (contradicts.length > 0 && against.replaced.length === 0);
-    const fact = doubted ? { ...draft, confidence: draft.confidence * CONTRADICTED } : draft;
+    const contradicts = against.contradicts
+      .filter(({ id }) => !replaced.has(id))
+      .map((fact) => lower(fact, draft.trust));
+    const isDoubted = disputers.length > 0 || (contradicts.length > 0 && against.replaced.length === 0);
+    const fact = isDoubted ? { ...draft, confidence: doubted(draft.confidence, false) } : draft;
     const cited = { fact, nth, episodes, disputers };
     return against.replaced.length > 0
       ? { kind: "supersede_fact", ...cited, replaced: against.replaced }
@@ -223,9 +237,6 @@ const endOf = (day: string): Date | null => (day === "9999-12-31" ? null : new D
 
 const endsBeforeItBegins = ({ valid_from, valid_to }: FactDraft): boolean =>
   valid_from !== null && valid_to !== null && valid_to <= valid_from;
-
-const isStronger = (a: { readonly trust: Trust }, b: { readonly trust: Trust }): boolean =>
-  trustRank(a.trust) > trustRank(b.trust);
 
 /** Whether the fact has been heard of since these spoke, or from the last of them itself. */
 function isOlder(witnesses: readonly Witness[], fact: KnownFact): boolean {

@@ -16,7 +16,7 @@ import {
 import { confirmations } from "./consolidation-confirm.ts";
 import { GLOBAL_SCOPE } from "./scope.ts";
 import { contentKey } from "./text.ts";
-import { trustRank } from "./trust.ts";
+import { isWeaker } from "./trust.ts";
 
 export function ruleBook(known: Known, batch: Batch) {
   const byLabel = new Map(known.rules.flatMap((rule) => (rule.label === undefined ? [] : [[rule.label, rule]])));
@@ -24,14 +24,14 @@ export function ruleBook(known: Known, batch: Batch) {
   const confirmed = confirmations("confirm_rule");
 
   function learn(learned: LearnedRule, nth: number, witnesses: readonly Witness[]): DropReason | undefined {
-    const trust = trustOf(witnesses);
+    const trust = trustOf(learned.content, witnesses);
     if (trust === "tool") return "tool_rule";
     const scope = learned.scope === "own" ? batch.butler : GLOBAL_SCOPE;
     const seen = [scope, ...(scope === GLOBAL_SCOPE ? [] : [GLOBAL_SCOPE])].flatMap((of) =>
       known.rules.filter((rule) => rule.scope === of),
     );
     const opposed = seen.filter((rule) => agreement(learned.content, rule.content) === "opposite");
-    if (opposed.some((rule) => trustRank(rule.trust) > trustRank(trust))) return "echo";
+    if (opposed.some((rule) => isWeaker(trust, confirmed.trustOf(rule)))) return "echo";
     const alike = (rule: KnownRule) =>
       contentKey(rule.content) === contentKey(learned.content) || known.likeness("rule", nth, rule.id) >= ALIKE;
     const twin = seen.find((rule) => alike(rule) && saysSame(learned.content, rule.content));
@@ -45,7 +45,13 @@ export function ruleBook(known: Known, batch: Batch) {
       return "repeated";
     }
     const rule = { content: learned.content, scope, tags: learned.tags, trust };
-    fresh.push({ kind: "create_rule", rule, nth, episodes: idsOf(witnesses), contradicts: opposed.map(lower) });
+    fresh.push({
+      kind: "create_rule",
+      rule,
+      nth,
+      episodes: idsOf(witnesses),
+      contradicts: opposed.map((rule) => lower(rule, trust)),
+    });
     return undefined;
   }
 

@@ -10,7 +10,7 @@ export interface Told {
   readonly importance?: number | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly metadata?: Record<string, unknown> | undefined;
-  /** What an agent tells through a tool is the agent's word. */
+  /** Of what it was made of. Left out: it is the word of whoever calls. */
   readonly trust?: Trust | undefined;
 }
 
@@ -25,7 +25,7 @@ export function birth(call: Call, redactor: Redactor, told: Told): Omit<SharedCo
     source: told.source,
     source_episode_id: told.source_episode_id ?? null,
     request_id: call.request?.request_id ?? null,
-    trust: told.trust ?? "agent",
+    trust: told.trust ?? caller.voice,
     created_at: now,
     reference_count: 0,
     last_referenced_at: null,

@@ -2,6 +2,7 @@
 import { effectiveConfidence } from "../domain/decay.ts";
 import { invalid } from "../domain/errors.ts";
 import { next } from "../domain/lifecycle.ts";
+import { vouched } from "../domain/trust.ts";
 import { changeFact } from "../store/facts.ts";
 import { changeRule, type Rule } from "../store/rules.ts";
 import { setVisibility } from "../store/vectors.ts";
@@ -28,7 +29,11 @@ export async function confirm(call: Call, input: ConfirmInput): Promise<ConfirmA
     const found = await findMemory(call, sql, input.id, input.type, true);
     if (found.type === "episode")
       throw invalid("id", "episodes are not confirmed, they are referenced; confirm a fact or a rule.");
-    const set = { validity: next(found.row.validity, "confirm"), last_confirmed_at: call.now };
+    const set = {
+      validity: next(found.row.validity, "confirm"),
+      last_confirmed_at: call.now,
+      trust: vouched(found.row.trust, call.caller.voice),
+    };
     if (found.type === "fact") await changeFact(sql, found.row.id, found.row.validity, set);
     else
       await changeRule(sql, found.row.id, found.row.validity, { ...set, validity: set.validity as Rule["validity"] });

@@ -6,7 +6,7 @@ import { conflict, notFound } from "../domain/errors.ts";
 import { batchOf, endRun, findRun, type Run, setInput } from "../store/consolidation.ts";
 import { informed } from "./consolidate.ts";
 import { beginAttempt, type Claimed, claim, materialOf } from "./consolidation-claim.ts";
-import { type Learned, learn } from "./consolidation-learn.ts";
+import { AGENT_PROVIDER, type Learned, learn } from "./consolidation-learn.ts";
 import type { Call } from "./memory.ts";
 
 const MOST_EPISODES = 25;
@@ -21,7 +21,7 @@ export interface Given {
 /** Undefined when nothing waits. */
 export async function giveBatch(call: Call, limit: number | undefined): Promise<Given | undefined> {
   const claimed = await claim(call, {
-    ...{ provider: "agent", model: call.caller.actor, maxChars: MAX_CHARS },
+    ...{ provider: AGENT_PROVIDER, model: call.caller.actor, maxChars: MAX_CHARS },
     maxEpisodes: Math.min(limit ?? MOST_EPISODES, MOST_EPISODES),
   });
   if (claimed === undefined) return undefined;
@@ -36,7 +36,7 @@ export async function giveBatch(call: Call, limit: number | undefined): Promise<
 export async function takeAnswer(call: Call, runId: string, answer: Answer): Promise<Learned> {
   const { memory, caller, now } = call;
   const run = await findRun(memory.db, caller.tenant, runId);
-  if (run === undefined || run.butler !== caller.butler || run.provider !== "agent")
+  if (run === undefined || run.butler !== caller.butler || run.provider !== AGENT_PROVIDER)
     throw notFound(`there is no batch ${runId} of yours; call memory_consolidate without run_id to be given one.`);
   if (run.state === "done") return told(run);
   if (run.state !== "running" || run.lease_until <= now)

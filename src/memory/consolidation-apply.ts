@@ -4,11 +4,13 @@ import type { Change, Lowered, RuleDraft } from "../domain/consolidation-change.
 import { integrity } from "../domain/errors.ts";
 import { next } from "../domain/lifecycle.ts";
 import type { MemoryType, Relation } from "../domain/memory-types.ts";
+import { isWeaker, type Trust, vouched } from "../domain/trust.ts";
 import { changeFact, type Fact, findFact, insertFact } from "../store/facts.ts";
 import { insertLinks, type Link } from "../store/links.ts";
 import { changeRule, findRule, insertRule, lockTwinRule, ruleJson } from "../store/rules.ts";
 import { setVisibility } from "../store/vectors.ts";
 import type { Embeddings } from "./consolidation-known.ts";
+import { doubtFact } from "./contradict-fact.ts";
 import { factText, file, shelfOf, visibleUntil } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
@@ -37,16 +39,16 @@ function apply(applying: Applying, change: Change): Promise<string> {
     case "supersede_fact":
       return storeFact(applying, change, change.replaced, []);
     case "confirm_fact":
-      return confirmFact(applying, change.id, change.episodes);
+      return confirmFact(applying, change);
     case "contradict_fact":
-      return doubtFact(applying, change.lowered, {
+      return doubt(applying, change.lowered.id, {
         links: change.episodes.map((id) => link(applying, ["episode", id], "contradicts", ["fact", change.lowered.id])),
         claim: change.claim,
       });
     case "create_rule":
       return storeRule(applying, change);
     case "confirm_rule":
-      return confirmRule(applying, change.id, change.episodes);
+      return confirmRule(applying, change);
   }
 }
 
@@ -105,15 +107,23 @@ async function storeFact(
     scope: row.scope,
     payload: { row, links, redactions: redactor.redactions, run },
   });
-  for (const lowered of contradicts) await doubtFact(applying, lowered, { by: row.id });
+  for (const lowered of contradicts)
+    await doubt(applying, lowered.id, { by: row.id }, { ...lowered, trust: row.trust });
   return row.id;
 }
 
-async function confirmFact(applying: Applying, id: string, episodes: readonly string[]): Promise<string> {
+async function confirmFact(
+  applying: Applying,
+  { id, episodes, trust }: Extract<Change, { kind: "confirm_fact" }>,
+): Promise<string> {
   const { call, writing, run } = applying;
   const fact = await findFact(writing.sql, call.caller.tenant, id, true);
   if (fact === undefined) throw integrity(`the fact ${id} that is to be confirmed is gone.`);
-  const set = { validity: next(fact.validity, "confirm"), last_confirmed_at: call.now };
+  const set = {
+    validity: next(fact.validity, "confirm"),
+    last_confirmed_at: call.now,
+    trust: vouched(fact.trust, trust),
+  };
   await changeFact(writing.sql, id, fact.validity, set);
   await setVisibility(writing.sql, id, visibleUntil(call.memory, { ...fact, ...set }, fact.valid_to));
   const links = episodes.map((episode) => link(applying, ["episode", episode], "supports", ["fact", id]));
@@ -123,21 +133,17 @@ async function confirmFact(applying: Applying, id: string, episodes: readonly st
   return id;
 }
 
-/** Believed less from now on. */
-async function doubtFact(
-  applying: Applying,
-  { id, confidence }: Lowered,
+/** `by`: the new fact's trust, and what an equal leaves of the old one. Without it, whoever contradicts is trusted less. */
+async function doubt(
+  { call, writing, run }: Applying,
+  id: string,
   why: { readonly links?: readonly Link[]; readonly claim?: string; readonly by?: string },
+  by?: Lowered & { readonly trust: Trust },
 ): Promise<string> {
-  const { call, writing, run } = applying;
   const fact = await findFact(writing.sql, call.caller.tenant, id, true);
   if (fact === undefined) throw integrity(`the fact ${id} that is contradicted is gone.`);
-  const set = { confidence };
-  await changeFact(writing.sql, id, fact.validity, set);
-  await setVisibility(writing.sql, id, visibleUntil(call.memory, { ...fact, ...set }, fact.valid_to));
-  await insertLinks(writing.sql, why.links ?? []);
-  const payload = { set, from: fact.validity, before: fact.confidence, ...why, run };
-  writing.tell({ type: "fact.contradicted", entity: { type: "fact", id }, scope: fact.scope, payload });
+  const confidence = by === undefined || isWeaker(by.trust, fact.trust) ? undefined : by.confidence;
+  await doubtFact(call, writing, fact, { ...why, run, confidence });
   return id;
 }
 
@@ -163,8 +169,8 @@ async function storeRule(
   const twin = await lockTwinRule(writing.sql, caller.tenant, row.scope, ruleKey(row.content));
   if (twin !== undefined) {
     if (twin.maturity === "anti_pattern") return twin.id;
-    await sayAgain(call, writing, twin, sk);
-    return confirmRule(applying, twin.id, change.episodes);
+    await sayAgain(call, writing, twin, sk, row.trust);
+    return confirmRule(applying, { id: twin.id, episodes: change.episodes, trust: row.trust });
   }
   await insertRule(writing.sql, row);
   const until = visibleUntil(memory, row);
@@ -185,23 +191,26 @@ async function storeRule(
   return row.id;
 }
 
-function confirmRule(applying: Applying, id: string, episodes: readonly string[]): Promise<string> {
+function confirmRule(
+  applying: Applying,
+  { id, episodes, trust }: Pick<Extract<Change, { kind: "confirm_rule" }>, "id" | "episodes" | "trust">,
+): Promise<string> {
   const links = episodes.map((episode) => link(applying, ["episode", episode], "supports", ["rule", id]));
-  return moveRule(applying, id, "confirmed", { last_confirmed_at: applying.call.now }, links);
+  return moveRule(applying, id, "confirmed", { last_confirmed_at: applying.call.now, trust }, links);
 }
 
 async function moveRule(
   applying: Applying,
   id: string,
   what: "confirmed" | "contradicted",
-  told: { readonly confidence: number } | { readonly last_confirmed_at: Date },
+  told: { readonly confidence: number } | { readonly last_confirmed_at: Date; readonly trust: Trust },
   links: readonly Link[],
 ): Promise<string> {
   const { call, writing, run } = applying;
   const rule = await findRule(writing.sql, call.caller.tenant, id, true);
   if (rule === undefined) throw integrity(`the rule ${id} is gone.`);
   const validity = what === "confirmed" ? (next(rule.validity, "confirm") as typeof rule.validity) : rule.validity;
-  const set = { ...told, validity };
+  const set = { ...told, validity, ...("trust" in told ? { trust: vouched(rule.trust, told.trust) } : {}) };
   await changeRule(writing.sql, id, rule.validity, set);
   await setVisibility(writing.sql, id, visibleUntil(call.memory, { ...rule, ...set }));
   await insertLinks(writing.sql, links);

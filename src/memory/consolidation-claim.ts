@@ -3,7 +3,7 @@ import type { Material } from "../adapters/extractor/port.ts";
 import { EXCHANGE_FORMAT, turnsOf } from "../domain/exchange.ts";
 import { withoutOwnBlock } from "../domain/own-block.ts";
 import { clip } from "../domain/text.ts";
-import { type Trust, trustRank } from "../domain/trust.ts";
+import { atMost, type Trust } from "../domain/trust.ts";
 import {
   type BatchEpisode,
   dropRun,
@@ -118,10 +118,15 @@ export function saidIn(episodes: readonly BatchEpisode[]): Said[] {
 
 const SPEAKERS = { user: "user", agent: "assistant", tool: "tool" } as const;
 
-/** An exchange is several people's word, each trusted as far as they are. What a tool tells is not believed to be one. */
+/**
+ * An exchange is several people's word, each trusted as far as they are and none more than whoever told the exchange. What a
+ * tool tells is not believed to be one.
+ */
 function wordsOf({ content, speaker, trust, format }: BatchEpisode): Pick<Said, "text" | "speaker" | "trust">[] {
-  if (format !== EXCHANGE_FORMAT || trustRank(trust) < trustRank("agent")) return [{ text: content, speaker, trust }];
-  return turnsOf(content).map((turn) => ({ text: turn.text, speaker: SPEAKERS[turn.speaker], trust: turn.speaker }));
+  if (format !== EXCHANGE_FORMAT || trust === "tool") return [{ text: content, speaker, trust }];
+  return turnsOf(content).map((turn) => ({
+    ...{ text: turn.text, speaker: SPEAKERS[turn.speaker], trust: atMost(turn.speaker, trust) },
+  }));
 }
 
 export function materialOf(call: Call, { episodes }: Claimed, maxChars: number): Material {

@@ -3,6 +3,7 @@ import { decide } from "../domain/consolidation.ts";
 import type { Answer } from "../domain/consolidation-answer.ts";
 import type { Change, Decision, Witness } from "../domain/consolidation-change.ts";
 import { conflict } from "../domain/errors.ts";
+import { atMost } from "../domain/trust.ts";
 import { endRun, findRun } from "../store/consolidation.ts";
 import { applyChanges } from "./consolidation-apply.ts";
 import { type Claimed, saidIn } from "./consolidation-claim.ts";
@@ -38,7 +39,9 @@ export async function learn(
     if (held?.state !== "running")
       throw conflict(`run ${run.id} has ended meanwhile: its lease is over and its episodes are somebody else's.`);
     const known = await gatherKnown(call, writing.sql, answer, embeddings, shown);
-    const decision = decide(answer, known, { butler: run.butler, witnesses: witnessesOf(claimed), now: call.now });
+    const most = run.provider === AGENT_PROVIDER ? call.caller.voice : "user";
+    const witnesses = witnessesOf(claimed).map((one) => ({ ...one, trust: atMost(one.trust, most) }));
+    const decision = decide(answer, known, { butler: run.butler, witnesses, now: call.now });
     const ids = await applyChanges({ call, writing, run: run.id, embeddings }, decision.changes);
     const changes = decision.changes.map(({ kind, episodes: cited }, at) => ({
       kind,
@@ -60,7 +63,12 @@ export async function learn(
 
 /** Those who speak in one episode are witnesses apart, each with their own trust, and one piece of evidence. */
 export const witnessesOf = ({ episodes }: Claimed): Witness[] =>
-  saidIn(episodes).map(({ label, trust, episode: { id, occurred_at } }) => ({ label, id, trust, occurred_at }));
+  saidIn(episodes).map(({ label, text, trust, episode: { id, occurred_at } }) => ({
+    ...{ label, id, text, trust, occurred_at },
+  }));
+
+/** An agent that learns by itself may cite whom it likes: what comes of it is the agent's word. */
+export const AGENT_PROVIDER = "agent";
 
 const WORDS: Readonly<Record<Change["kind"], string>> = {
   create_fact: "facts_created",

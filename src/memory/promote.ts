@@ -6,12 +6,14 @@
  * words are the text's, and a memory that rose because of a detail must not lose the detail it was asked for.
  */
 import { distil } from "../domain/distil.ts";
+import { EXCHANGE_FORMAT } from "../domain/exchange.ts";
 import { isAboutPerson, isPerson } from "../domain/person.ts";
 import { inTierSince, promotedTo } from "../domain/promotion.ts";
 import { learnedScope } from "../domain/scope.ts";
 import { SUMMARY_SIZE, summarise } from "../domain/summary.ts";
 import { normaliseKey } from "../domain/text.ts";
 import { expiryOf, type Tier } from "../domain/tiers.ts";
+import { MOST_CONFIDENT } from "../domain/trust.ts";
 import {
   type Candidate,
   derivedFrom,
@@ -142,12 +144,15 @@ async function distilFrom(context: JobContext, episode: Candidate): Promise<read
   const { db } = context.memory;
   const { tenant_id: tenant, butler, id } = episode;
   const derived = await derivedFrom(db, tenant, id);
-  const stated = distil(episode.content);
+  // The lines of an exchange are several people's words, and consolidation knows which are whose.
+  const stated = episode.metadata.format === EXCHANGE_FORMAT ? undefined : distil(episode.content);
   if (derived.length > 0 || stated === undefined) return derived;
 
+  const { trust } = episode;
   const call = jobCall(context, NAME, tenant, butler);
-  const common = { tags: episode.tags, source_episode_id: id };
+  const common = { tags: episode.tags, source_episode_id: id, trust };
   if (stated.type === "rule") {
+    if (trust === "tool") return [];
     if (await ruleKnown(db, { tenant, butler, contentKey: ruleKey(stated.content) })) return [];
     const scope = learnedScope(butler, isAboutPerson(stated.content));
     await rememberRule(call, { ...common, scope, content: stated.content });
@@ -156,7 +161,8 @@ async function distilFrom(context: JobContext, episode: Candidate): Promise<read
     if (await factKnown(db, { tenant, butler, subject, predicate })) return [];
     const { type: _, ...told } = stated;
     const scope = learnedScope(butler, isPerson(subject));
-    await rememberFact(call, { ...common, ...told, scope, importance: episode.importance });
+    const confidence = MOST_CONFIDENT[trust];
+    await rememberFact(call, { ...common, ...told, scope, importance: episode.importance, confidence });
   }
   return derivedFrom(db, tenant, id);
 }

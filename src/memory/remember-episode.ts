@@ -5,7 +5,7 @@ import { firstName } from "../domain/names.ts";
 import type { Found } from "../domain/redact.ts";
 import { contentKey } from "../domain/text.ts";
 import { expiryOf, type Tier } from "../domain/tiers.ts";
-import { trustOfSpeaker } from "../domain/trust.ts";
+import { type Trust, trustOfEpisode } from "../domain/trust.ts";
 import {
   deleteEpisodes,
   type EpisodeTwin,
@@ -105,13 +105,14 @@ function draft(call: Call, input: EpisodeInput): Omit<PreparedEpisode, "vector">
   const session = input.session_id ?? caller.session ?? null;
   const tier = input.tier ?? "eden";
   const speaker = input.speaker === undefined ? null : redactor.text(input.speaker);
+  const trust = trustOfEpisode(caller.voice, speaker);
   const row: NewEpisode = {
     butler: caller.butler,
     session_id: session,
     ordinal: null,
     speaker,
     content,
-    content_key: sameEpisode(content, session, speaker, input.occurred_at),
+    content_key: sameEpisode(content, session, speaker, input.occurred_at, trust),
     summary: null,
     tier,
     promoted_at: null,
@@ -126,15 +127,25 @@ function draft(call: Call, input: EpisodeInput): Omit<PreparedEpisode, "vector">
     ...birth(call, redactor, {
       ...input,
       source: session === null ? "manual" : `session:${session}`,
-      trust: trustOfSpeaker(speaker),
+      trust,
     }),
   };
   return { row, redactions: redactor.redactions };
 }
 
-/** The same words in another session, from another mouth or at another told time are another episode. */
-function sameEpisode(content: string, session: string | null, speaker: string | null, at: Date | undefined): Buffer {
-  const parts = [session ?? "", speaker ?? "", at?.toISOString() ?? "", contentKey(content)];
+/**
+ * The same words in another session, from another mouth or at another told time are another episode. So are those that a
+ * lesser source told before: the person's own words must not be taken for its repetition.
+ */
+function sameEpisode(
+  content: string,
+  session: string | null,
+  speaker: string | null,
+  at: Date | undefined,
+  trust: Trust,
+): Buffer {
+  const own = trust === "user" ? [] : [trust];
+  const parts = [session ?? "", speaker ?? "", at?.toISOString() ?? "", contentKey(content), ...own];
   return createHash("sha256").update(JSON.stringify(parts)).digest().subarray(0, 16);
 }
 

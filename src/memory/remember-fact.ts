@@ -8,12 +8,13 @@ import type { Found } from "../domain/redact.ts";
 import { canSee, writableScope } from "../domain/scope.ts";
 import { judgeFact } from "../domain/supersede.ts";
 import { normaliseKey } from "../domain/text.ts";
-import type { Trust } from "../domain/trust.ts";
-import { findEpisode } from "../store/episodes.ts";
+import { atMost, MOST_CONFIDENT, type Trust, vouched } from "../domain/trust.ts";
+import { type Episode, findEpisode } from "../store/episodes.ts";
 import { changeFact, type Fact, type FactChange, insertFact, lockLiveFact } from "../store/facts.ts";
 import { insertLinks, type Link } from "../store/links.ts";
 import { setVisibility } from "../store/vectors.ts";
 import { birth } from "./birth.ts";
+import { claimBefore, contradictedNote, doubtFact, echoNote } from "./contradict-fact.ts";
 import { factText, file, foldSoon, shelfOf, unfile, vectorsOf, visibleUntil } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
@@ -44,58 +45,80 @@ export interface FactAnswer {
   readonly predicate: string;
   readonly scope: string;
   readonly redactions: readonly Found[];
+  /** The fact of a better source that says otherwise, and stays. */
+  readonly contradicts_id?: string;
+  /** Why nothing was changed. */
+  readonly note?: string;
 }
 
 export async function rememberFact(call: Call, input: FactInput): Promise<FactAnswer> {
   const { memory } = call;
   const redactor = openRedactor(memory);
-  const fact = factFrom(call, input, redactor);
-  const vector = await vectorsOf(memory, factText(fact));
-  const sk = await shelfOf(call, fact.scope, "fact");
+  const drawn = factFrom(call, input, redactor);
+  const vector = await vectorsOf(memory, factText(drawn));
+  const sk = await shelfOf(call, drawn.scope, "fact");
   const redactions = redactor.redactions;
 
   const { answer } = await write(call, "memory_store_fact", input, async (writing) => {
-    await checkSource(call, writing.sql, input.source_episode_id);
+    const fact = asGoodAs(await checkSource(call, writing.sql, input.source_episode_id), drawn);
     const key = { tenant: fact.tenant_id, scope: fact.scope, subject: fact.subject, predicate: fact.predicate };
     const live = await lockLiveFact(writing.sql, key);
-    const verdict = judgeFact({ content: fact.content, validTo: fact.valid_to ?? undefined }, live, call.now);
+    const told = { content: fact.content, validTo: fact.valid_to ?? undefined, trust: fact.trust };
+    const verdict = judgeFact(told, live, call.now);
+    if (verdict === "echo" && live) {
+      const echo = { by: fact.trust, ...(input.source_episode_id ? { in: input.source_episode_id } : {}) };
+      writing.tell({ type: "fact.echoed", entity: { type: "fact", id: live.id }, scope: live.scope, payload: echo });
+      return { ...answerOf(live.id, "confirmed", null, live.validity), note: echoNote(live) };
+    }
+    if (verdict === "contradict" && live) return { ...(await claim(live)), note: contradictedNote(live) };
     if (verdict === "confirm" && live) {
-      await confirmLive(call, writing, live, input);
-      return told(live.id, "confirmed", null, "active");
+      await confirmLive(call, writing, live, input, fact.trust);
+      return answerOf(live.id, "confirmed", null, "active");
     }
     if (verdict === "supersede" && live) {
       await retire(call, writing, live, fact.id);
       await insert({ ...fact, supersedes_id: live.id });
-      return told(fact.id, "superseded", live.id, fact.validity);
+      return answerOf(fact.id, "superseded", live.id, fact.validity);
     }
     const born: Fact = verdict === "history" ? { ...fact, validity: "expired" } : fact;
     await insert(born);
-    return told(born.id, "created", null, born.validity);
+    return answerOf(born.id, "created", null, born.validity);
 
-    async function insert(row: Fact): Promise<void> {
+    /** Kept in no live state: it can be looked at, and restored once the fact is gone. */
+    async function claim(holder: Fact): Promise<FactAnswer> {
+      const contradicts_id = holder.id;
+      const before = await claimBefore(call, writing, holder, fact.content);
+      if (before) return { ...answerOf(before.id, "confirmed", null, before.validity), contradicts_id };
+      await insert({ ...fact, validity: "expired" }, holder.id);
+      await doubtFact(call, writing, holder, { claim: fact.content, by: fact.id });
+      return { ...answerOf(fact.id, "created", null, "expired"), contradicts_id };
+    }
+
+    async function insert(row: Fact, against?: string): Promise<void> {
       await insertFact(writing.sql, row);
       const until = visibleUntil(memory, row, row.valid_to);
       await file(writing.sql, memory, [{ id: row.id, sk, text: factText(row), vector, visibleUntil: until }]);
       if (row.validity === "expired") await unfile(writing.sql, [row.id], call.now);
-      await insertLinks(writing.sql, linksFrom(call, row));
+      const links = linksFrom(call, row, against);
+      await insertLinks(writing.sql, links);
       writing.tell({
         type: "fact.stored",
         entity: { type: "fact", id: row.id },
         scope: row.scope,
-        payload: { row, links: linksFrom(call, row), redactions },
+        payload: { row, links, redactions },
       });
     }
   });
   foldSoon(memory, sk, 1);
   return answer;
 
-  function told(
+  function answerOf(
     id: string,
     status: FactAnswer["status"],
     superseded_id: string | null,
     state: Fact["validity"],
   ): FactAnswer {
-    const { subject, predicate, scope } = fact;
+    const { subject, predicate, scope } = drawn;
     return { id, status, superseded_id, state, subject, predicate, scope, redactions };
   }
 }
@@ -135,16 +158,24 @@ export function sourceOf(call: Call, episode: string | undefined): string {
 }
 
 /** Provenance must be real: an episode that the caller cannot see cannot be cited. */
-export async function checkSource(call: Call, sql: Sql, episodeId: string | undefined): Promise<void> {
-  if (episodeId === undefined) return;
+export async function checkSource(call: Call, sql: Sql, episodeId: string | undefined): Promise<Episode | undefined> {
+  if (episodeId === undefined) return undefined;
   const episode = await findEpisode(sql, call.caller.tenant, episodeId);
   if (!episode || episode.expires_at <= call.now || !canSee(call.caller, episode.butler))
     throw notFound(
       `source_episode_id ${episodeId} is not an episode that you can see; leave it out or store the episode first.`,
     );
+  return episode;
 }
 
-function linksFrom(call: Call, row: Pick<Fact, "id" | "tenant_id" | "source_episode_id" | "supersedes_id">): Link[] {
+/** What is told because of an episode is no better than the episode, and of a tool's words nobody is sure. */
+function asGoodAs(source: Episode | undefined, fact: Fact): Fact {
+  const trust = atMost(fact.trust, source?.trust ?? fact.trust);
+  const confidence = trust === "tool" ? Math.min(fact.confidence, MOST_CONFIDENT.tool) : fact.confidence;
+  return { ...fact, trust, confidence };
+}
+
+function linksFrom(call: Call, row: Fact, against: string | undefined): Link[] {
   const base = {
     tenant_id: row.tenant_id,
     source_type: "fact",
@@ -157,12 +188,20 @@ function linksFrom(call: Call, row: Pick<Fact, "id" | "tenant_id" | "source_epis
     links.push({ ...base, target_type: "episode", target_id: row.source_episode_id, relation: "derived_from" });
   if (row.supersedes_id)
     links.push({ ...base, target_type: "fact", target_id: row.supersedes_id, relation: "supersedes" });
+  if (against) links.push({ ...base, target_type: "fact", target_id: against, relation: "contradicts" });
   return links;
 }
 
 /** Said again: the anchor moves, and what was told explicitly this time is taken over. */
-async function confirmLive(call: Call, { sql, tell }: Writing, live: Fact, input: FactInput): Promise<void> {
+async function confirmLive(
+  call: Call,
+  { sql, tell }: Writing,
+  live: Fact,
+  input: FactInput,
+  trust: Trust,
+): Promise<void> {
   const set: FactChange = {
+    trust: vouched(live.trust, trust),
     validity: next(live.validity, "confirm"),
     last_confirmed_at: call.now,
     confidence: Math.max(live.confidence, input.confidence ?? 0),

@@ -1,13 +1,14 @@
 /** Stores how to behave. A rule starts as a candidate and earns trust by its marks. */
 import { createHash } from "node:crypto";
 import { RULE_DECAY_PER_DAY } from "../domain/decay.ts";
-import { next } from "../domain/lifecycle.ts";
+import { forbidden, invalid } from "../domain/errors.ts";
+import { isLive, next } from "../domain/lifecycle.ts";
 import type { Maturity } from "../domain/maturity.ts";
 import { isAboutPerson } from "../domain/person.ts";
 import type { Found } from "../domain/redact.ts";
 import { writableScope } from "../domain/scope.ts";
 import { contentKey } from "../domain/text.ts";
-import type { Trust } from "../domain/trust.ts";
+import { atMost, isWeaker, type Trust, vouched } from "../domain/trust.ts";
 import { insertLinks, type Link } from "../store/links.ts";
 import {
   changeRule,
@@ -46,6 +47,8 @@ const CONFIDENCE_AT_BIRTH = 0.5;
 
 export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAnswer> {
   const { memory } = call;
+  if ((input.trust ?? call.caller.voice) === "tool")
+    throw forbidden("what a tool says is no rule: a rule comes from a person or an agent.");
   const redactor = openRedactor(memory);
   const rule = ruleFrom(call, input, redactor);
   const vector = await vectorsOf(memory, rule.content);
@@ -53,13 +56,16 @@ export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAn
   const redactions = redactor.redactions;
 
   const { answer } = await write(call, "memory_store_rule", input, async (writing): Promise<RuleAnswer> => {
-    await checkSource(call, writing.sql, input.source_episode_id);
+    const source = await checkSource(call, writing.sql, input.source_episode_id);
+    if (source?.trust === "tool") throw toolsRule();
+    const trust = source === undefined ? rule.trust : atMost(rule.trust, source.trust);
     const twin = await lockTwinRule(writing.sql, rule.tenant_id, rule.scope, rule.content_key);
     if (twin) {
-      await sayAgain(call, writing, twin, sk);
+      await sayAgain(call, writing, twin, sk, trust);
       return { id: twin.id, maturity: twin.maturity, duplicate_of: twin.id, scope: rule.scope, redactions };
     }
-    await insertRule(writing.sql, rule);
+    const born = { ...rule, trust };
+    await insertRule(writing.sql, born);
     await file(writing.sql, memory, [
       { id: rule.id, sk, text: rule.content, vector, visibleUntil: visibleUntil(memory, rule) },
     ]);
@@ -69,13 +75,19 @@ export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAn
       type: "rule.stored",
       entity: { type: "rule", id: rule.id },
       scope: rule.scope,
-      payload: { row: ruleJson(rule), links, redactions },
+      payload: { row: ruleJson(born), links, redactions },
     });
     return { id: rule.id, maturity: rule.maturity, duplicate_of: null, scope: rule.scope, redactions };
   });
   foldSoon(memory, sk, 1);
   return answer;
 }
+
+const toolsRule = () =>
+  invalid(
+    "source_episode_id",
+    "that episode is what a tool said, and no rule comes of a tool's words; leave it out if the rule is your own conclusion.",
+  );
 
 /** What two rules that say the same have in common. */
 export const ruleKey = (content: string): Buffer =>
@@ -105,12 +117,27 @@ export function ruleFrom(call: Call, input: RuleInput, redactor: ReturnType<type
   };
 }
 
-/** Telling a rule again keeps it from fading, and brings an expired one back; trust it still has to earn. */
-export async function sayAgain(call: Call, { sql, tell }: Writing, twin: Rule, sk: number): Promise<void> {
+/**
+ * Telling a rule again keeps it from fading, and brings an expired one back; its level it still has to earn. Whoever is trusted
+ * less than the one who said it confirms nothing.
+ */
+export async function sayAgain(
+  call: Call,
+  { sql, tell }: Writing,
+  twin: Rule,
+  sk: number,
+  trust: Trust,
+): Promise<void> {
+  const entity = { type: "rule", id: twin.id } as const;
+  if (isWeaker(trust, twin.trust) && isLive(twin.validity)) {
+    tell({ type: "rule.echoed", entity, scope: twin.scope, payload: { by: trust } });
+    return;
+  }
   const happening = twin.validity === "expired" ? "restore" : "confirm";
   const set = {
     validity: next(twin.validity, happening) as Rule["validity"],
     last_confirmed_at: call.now,
+    trust: vouched(twin.trust, trust),
   } satisfies RuleChange;
   await changeRule(sql, twin.id, twin.validity, set);
   await refile(sql, {
@@ -121,7 +148,7 @@ export async function sayAgain(call: Call, { sql, tell }: Writing, twin: Rule, s
   });
   tell({
     type: "rule.repeated",
-    entity: { type: "rule", id: twin.id },
+    entity,
     scope: twin.scope,
     payload: { set, from: twin.validity },
   });

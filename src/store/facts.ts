@@ -59,6 +59,17 @@ export async function findFact(sql: Sql, tenant: string, id: string, lock = fals
   return row;
 }
 
+/** What lesser sources have claimed instead of a live fact. None of it is live itself. */
+export function claimsAgainst(sql: Sql, tenant: string, id: string): Promise<Fact[]> {
+  return sql.query<Fact>(
+    `select ${LIST} from facts where tenant_id = $1 and validity = 'expired' and id in (
+       select source_id from memory_links
+       where tenant_id = $1 and target_id = $2 and relation = 'contradicts' and source_type = 'fact')
+     order by created_at desc, id limit 100`,
+    [tenant, id],
+  );
+}
+
 /** The columns a fact's life can change. */
 export type FactChange = Partial<
   Pick<
@@ -74,6 +85,7 @@ export type FactChange = Partial<
     | "last_confirmed_at"
     | "valid_from"
     | "valid_to"
+    | "trust"
   >
 >;
 

@@ -9,7 +9,7 @@ export const memoryStoreFact = defineTool({
   name: "memory_store_fact",
   title: "Store a fact",
   description:
-    'Store something that is true, as subject, predicate and content. One value per subject and predicate: the same value again confirms it, another value supersedes the old one. A predicate that can hold several values carries its object, like "likes:green tea" or "visited:Rome".',
+    'Store something that is true, as subject, predicate and content. One value per subject and predicate: the same value again confirms it, another value supersedes the old one. What the user said themselves stays: your other value is then kept as a claim beside it (contradicts_id, and note says why), and repeating it confirms nothing. A predicate that can hold several values carries its object, like "likes:green tea" or "visited:Rome".',
   input: f
     .input({
       subject: f.text(256).describe('Who or what it is about, such as "user" or "project apollo".'),
@@ -45,10 +45,19 @@ export const memoryStoreFact = defineTool({
     predicate: z.string(),
     scope: z.string(),
     redactions: f.redactions,
+    contradicts_id: z
+      .string()
+      .optional()
+      .describe("The fact of a better source that says otherwise and stays; id is then a claim that nobody is told."),
+    note: z.string().optional().describe("Why nothing was changed."),
   }),
   effect: "write",
   core: true,
   run: (call, input) => rememberFact(call, input),
   text: (a) =>
-    `${{ created: "Stored", confirmed: "Confirmed", superseded: "Stored, superseding an older fact:" }[a.status]} fact ${a.id} (${a.subject} / ${a.predicate}, ${a.scope})${redacted(a.redactions)}.`,
+    a.contradicts_id !== undefined
+      ? `${a.note} Claim ${a.id} against fact ${a.contradicts_id} (${a.subject} / ${a.predicate}, ${a.scope})${redacted(a.redactions)}.`
+      : a.note !== undefined
+        ? `${a.note} Fact ${a.id} (${a.subject} / ${a.predicate}, ${a.scope}).`
+        : `${{ created: "Stored", confirmed: "Confirmed", superseded: "Stored, superseding an older fact:" }[a.status]} fact ${a.id} (${a.subject} / ${a.predicate}, ${a.scope})${redacted(a.redactions)}.`,
 });

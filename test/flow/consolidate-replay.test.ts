@@ -115,13 +115,11 @@ inOneHouse(
 onEachStore("replay of an old store", (open) => {
   it("knows who said what in rows from before that was written down", async () => {
     const house = await open({ model: false });
-    await house.call("memory_store_episode", { content: "I live in Rome" });
-    await house.call("memory_store_fact", {
-      subject: "user",
-      predicate: "lives_in",
-      content: "The user lives in Rome.",
-    });
-    await house.call("memory_store_rule", { content: "Deploy on Friday" });
+    const agent = { as: { voice: "agent" } } as const;
+    const rome = { subject: "user", predicate: "lives_in", content: "The user lives in Rome." };
+    await house.call("memory_store_episode", { content: "I live in Rome" }, agent);
+    await house.call("memory_store_fact", rome, agent);
+    await house.call("memory_store_rule", { content: "Deploy on Friday" }, agent);
     // The stream refuses to be changed, so its guards look away for once.
     await house.db.tx(async (sql) => {
       await sql.query("set local session_replication_role = replica");

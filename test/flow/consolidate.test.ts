@@ -125,7 +125,7 @@ onEachStore("consolidation", (open) => {
     expect(counts).toEqual({ episodes_consolidated: 1, facts_contradicted: 1, dropped_tool_rule: 1 });
     const [port] = await facts(house);
     expect(port).toMatchObject({ content: "The port is 5432.", validity: "active" });
-    expect(port?.confidence).toBeCloseTo(0.48, 9);
+    expect(port?.confidence).toBe(0.5);
     expect(await links(house)).toEqual(["episode contradicts fact", "fact derived_from episode"]);
   });
 

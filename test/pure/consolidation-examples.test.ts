@@ -16,7 +16,9 @@ import { BUTLER, knownIn, NOW } from "../support/small-worlds.ts";
 const hour = (n: number) => new Date(NOW.getTime() + (n - 24) * 3_600_000);
 /** Episodes e1, e2, …, an hour apart. */
 const heard = (...trusts: readonly Trust[]): Witness[] =>
-  trusts.map((trust, n) => ({ label: `e${n + 1}`, id: `episode ${n + 1}`, trust, occurred_at: hour(n + 1) }));
+  trusts.map((trust, n) => ({
+    ...{ label: `e${n + 1}`, id: `episode ${n + 1}`, text: "So it is.", trust, occurred_at: hour(n + 1) },
+  }));
 const USER = heard("user", "user", "user");
 
 const knownFact = (predicate: string, content: string, more: Partial<KnownFact> = {}): KnownFact => ({

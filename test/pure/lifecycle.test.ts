@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/domain/errors.ts";
 import { type Happening, isLive, mayHappen, next, VALIDITY } from "../../src/domain/lifecycle.ts";
 import { judgeFact } from "../../src/domain/supersede.ts";
+import type { Trust } from "../../src/domain/trust.ts";
 
 const HAPPENINGS: Happening[] = ["confirm", "fade", "expire", "supersede", "retract", "restore"];
 
@@ -43,12 +44,14 @@ describe("the lifecycle", () => {
 
 describe("a newly told fact", () => {
   const now = new Date("2026-03-01T12:00:00Z");
-  const holder = (content: string, valid_to: string | null = null) => ({
+  const holder = (content: string, valid_to: string | null = null, trust: Trust = "agent") => ({
     content,
+    trust,
     valid_to: valid_to === null ? null : new Date(valid_to),
   });
-  const told = (content: string, validTo?: string) => ({
+  const told = (content: string, validTo?: string, trust: Trust = "agent") => ({
     content,
+    trust,
     validTo: validTo === undefined ? undefined : new Date(validTo),
   });
   it.each([
@@ -61,6 +64,11 @@ describe("a newly told fact", () => {
     ["it ends later", told("Berlin", "2027-01-01"), holder("Berlin"), "confirm"],
     ["the holder's time is over", told("Berlin"), holder("Berlin", "2026-02-01"), "supersede"],
     ["the holder's time is not over", told("Berlin"), holder("Berlin", "2026-04-01"), "confirm"],
+    ["a lesser source says the same", told("berlin"), holder("Berlin", null, "user"), "echo"],
+    ["a lesser source says something else", told("Bonn"), holder("Berlin", null, "user"), "contradict"],
+    ["a better source says something else", told("Bonn", undefined, "user"), holder("Berlin"), "supersede"],
+    ["a tool says something else", told("Bonn", undefined, "tool"), holder("Berlin"), "contradict"],
+    ["a lesser source when its time is over", told("Bonn"), holder("Berlin", "2026-02-01", "user"), "supersede"],
   ] as const)("%s", (_, fact, live, verdict) => {
     expect(judgeFact(fact, live, now)).toBe(verdict);
   });

@@ -41,7 +41,6 @@ describe("who is meant", () => {
     { speaker: "assistant", trust: "agent" },
     { speaker: "assistant", trust: "user" },
     { speaker: null, trust: "agent" },
-    { speaker: "Robo", trust: "agent" },
     { speaker: "user", trust: "tool" },
     { speaker: null, trust: "tool" },
   ] as const)("the I of %j is nobody", (who) => {

@@ -12,7 +12,7 @@ import type {
   Witness,
 } from "../../src/domain/consolidation-change.ts";
 import { normaliseKey } from "../../src/domain/text.ts";
-import { TRUST } from "../../src/domain/trust.ts";
+import { TRUST, vouched } from "../../src/domain/trust.ts";
 
 export const NOW = new Date("2026-03-10T12:00:00.000Z");
 export const BUTLER = "general";
@@ -80,8 +80,8 @@ export const worlds = (ties = false): fc.Arbitrary<World> =>
   fc
     .record({
       heard: ties
-        ? fc.array(fc.record({ trust, minute: fc.nat(8) }), { minLength: 1, maxLength: 6 })
-        : fc.uniqueArray(fc.record({ trust, minute: fc.nat(60) }), {
+        ? fc.array(fc.record({ trust, text: sentence, minute: fc.nat(8) }), { minLength: 1, maxLength: 6 })
+        : fc.uniqueArray(fc.record({ trust, text: sentence, minute: fc.nat(60) }), {
             ...{ minLength: 1, maxLength: 6, selector: (one: { minute: number }) => one.minute },
           }),
       facts: fc.uniqueArray(knownFact, { maxLength: 5, selector: keyOf }),
@@ -89,7 +89,8 @@ export const worlds = (ties = false): fc.Arbitrary<World> =>
     })
     .chain(({ heard, facts, rules }) => {
       const witnesses = heard.map((one, n): Witness => {
-        return { label: `e${n + 1}`, id: `episode ${n}`, trust: one.trust, occurred_at: minute(one.minute) };
+        const { trust, text } = one;
+        return { label: `e${n + 1}`, id: `episode ${n}`, text, trust, occurred_at: minute(one.minute) };
       });
       const labels = fc.array(fc.constantFrom(...witnesses.map(({ label }) => label), "e99"), {
         ...{ minLength: 1, maxLength: 3 },
@@ -145,10 +146,14 @@ export function afterwards(shelf: Shelf, changes: readonly Change[], { witnesses
       rules.set(id, { ...change.rule, id, label: undefined, confidence: 0.5, witnesses: new Set(episodes) });
     } else if (change.kind === "confirm_rule") {
       const rule = get(rules, change.id);
-      rules.set(rule.id, { ...rule, witnesses: new Set([...rule.witnesses, ...episodes]) });
+      const trust = vouched(rule.trust, change.trust);
+      rules.set(rule.id, { ...rule, trust, witnesses: new Set([...rule.witnesses, ...episodes]) });
     } else if (change.kind === "confirm_fact") {
       const fact = get(facts, change.id);
-      const known = { witnesses: new Set([...fact.witnesses, ...episodes]) };
+      const known = {
+        witnesses: new Set([...fact.witnesses, ...episodes]),
+        trust: vouched(fact.trust, change.trust),
+      };
       facts.set(fact.id, { ...fact, ...known, observed_at: spoke(episodes, fact.observed_at.getTime()) });
     } else if (change.kind === "contradict_fact") {
       const fact = get(facts, change.lowered.id);

@@ -16,7 +16,7 @@ function personOf(episode: EpisodeShown): Person | null {
   const speaker = episode.speaker?.trim() ?? "";
   if (speaker === "") return episode.trust === "user" ? { subject: "user", name: "The user" } : null;
   if (SERVED.test(speaker)) return { subject: "user", name: "The user" };
-  if (NOBODY.test(speaker) || episode.trust === "agent" || !/\p{L}/u.test(speaker)) return null;
+  if (NOBODY.test(speaker) || !/\p{L}/u.test(speaker)) return null;
   const subject = clip(speaker, 80);
   return { subject, name: subject };
 }
