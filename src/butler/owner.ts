@@ -212,13 +212,14 @@ export function createOwner<M extends Closable>(parts: OwnerParts<M>): Owner {
     const room = rooms.get(butler);
     if (!room) return refusal("not_found", `There is no butler "${butler}"; there is ${names()}.`);
     const { config, keeper, remote } = room;
+    const who = inTenant(principal, config.tenant);
     if (principal.butler !== "*" && principal.butler !== butler && config.role !== "memory") {
       return refusal("forbidden", `This token is for the butler "${principal.butler}", not for "${butler}".`);
     }
     if (!config.memory.enabled) return switchedOff(butler);
-    if (remote) return strangerTo(config, principal, request) ?? remote.call(request);
+    if (remote) return strangerTo(config, who, request) ?? remote.call(request);
     try {
-      const outcome = await keeper.use((memory) => parts.call(memory, inTenant(principal, config.tenant), request));
+      const outcome = await keeper.use((memory) => parts.call(memory, who, request));
       keeper.used(parts.writes(request.tool));
       return outcome;
     } catch (error) {

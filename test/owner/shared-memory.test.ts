@@ -73,6 +73,13 @@ test("own facts stay apart, global ones are seen, tenants never", { timeout: LON
   expect(await found("ada", "tea")).toEqual(["has a tea kettle", "likes green tea"]);
   expect(await found("bob", "tea")).toEqual(["has a tea kettle", "likes black tea"]);
   expect(await found("eve", "tea")).toEqual(["likes no tea"]);
+  const token = readFileSync(join(home, "token"), "utf8").trim();
+  const asked = await fetch(`${house.address}/api/butlers/ada/tools/memory_stats`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: "{}",
+  });
+  expect(asked.status, await asked.text()).toBe(200);
   // A store of one's own in the same house knows nothing of it.
   expect(await found("own", "tea")).toEqual([]);
 });
