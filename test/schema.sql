@@ -286,6 +286,7 @@ create table rule_applications (
   actor text not null,
   request_id text,
   created_at timestamp with time zone not null,
+  counted boolean not null default true,
   constraint rule_applications_outcome_check CHECK ((outcome = ANY (ARRAY['helpful'::text, 'harmful'::text]))),
   constraint rule_applications_pkey PRIMARY KEY (id),
   constraint rule_applications_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES rules(id)
@@ -335,6 +336,7 @@ create table rules (
   constraint rules_importance_check CHECK (((importance >= (0)::double precision) AND (importance <= (10)::double precision))),
   constraint rules_maturity_check CHECK ((maturity = ANY (ARRAY['candidate'::text, 'established'::text, 'proven'::text, 'anti_pattern'::text]))),
   constraint rules_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+  constraint rules_of_no_tool CHECK ((trust <> 'tool'::text)),
   constraint rules_pkey PRIMARY KEY (id),
   constraint rules_reference_count_check CHECK ((reference_count >= 0)),
   constraint rules_scope_check CHECK ((scope <> ''::text)),
@@ -389,7 +391,7 @@ CREATE INDEX memory_events_stream ON public.memory_events USING btree (tenant_id
 CREATE INDEX memory_events_type ON public.memory_events USING btree (tenant_id, event_type);
 CREATE INDEX memory_links_inbound ON public.memory_links USING btree (target_id, relation);
 CREATE INDEX memory_links_tenant ON public.memory_links USING btree (tenant_id);
-CREATE UNIQUE INDEX rule_applications_once ON public.rule_applications USING btree (rule_id, outcome, session_id) WHERE (session_id IS NOT NULL);
+CREATE UNIQUE INDEX rule_applications_once ON public.rule_applications USING btree (rule_id, outcome, session_id) WHERE ((session_id IS NOT NULL) AND counted);
 CREATE INDEX rule_applications_rule ON public.rule_applications USING btree (rule_id, created_at);
 CREATE UNIQUE INDEX rules_once ON public.rules USING btree (tenant_id, scope, content_key) WHERE (validity <> 'retracted'::text);
 CREATE INDEX rules_sweep ON public.rules USING btree (id) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));

@@ -67,7 +67,8 @@ export function touchedBy(events: readonly ReplayEvent[]): Record<MemoryType, Se
 export function applyEvent(ledger: Ledger, event: ReplayEvent): void {
   const { payload } = event;
   for (const link of listOf(payload.links)) ledger.links.push(link);
-  if (isRecord(payload.application)) ledger.applications.push(payload.application);
+  // Marks from before repeated ones were kept were all counted.
+  if (isRecord(payload.application)) ledger.applications.push({ counted: true, ...payload.application });
   for (const read of readsOf(event)) refer(ledger, event, read.type, read.id);
   const type = memoryType(event.entity_type);
   if (type === undefined) return;

@@ -43,7 +43,7 @@ export async function mark(call: Call, outcome: Application["outcome"], input: M
 
     const told = input.note ?? input.reason;
     const note = told === undefined ? null : openRedactor(memory).text(told);
-    const application: Application = {
+    const application = await insertApplication(sql, {
       id: memory.ids.next(now),
       tenant_id: rule.tenant_id,
       rule_id: rule.id,
@@ -53,10 +53,13 @@ export async function mark(call: Call, outcome: Application["outcome"], input: M
       actor: call.caller.actor,
       request_id: call.request?.request_id ?? null,
       created_at: now,
-    };
-    const counted = await insertApplication(sql, application);
+    });
+    const entity = { type: "rule", id: rule.id } as const;
+    if (!application.counted) {
+      tell({ type: "rule.marked_again", entity, scope: rule.scope, payload: { application } });
+      return answerOf(rule, rule.maturity, false, false);
+    }
     const tally = await tallyRule(sql, rule.id);
-    if (!counted) return answerOf(rule, rule.maturity, false, false);
 
     const verdict = judgeRule(rule, tally, outcome, memory.settings.rules, now);
     const evaluated = await applyVerdict(call, sql, rule, tally, verdict, {
@@ -71,7 +74,7 @@ export async function mark(call: Call, outcome: Application["outcome"], input: M
 
     tell({
       type: `rule.marked_${outcome}`,
-      entity: { type: "rule", id: rule.id },
+      entity,
       scope: rule.scope,
       payload: { application, set, from: rule.validity },
     });

@@ -8,12 +8,14 @@ import { mem_0001_foundation } from "./migrations/mem_0001_foundation.ts";
 import { mem_0002_lifecycle } from "./migrations/mem_0002_lifecycle.ts";
 import { mem_0003_retrieval } from "./migrations/mem_0003_retrieval.ts";
 import { mem_0004_consolidation } from "./migrations/mem_0004_consolidation.ts";
+import { mem_0005_lineage } from "./migrations/mem_0005_lineage.ts";
 
 const MIGRATIONS: Readonly<Record<MigrationName, Migration>> = {
   mem_0001_foundation,
   mem_0002_lifecycle,
   mem_0003_retrieval,
   mem_0004_consolidation,
+  mem_0005_lineage,
 };
 
 export async function migrateUp(db: Db): Promise<void> {

@@ -6,6 +6,7 @@ export const MIGRATION_NAMES = [
   "mem_0002_lifecycle",
   "mem_0003_retrieval",
   "mem_0004_consolidation",
+  "mem_0005_lineage",
 ] as const;
 export type MigrationName = (typeof MIGRATION_NAMES)[number];
 

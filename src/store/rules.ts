@@ -83,15 +83,21 @@ export interface Application {
   readonly actor: string;
   readonly request_id: string | null;
   readonly created_at: Date;
+  /** False: this session had told this outcome for this rule before. */
+  readonly counted: boolean;
 }
 
-const APPLICATION = "id tenant_id rule_id outcome session_id note actor request_id created_at".split(" ");
+const APPLICATION = "id tenant_id rule_id outcome session_id note actor request_id created_at counted".split(" ");
 
-/** False when this session has already told this outcome for this rule. */
-export async function insertApplication(sql: Sql, application: Application): Promise<boolean> {
-  const tail = "on conflict (rule_id, outcome, session_id) where session_id is not null do nothing returning id";
-  const made = await insertRows(sql, "rule_applications", APPLICATION, [{ ...application }], tail);
-  return made.length === 1;
+/** A mark is kept in any case; gives it as it is kept. */
+export async function insertApplication(sql: Sql, told: Omit<Application, "counted">): Promise<Application> {
+  const once = "on conflict (rule_id, outcome, session_id) where session_id is not null and counted do nothing";
+  const first: Application = { ...told, counted: true };
+  const made = await insertRows(sql, "rule_applications", APPLICATION, [{ ...first }], `${once} returning id`);
+  if (made.length === 1) return first;
+  const again: Application = { ...told, counted: false };
+  await insertRows(sql, "rule_applications", APPLICATION, [{ ...again }]);
+  return again;
 }
 
 export interface Tally {
@@ -108,7 +114,7 @@ export async function tallyRule(sql: Sql, ruleId: string): Promise<Tally> {
             (count(*) filter (where outcome = 'harmful'))::int4 as harmful,
             coalesce(array_agg(note order by created_at, id) filter (where outcome = 'harmful' and note is not null),
               '{}'::text[]) as reasons
-     from rule_applications where rule_id = $1`,
+     from rule_applications where rule_id = $1 and counted`,
     [ruleId],
   );
   return row ?? { success: 0, harmful: 0, reasons: [] };

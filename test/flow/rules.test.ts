@@ -88,6 +88,25 @@ inOneHouse("rules", (guest) => {
     expect((await g.events()).filter((e) => e.event_type === "rule.marked_helpful")).toHaveLength(3);
   });
 
+  it("keeps every mark of a session as a row with its note, counted or not", async () => {
+    const g = guest();
+    const id = await rule(g);
+    for (const note of ["once", "twice", "thrice"])
+      await g.call("memory_mark_helpful", { rule_id: id, session_id: "s", note });
+    const rows = await g.db.query(
+      "select note, counted, session_id from rule_applications where rule_id = $1 order by id",
+      [id],
+    );
+    expect(rows).toEqual([
+      { note: "once", counted: true, session_id: "s" },
+      { note: "twice", counted: false, session_id: "s" },
+      { note: "thrice", counted: false, session_id: "s" },
+    ]);
+    expect(await g.row("rules", id)).toMatchObject({ success_count: 1, applied_count: 1 });
+    const told = (await g.events()).filter((e) => e.event_type === "rule.marked_again");
+    expect(told.map((e) => (e.payload.application as { note: string }).note)).toEqual(["twice", "thrice"]);
+  });
+
   it("ten marks at once are ten", async () => {
     const g = guest();
     const id = await rule(g);

@@ -52,7 +52,7 @@ describe("a fold of the stream", () => {
       event("rule.inverted", "r1", { from: "candidate", links: [{ source_id: "r1", relation: "contradicts" }] }),
     );
     expect(ledger.links).toHaveLength(2);
-    expect(ledger.applications).toEqual([{ id: "a1" }]);
+    expect(ledger.applications).toEqual([{ id: "a1", counted: true }]);
     expect(ledger.memories.rule.get("r1")).toEqual({ id: "r1", harmful_count: 1, trust: "agent" });
   });
 
