@@ -10,6 +10,7 @@ import { byRank, settledReference } from "../domain/scoring.ts";
 import { clip, contentKey, normaliseKey } from "../domain/text.ts";
 import { type ProfileItem, readProfile } from "../store/profile.ts";
 import type { Candidate } from "../store/search.ts";
+import { taughtBySession } from "../store/session-origin.ts";
 import { type ContextThen, contextThen } from "./as-of.ts";
 import type { Call } from "./memory.ts";
 import { atThatTime } from "./past.ts";
@@ -24,6 +25,8 @@ export interface ContextInput {
   readonly as_of?: Date | undefined;
   /** Ids that the session has been told already. */
   readonly except?: readonly string[] | undefined;
+  /** The session that is told: what stems from it alone is no news to it. */
+  readonly except_session?: string | undefined;
   /** What fits the prompt less than this is left out; what is lasting is not measured. */
   readonly min_fit?: number | undefined;
   /** False leaves out what is told whatever the prompt is. */
@@ -61,14 +64,15 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   const { settings, tokenizer } = memory;
   const budget = input.token_budget ?? settings.retrieval.context_token_budget;
   const asked = input.as_of === undefined ? call : atThatTime(call, input.as_of);
-  const query = contextQuery(call, input.trigger_prompt);
+  const query = { ...contextQuery(call, input.trigger_prompt), exceptSession: input.except_session };
   const { lasting, retrieval } = await (input.as_of === undefined
     ? contextNow(call, query, input.lasting !== false)
     : contextThen(asked, query, PROFILE_LIMIT));
+  const said = await alreadyKnown(call, input, [...lasting, ...retrieval.results.map(({ candidate }) => candidate)]);
   const { intent } = intentOf(call, input.trigger_prompt);
-  const ranked = rankForContext(asked, wanted(retrieval.results, input), intent);
+  const ranked = rankForContext(asked, wanted(retrieval.results, said, input), intent);
   const profile = input.lasting === false ? [] : profileLines(asked, lasting);
-  const sections = arrange(asked, unsaid(profile, input), ranked, intent);
+  const sections = arrange(asked, unsaid(profile, said), ranked, intent);
   const block = fillBudget(FRAME, sections, budget, (text) => tokenizer.count(text));
   // A look into the past is no reason to keep a memory.
   if (input.as_of === undefined)
@@ -90,8 +94,22 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-function wanted(found: readonly Retrieved[], { except, min_fit: floor = 0 }: ContextInput): readonly Retrieved[] {
-  const said = new Set(except);
+/** What the session was told already, and what it has said itself. */
+async function alreadyKnown(
+  { memory, caller }: Call,
+  { except, except_session: session }: ContextInput,
+  found: readonly { readonly type: MemoryType; readonly id: string }[],
+): Promise<ReadonlySet<string>> {
+  const learned = found.filter(({ type }) => type !== "episode").map(({ id }) => id);
+  if (session === undefined || learned.length === 0) return new Set(except);
+  return new Set([...(except ?? []), ...(await taughtBySession(memory.db, caller.tenant, session, learned))]);
+}
+
+function wanted(
+  found: readonly Retrieved[],
+  said: ReadonlySet<string>,
+  { min_fit: floor = 0 }: ContextInput,
+): readonly Retrieved[] {
   return found.filter((one) => !said.has(one.candidate.id) && fitOf(one) >= floor);
 }
 
@@ -105,8 +123,7 @@ function fitOf({ reading, relevance }: Retrieved): number {
   return (reading.tokens.raw + reading.meaning.raw) / 2;
 }
 
-function unsaid(lines: readonly Line<ContextItem>[], { except }: ContextInput): readonly Line<ContextItem>[] {
-  const said = new Set(except);
+function unsaid(lines: readonly Line<ContextItem>[], said: ReadonlySet<string>): readonly Line<ContextItem>[] {
   return lines.filter(({ item }) => !said.has(item.id));
 }
 

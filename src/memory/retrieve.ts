@@ -28,6 +28,8 @@ export interface RetrieveQuery {
   readonly minConfidence: number;
   readonly tags?: readonly string[] | undefined;
   readonly tier?: Tier | undefined;
+  /** Episodes of this session are left out, before anything is cut off: a long one would crowd out all others. */
+  readonly exceptSession?: string | undefined;
   /** How many good candidates are wanted; per type when `perType` is set. */
   readonly wanted: number;
   readonly perType?: boolean;
@@ -139,7 +141,12 @@ export async function answer(
   };
 }
 
-const filters = (call: Call, query: RetrieveQuery): Filters => ({ now: call.now, tags: query.tags, tier: query.tier });
+const filters = (call: Call, query: RetrieveQuery): Filters => ({
+  now: call.now,
+  tags: query.tags,
+  tier: query.tier,
+  exceptSession: query.exceptSession,
+});
 
 async function gather(
   call: Call,
@@ -222,6 +229,7 @@ function mergeArms(candidates: readonly Candidate[]): Candidate[] {
 }
 
 function isGood(call: Call, query: RetrieveQuery, candidate: Candidate): boolean {
+  if (query.exceptSession !== undefined && candidate.session_id === query.exceptSession) return false;
   return effectiveConfidence(candidate, call.now) >= query.minConfidence;
 }
 

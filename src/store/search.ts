@@ -70,6 +70,7 @@ export interface Filters {
   readonly now: Date;
   readonly tags: readonly string[] | undefined;
   readonly tier: Tier | undefined;
+  readonly exceptSession?: string | undefined;
 }
 
 const SHARED = `m.importance, m.tags, m.reference_count, m.created_at, m.last_referenced_at, m.prior_referenced_at`;
@@ -187,11 +188,15 @@ function vectorSql(arm: VectorArm, query: string, filters: Filters, place: (valu
             and ($2::text[] is null or m.tags @> $2::text[]) and ($3::text is null or m.tier = $3)
           union all select 1 from facts m where m.id = e.memory_id and m.tags @> $2::text[] and $3::text is null
           union all select 1 from rules m where m.id = e.memory_id and m.tags @> $2::text[] and $3::text is null)`;
+  const foreign =
+    filters.exceptSession === undefined
+      ? ""
+      : ` and not exists (select 1 from episodes m where m.id = e.memory_id and m.session_id = ${place(filters.exceptSession)})`;
   const seen = arm.faded ? LIVE : "e.visible_until > $1";
   return arm.groups
     .map(
       ({ sks, exact, limit }) => `(select e.memory_id, ${distance} as distance from embeddings e
-        where e.version_id = ${arm.version} and e.sk = any(${place(sks)}::int4[]) and ${seen}${narrowed}
+        where e.version_id = ${arm.version} and e.sk = any(${place(sks)}::int4[]) and ${seen}${narrowed}${foreign}
         order by ${exact ? `(${distance}) + 0` : distance} limit ${limit})`,
     )
     .join(" union all ");

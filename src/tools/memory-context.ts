@@ -9,6 +9,10 @@ export const contextFields = {
   token_budget: z.number().int().min(1).max(100_000).optional().describe("3000 if left out; never exceeded."),
   as_of: f.asOf.optional(),
   except: z.array(f.id).max(1_000).optional().describe("Ids this session was told already; they are not told again."),
+  except_session: f
+    .text(200)
+    .optional()
+    .describe("A session is not told what stems from itself alone: its episodes, and what only they have taught."),
   min_fit: z
     .number()
     .min(0)

@@ -129,6 +129,7 @@ export const CASES: Readonly<Record<string, Case>> = {
         ["a word inside", ["nonsense"], "except.0"],
         ["1001 ids", Array.from({ length: 1001 }, () => ID)],
       ],
+      except_session: text(200),
       min_fit: number(-0.1, 1.1),
       lasting: explain,
     },

@@ -3,6 +3,7 @@ import { withoutPrivate } from "../../domain/private.ts";
 import { clip } from "../../domain/text.ts";
 import { OPENING_PROMPT } from "../../serve/opening-prompt.ts";
 import type { Outcome } from "../../tools/outcome.ts";
+import { sessionIdOf } from "../transcripts/episodes.ts";
 import type { HookReading } from "./dialects.ts";
 
 export interface Listener {
@@ -69,7 +70,8 @@ async function blockOf(
   input: Record<string, unknown>,
   before: readonly string[],
 ): Promise<Telling> {
-  let asked: Record<string, unknown> = { ...input, except: before };
+  const except_session = sessionIdOf(listener.told.session);
+  let asked: Record<string, unknown> = { ...input, except: before, except_session };
   for (;;) {
     const outcome = await listener.call("memory_context", asked);
     if (!outcome.ok) throw new Error(outcome.error.message);

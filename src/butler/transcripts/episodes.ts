@@ -21,7 +21,7 @@ export function episodeOf(exchange: Exchange, about: About): Record<string, unkn
   const telling = exchange.tags.includes("correction") || exchange.tags.includes("decision");
   return {
     content: exchange.content,
-    session_id: short(session),
+    session_id: sessionIdOf(session),
     importance: telling ? TELLING : ORDINARY,
     tags: [...exchange.tags],
     occurred_at: exchange.at,
@@ -33,6 +33,9 @@ export function episodeOf(exchange: Exchange, about: About): Record<string, unkn
     idempotency_key: short(`transcript:${agent}:${nameOf(exchange.key, session)}`),
   };
 }
+
+/** The session of an episode as it is stored. */
+export const sessionIdOf = (session: string): string => short(session);
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
