@@ -1,7 +1,8 @@
 /** What a session leaves behind: its exchanges as episodes, handed to the owner or left for it as files. */
 import type { AgentResult } from "../adapters/agent/port.ts";
 import type { Outcome } from "../tools/outcome.ts";
-import { announce, leaveRow } from "./hooks/spool.ts";
+import { announce } from "./hooks/spool.ts";
+import { leaveRow } from "./hooks/spool-rows.ts";
 import { askOwner, HOST_MS, type OwnerWay } from "./run-session-owner.ts";
 import { episodeOf } from "./transcripts/episodes.ts";
 import { type Exchange, readExchanges, type TranscriptAgent } from "./transcripts/read.ts";

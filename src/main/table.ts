@@ -23,6 +23,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     about: "What agents did with this memory, and how it went.",
     load: () => import("./commands/sessions.ts"),
   },
+  spool: {
+    about: "What agents said and is not stored yet, and what could not be stored.",
+    load: () => import("./commands/spool.ts"),
+  },
   call: { about: "Call a tool by its name.", load: () => import("./commands/call.ts") },
   why: { about: "Why a memory is shown for a question.", load: () => import("./commands/why.ts") },
   "why-not": { about: "What keeps a memory out of an answer.", load: () => import("./commands/why-not.ts") },

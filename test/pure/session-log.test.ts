@@ -58,6 +58,19 @@ describe("the log of sessions", () => {
     ]);
   });
 
+  it("keeps nothing private, and tells sessions of two callers apart that have one name", () => {
+    const home = freshHome();
+    noteSession(home, started("a", { key: "k1", prompt: "Plan it <private>with Ada</private> today" }));
+    noteSession(home, started("a", { key: "k2", agent: "gemini" }));
+    noteSession(home, { ended: { id: "a", key: "k2", at: NOON, state: "failed" } });
+    const sessions = readSessions(home, 9, LATER);
+    expect(sessions.map(({ key, state }) => [key, state]).toSorted()).toEqual([
+      ["k1", "running"],
+      ["k2", "failed"],
+    ]);
+    expect(readFileSync(sessionLogFile(home), "utf8")).not.toContain("Ada");
+  });
+
   it("keeps no secret and no long prompt, and nobody else can read it", () => {
     const home = freshHome();
     noteSession(home, started("a", { prompt: `Use password=hunter2-Zk81qLp0 now. ${"word ".repeat(2_000)}` }));

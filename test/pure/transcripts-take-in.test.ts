@@ -82,6 +82,21 @@ it("takes each exchange in once, and says what it did with every file", async ()
   expect(await takeIn(options({ store }))).toMatchObject({ stored: 0, already: 3, complete: true });
 });
 
+it("follows no link that lies among them, and one that was named", async () => {
+  put("projects/-shop/a.jsonl", asked("Rename it."));
+  put("elsewhere/b.jsonl", asked("Tell nobody."));
+  symlinkSync(join(home, "elsewhere/b.jsonl"), join(home, "projects/-shop/b.jsonl"));
+  symlinkSync(join(home, "elsewhere"), join(home, "projects/-mine"));
+  const { calls, store } = shelf();
+  const report = await takeIn(options({ store }));
+  expect(report).toMatchObject({ files: 1, stored: 1, skipped: 2 });
+  expect(report.problems.map(({ problem }) => problem)).toEqual(Array(2).fill(expect.stringContaining("is a link")));
+  symlinkSync(join(home, "elsewhere"), join(home, "chosen"));
+  const named = options({ store, places: [{ path: join(home, "chosen"), agent: undefined }] });
+  expect(await takeIn(named)).toMatchObject({ files: 1, stored: 1, skipped: 0 });
+  expect(calls).toHaveLength(2);
+});
+
 it("counts an exchange that has grown since as there already", async () => {
   const { store } = shelf();
   const rows = [claude.user("Rename it."), claude.says("On it.")];

@@ -15,20 +15,13 @@ import { episodeOf } from "../transcripts/episodes.ts";
 import { askedOf, spokenExchange } from "../transcripts/spoken.ts";
 import { BACK, hearsWithPrompts, lateWords, withoutWords } from "./desk-words.ts";
 import { AGENT_NAMES, type Dialect, HOOK_DIALECTS, type HookReading, isAgentName } from "./dialects.ts";
+import { faultOf } from "./fault.ts";
 import { type Pickup, readable } from "./pickup.ts";
 import { heldPrompts } from "./prompts.ts";
-import { contextFor, type Telling } from "./session-context.ts";
-import {
-  announce,
-  type By,
-  firstWarning,
-  leaveRow,
-  readShown,
-  readWarned,
-  sessionKey,
-  writeBack,
-  writeShown,
-} from "./spool.ts";
+import { contextFor, MemoryRefused, type Telling } from "./session-context.ts";
+import { announce, firstWarning, readShown, readWarned, sessionKey, writeBack, writeShown } from "./spool.ts";
+import type { By } from "./spool-files.ts";
+import { leaveRow } from "./spool-rows.ts";
 
 export interface HookParts {
   readonly home: Home;
@@ -97,7 +90,7 @@ export function hookDesk(parts: HookParts): HookDesk {
     });
     try {
       const telling = (await within(limitMs, gathering)) ? await gathering : undefined;
-      if (!telling) throw new Error(late);
+      if (!telling) throw new MemoryRefused(late);
       const { text } = telling;
       const message = readWarned(home, key) === "without" ? BACK : undefined;
       return {
@@ -108,7 +101,7 @@ export function hookDesk(parts: HookParts): HookDesk {
             if (delivered) hasBeenTold(visit, telling, message);
             else missed(visit, "its hook did not wait for the answer");
           } catch (error) {
-            log.error({ reason: reasonOf(error) }, "what a session was told could not be noted");
+            log.error({ reason: faultOf(error) }, "what a session was told could not be noted");
           } finally {
             arrived();
           }
@@ -116,7 +109,7 @@ export function hookDesk(parts: HookParts): HookDesk {
       };
     } catch (error) {
       arrived();
-      const why = reasonOf(error);
+      const why = error instanceof MemoryRefused ? reasonOf(error) : faultOf(error);
       missed(visit, why);
       return { ok: true, answer: dialect.answer(event, { message: warning(visit, why) }) };
     }
@@ -189,7 +182,7 @@ export function hookDesk(parts: HookParts): HookDesk {
     try {
       note(visit);
     } catch (error) {
-      log.error({ reason: reasonOf(error) }, "a transcript could not be noted");
+      log.error({ reason: faultOf(error) }, "a transcript could not be noted");
     }
     if (told.moment === "start" || told.moment === "prompt") return withContext(visit);
     if (told.moment === "end") noteSession(home, { ended: { id: told.session, key, at: now(), state: "done" } });

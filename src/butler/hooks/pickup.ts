@@ -1,41 +1,33 @@
 /**
- * Turns announced transcripts into episodes, in the owner and behind everybody's back. Each exchange has its key, so reading
- * one again stores nothing twice; how far a transcript was read is written down after its episodes are.
+ * Turns announced transcripts into episodes, in the owner and in the background. Each exchange has its key, so reading one again stores
+ * nothing twice; how far a transcript was read is written down after its episodes are.
  */
-import { statSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import type { Clock } from "../../adapters/clock.ts";
 import type { Log } from "../../adapters/log.ts";
-import type { Outcome } from "../../tools/outcome.ts";
-import { type Home, isMissing, reasonOf } from "../home.ts";
+import { type Home, isMissing } from "../home.ts";
 import { episodeOf } from "../transcripts/episodes.ts";
 import { readExchanges, TRANSCRIPT_AGENTS, type TranscriptAgent } from "../transcripts/read.ts";
+import { UNFIT_FILE, UnfitFile } from "../transcripts/regular-file.ts";
+import { faultOf } from "./fault.ts";
 import {
   type Announced,
   announcedKeys,
-  type By,
-  dropRow,
   type Progress,
   readAnnounced,
   readProgress,
-  readRow,
   tidySpool,
-  waitingRows,
   writeProgress,
 } from "./spool.ts";
-
-type Source = Pick<Announced, "by" | "butler" | "project">;
+import { afterFailure, isDue, leaveRow } from "./spool-rows.ts";
+import { type Ingest, NotTaken, storeRows, UNAVAILABLE } from "./store-rows.ts";
+import { takeRows } from "./take-rows.ts";
 
 export interface PickupParts {
   readonly home: Home;
   readonly clock: Clock;
   readonly log: Log;
-  /** Under whoever said it. */
-  ingest(
-    by: By,
-    butler: string,
-    project: string | undefined,
-    rows: readonly Record<string, unknown>[],
-  ): Promise<Outcome>;
+  readonly ingest: Ingest;
   /** A session has said its last word and everything of it is stored. */
   ended?(entry: Announced, episodes: number): void;
   /** An agent writes its last lines while its hook already runs. */
@@ -88,7 +80,7 @@ export function createPickup(parts: PickupParts): Pickup {
       if (key === undefined || stopped.signal.aborted) return;
       queue.splice(queue.indexOf(key), 1);
       const work = read(key)
-        .catch((error: unknown) => log.warn({ reason: reasonOf(error) }, "a transcript could not be taken in yet"))
+        .catch((error: unknown) => troubled(key, error))
         .finally(() => {
           underWay.delete(key);
           next();
@@ -102,23 +94,17 @@ export function createPickup(parts: PickupParts): Pickup {
     const size = entry && sizeOf(entry.transcript);
     const agent = entry?.agent ?? "";
     if (!entry || size === undefined || !readable(agent)) return;
-    const before = readProgress(home, key);
-    let progress: Progress = {
-      offset: before?.offset ?? 0,
-      mark: before?.mark ?? "",
-      size,
-      episodes: before?.episodes ?? 0,
-    };
+    let progress = { ...progressOf(key), size, trouble: undefined };
     const batch: { row: Record<string, unknown>; next: number }[] = [];
 
     async function flush(): Promise<void> {
       const last = batch.at(-1);
       if (!entry || !last) return;
-      await store(
+      const failed = await storeBatch(
         entry,
         batch.map(({ row }) => row),
       );
-      progress = { ...progress, offset: last.next, episodes: progress.episodes + batch.length };
+      progress = { ...progress, offset: last.next, episodes: progress.episodes + batch.length - failed };
       writeProgress(home, key, progress);
       batch.length = 0;
     }
@@ -129,6 +115,8 @@ export function createPickup(parts: PickupParts): Pickup {
       from: progress.offset,
       final: entry.working !== true || isQuiet(entry),
       signal: stopped.signal,
+      spoiled: () =>
+        log.error({ agent, session: key }, "an exchange of a transcript cannot be made out and is left out"),
     });
     for await (const exchange of exchanges) {
       batch.push({ row: episodeOf(exchange, aboutOf(entry)), next: exchange.next });
@@ -140,18 +128,45 @@ export function createPickup(parts: PickupParts): Pickup {
     if (entry.ended) parts.ended?.(entry, progress.episodes);
   }
 
-  async function store({ by, butler, project }: Source, batch: readonly Record<string, unknown>[]) {
-    const outcome = await parts.ingest(by, butler, project, batch);
-    if (!outcome.ok) throw new Error(outcome.error.message);
-    const results = (outcome.answer.results ?? []) as { ok: boolean; error?: { code: string; message: string } }[];
-    // A conflict: the exchange is known, from a session that this one goes on from or when less of it was written.
-    for (const { ok, error } of results)
-      if (!ok && error?.code !== "conflict")
-        log.warn({ butler, reason: error?.message }, "an exchange of a transcript cannot be stored");
+  /** How many could not be stored. Each of those waits by itself from then on, and its transcript goes on without it. */
+  async function storeBatch(entry: Announced, rows: readonly Record<string, unknown>[]): Promise<number> {
+    const { by, butler, project } = entry;
+    const verdicts = await storeRows(parts.ingest, entry, rows);
+    const failed = verdicts.flatMap((verdict, at) => (verdict ? [{ ...verdict, row: rows[at] ?? {} }] : []));
+    // Every one of them: then it lies with the memory and not with a row.
+    if (failed.length === rows.length && failed.some(({ final }) => !final)) throw new NotTaken(failed[0]?.code ?? "");
+    for (const { code, row } of failed) {
+      log.warn({ butler, reason: code }, "an exchange of a transcript cannot be stored and waits by itself");
+      leaveRow(home, { by, butler, project, row, trouble: afterFailure(undefined, code, clock.now()) });
+    }
+    return failed.length;
+  }
+
+  function progressOf(key: string): Progress {
+    return readProgress(home, key) ?? { offset: 0, mark: "", size: 0, episodes: 0 };
+  }
+
+  /**
+   * Tried again after a pause that grows, or with the next look where only the memory is down. A path that holds no transcript at all is
+   * not tried again before the session announces itself anew.
+   */
+  function troubled(key: string, error: unknown): void {
+    const code = faultOf(error);
+    const entry = readAnnounced(home, key);
+    log.warn({ session: key, butler: entry?.butler, reason: code }, "a transcript could not be taken in");
+    if (code === UNAVAILABLE) return;
+    try {
+      const before = progressOf(key);
+      const trouble = afterFailure(before.trouble, code, clock.now());
+      const mark = error instanceof UnfitFile && entry ? entry.mark : before.mark;
+      writeProgress(home, key, { ...before, mark, trouble });
+    } catch (failure) {
+      log.error({ reason: faultOf(failure) }, "the spool cannot be written");
+    }
   }
 
   const isQuiet = ({ transcript }: Announced): boolean => {
-    const stat = statSync(transcript, { throwIfNoEntry: false });
+    const stat = lstatSync(transcript, { throwIfNoEntry: false });
     return stat !== undefined && clock.now().getTime() - stat.mtimeMs >= quietMs;
   };
 
@@ -160,25 +175,18 @@ export function createPickup(parts: PickupParts): Pickup {
     const entry = readAnnounced(home, key);
     if (!entry) return false;
     const progress = readProgress(home, key);
+    if (!isDue(progress?.trouble, clock.now())) return false;
     if (progress?.mark !== entry.mark && (entry.ended || (entry.working === false && !waiting.has(key)))) return true;
+    if (progress?.trouble?.code === UNFIT_FILE) return false;
     const size = sizeOf(entry.transcript);
     return size !== undefined && size !== progress?.size && isQuiet(entry);
   }
 
-  async function flushRows(): Promise<void> {
-    for (const name of waitingRows(home)) {
-      if (stopped.signal.aborted) return;
-      const left = readRow(home, name);
-      if (left) await store(left, [left.row]);
-      dropRow(home, name);
-    }
-  }
-
   /** Who leaves one while the others are being stored waits for the next round. */
-  function storeRows(): Promise<void> {
+  function rowsInTurn(): Promise<void> {
     const turn = (rows ?? Promise.resolve())
-      .then(flushRows)
-      .catch((error: unknown) => log.warn({ reason: reasonOf(error) }, "exchanges that wait could not be stored yet"))
+      .then(() => takeRows({ home, log, ingest: parts.ingest, now: clock.now, signal: stopped.signal }))
+      .catch((error: unknown) => log.warn({ reason: faultOf(error) }, "exchanges that wait could not be stored yet"))
       .finally(() => {
         if (rows === turn) rows = undefined;
       });
@@ -186,9 +194,19 @@ export function createPickup(parts: PickupParts): Pickup {
     return turn;
   }
 
+  /** A transcript that cannot even be looked at is one of many. */
+  function wanted(key: string): boolean {
+    try {
+      return wants(key);
+    } catch (error) {
+      troubled(key, error);
+      return false;
+    }
+  }
+
   async function sweep(): Promise<void> {
-    for (const key of announcedKeys(home)) if (wants(key)) enqueue(key);
-    await storeRows();
+    for (const key of announcedKeys(home)) if (wanted(key)) enqueue(key);
+    await rowsInTurn();
     while (underWay.size > 0) await Promise.all(underWay.values());
   }
 
@@ -196,7 +214,7 @@ export function createPickup(parts: PickupParts): Pickup {
     start() {
       const look = () => {
         tidySpool(home, clock.now());
-        void sweep().catch((error: unknown) => log.error({ reason: reasonOf(error) }, "the spool cannot be looked at"));
+        void sweep().catch((error: unknown) => log.error({ reason: faultOf(error) }, "the spool cannot be looked at"));
       };
       look();
       timer = setInterval(look, everyMs).unref();
@@ -210,7 +228,7 @@ export function createPickup(parts: PickupParts): Pickup {
       }, settleMs);
       waiting.set(key, later);
     },
-    rowsSoon: () => void storeRows(),
+    rowsSoon: () => void rowsInTurn(),
     sweep,
     busy: () => waiting.size + queue.length + underWay.size > 0 || rows !== undefined,
     async stop() {
@@ -229,9 +247,10 @@ function aboutOf({ agent, session, folder, project }: Announced) {
   return { agent, session, folder, ...(project === undefined ? {} : { project }) };
 }
 
+/** Of the file itself and not of what a link leads to. */
 function sizeOf(file: string): number | undefined {
   try {
-    return statSync(file).size;
+    return lstatSync(file).size;
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

@@ -38,6 +38,9 @@ const LEAST_WORDS = 3;
 const PROMPT_CHARS = 20_000;
 const MOST_SHOWN = 1_000;
 
+/** Memory did not answer, in words of ours that may be shown and written into a log. */
+export class MemoryRefused extends Error {}
+
 /** Fails when memory does. */
 export async function contextFor(listener: Listener): Promise<Telling> {
   const { told, shown: before, mostChars } = listener;
@@ -74,7 +77,7 @@ async function blockOf(
   let asked: Record<string, unknown> = { ...input, except: before, except_session };
   for (;;) {
     const outcome = await listener.call("memory_context", asked);
-    if (!outcome.ok) throw new Error(outcome.error.message);
+    if (!outcome.ok) throw new MemoryRefused(outcome.error.message);
     const { text, tokens, sections } = outcome.answer as unknown as ContextAnswer;
     if (text.length <= listener.mostChars) {
       const ids = sections.flatMap(({ items }) => items.map(({ id }) => id));

@@ -3,20 +3,15 @@
  * handed over. A host that finds no owner writes here and goes on; nothing that was announced is lost when an owner dies.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { TRUST } from "../../domain/trust.ts";
-import type { Principal } from "../../serve/host.ts";
-import { errorCode, type Home, isMissing, readIfThere, writePrivate } from "../home.ts";
-
-/**
- * Whose words are in an entry, and so who it is ingested as. `local`: a process of the person who owns this home, who speaks for the
- * butler it names. Everybody else came with a token, and whoever that was stays written beside their words.
- */
-export type By = "local" | Principal;
+import { errorCode, type Home } from "../home.ts";
+import { type By, failedFolder, filesIn, get, named, put } from "./spool-files.ts";
+import type { Trouble } from "./spool-rows.ts";
 
 export interface Announcement {
-  readonly by: By;
+  /** Nobody else may name files of this machine. */
+  readonly by: "local";
   readonly agent: string;
   readonly session: string;
   readonly butler: string;
@@ -44,14 +39,8 @@ export interface Progress {
   /** The transcript's size then. */
   readonly size: number;
   readonly episodes: number;
-}
-
-/** One row of `memory_ingest_batch` that waits. */
-export interface WaitingRow {
-  readonly by: By;
-  readonly butler: string;
-  readonly project?: string | undefined;
-  readonly row: Record<string, unknown>;
+  /** Why it could not be taken in since. */
+  readonly trouble?: Trouble | undefined;
 }
 
 /** Sessions can be resumed for weeks; what is older is found again by its idempotency keys if at all. */
@@ -60,10 +49,13 @@ const KEPT_MS = 30 * 86_400_000;
 const ANNOUNCED = ".session.json";
 const READ = ".read.json";
 const SHOWN = ".shown.json";
+/** Files of `spool-rows.ts`. */
 const ROW = ".row.json";
 const WARNED = ".warned";
 
-type Named = Pick<Announcement, "by" | "butler" | "agent" | "session">;
+interface Named extends Pick<Announcement, "butler" | "agent" | "session"> {
+  readonly by: By;
+}
 
 /** Agents choose the names of their sessions themselves: the same name of another tenant or token is another session. */
 export const sessionKey = ({ by, butler, agent, session }: Named): string =>
@@ -75,26 +67,24 @@ export const sessionKey = ({ by, butler, agent, session }: Named): string =>
 export function announce(home: Home, entry: Announcement): Announced {
   const key = sessionKey(entry);
   const announced = { ...entry, key, mark: randomUUID() };
-  put(home, `${key}${ANNOUNCED}`, announced);
+  put(home.spool, `${key}${ANNOUNCED}`, announced);
   return announced;
-}
-
-export function leaveRow(home: Home, waiting: WaitingRow): void {
-  put(home, `${randomUUID()}${ROW}`, waiting);
 }
 
 /** Without a note of who speaks it is of an older version and nobody's: the session announces itself again. */
 export function readAnnounced(home: Home, key: string): Announced | undefined {
-  const found = get<Announced>(home, `${key}${ANNOUNCED}`);
-  return isBy(found?.by) ? found : undefined;
+  const found = get<Announced>(home.spool, `${key}${ANNOUNCED}`);
+  return found?.by === "local" ? found : undefined;
 }
-export const readProgress = (home: Home, key: string): Progress | undefined => get(home, `${key}${READ}`);
+
+export const readProgress = (home: Home, key: string): Progress | undefined => get(home.spool, `${key}${READ}`);
 export const writeProgress = (home: Home, key: string, progress: Progress): void =>
-  put(home, `${key}${READ}`, progress);
+  put(home.spool, `${key}${READ}`, progress);
 
 /** Ids of memories that a session has been told; undefined when it has not been told anything at all. */
-export const readShown = (home: Home, key: string): readonly string[] | undefined => get(home, `${key}${SHOWN}`);
-export const writeShown = (home: Home, key: string, ids: readonly string[]): void => put(home, `${key}${SHOWN}`, ids);
+export const readShown = (home: Home, key: string): readonly string[] | undefined => get(home.spool, `${key}${SHOWN}`);
+export const writeShown = (home: Home, key: string, ids: readonly string[]): void =>
+  put(home.spool, `${key}${SHOWN}`, ids);
 
 /** `without`: the session was told that it runs without memory. `late`: that what is known follows. `back`: that it is there again. */
 export type Warned = "without" | "late" | "back";
@@ -111,55 +101,19 @@ export function firstWarning(home: Home, key: string, warned: Exclude<Warned, "b
   }
 }
 
-export const readWarned = (home: Home, key: string): Warned | undefined => get(home, `${key}${WARNED}`);
-export const writeBack = (home: Home, key: string): void => put(home, `${key}${WARNED}`, "back" satisfies Warned);
+export const readWarned = (home: Home, key: string): Warned | undefined => get(home.spool, `${key}${WARNED}`);
+export const writeBack = (home: Home, key: string): void => put(home.spool, `${key}${WARNED}`, "back" satisfies Warned);
 
-export const announcedKeys = (home: Home): string[] => named(home, ANNOUNCED);
-export const waitingRows = (home: Home): string[] => named(home, ROW);
-export const readRow = (home: Home, name: string): WaitingRow | undefined => get(home, `${name}${ROW}`);
-export const dropRow = (home: Home, name: string): void => rmSync(join(home.spool, `${name}${ROW}`), { force: true });
+export const announcedKeys = (home: Home): string[] => named(home.spool, ANNOUNCED);
 
+/** Exchanges that still wait are kept for as long as it takes. */
 export function tidySpool(home: Home, now: Date): void {
-  for (const name of list(home)) {
-    const file = join(home.spool, name);
-    const stat = statSync(file, { throwIfNoEntry: false });
-    if (stat && !name.endsWith(ROW) && now.getTime() - stat.mtimeMs > KEPT_MS) rmSync(file, { force: true });
-  }
-}
-
-function isBy(value: unknown): value is By {
-  if (value === "local") return true;
-  const { name, tenant, butler, admin, voice } = (value ?? {}) as Record<keyof Principal, unknown>;
-  const texts = [name, tenant, butler, voice].every((text) => typeof text === "string");
-  return texts && typeof admin === "boolean" && TRUST.some((known) => known === voice);
-}
-
-function named(home: Home, ending: string): string[] {
-  return list(home).flatMap((name) => (name.endsWith(ending) ? [name.slice(0, -ending.length)] : []));
-}
-
-function list(home: Home): string[] {
-  try {
-    return readdirSync(home.spool).sort();
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}
-
-function put(home: Home, name: string, value: unknown): void {
-  mkdirSync(home.spool, { recursive: true, mode: 0o700 });
-  writePrivate(join(home.spool, name), `${JSON.stringify(value)}\n`);
-}
-
-/** A file that cannot be read was cut off by a full disk or written by another version: as good as none. */
-function get<T>(home: Home, name: string): T | undefined {
-  const text = readIfThere(join(home.spool, name));
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text) as T;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
+  for (const folder of [home.spool, failedFolder(home)]) {
+    for (const name of filesIn(folder)) {
+      const file = join(folder, name);
+      const stat = statSync(file, { throwIfNoEntry: false });
+      const waits = folder === home.spool && name.endsWith(ROW);
+      if (stat?.isFile() && !waits && now.getTime() - stat.mtimeMs > KEPT_MS) rmSync(file, { force: true });
+    }
   }
 }

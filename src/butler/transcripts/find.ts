@@ -1,6 +1,6 @@
 /** Where agents keep their transcripts, and which files there are. */
 import { existsSync } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { reasonOf } from "../home.ts";
 import { readHead, TRANSCRIPT_AGENTS, type TranscriptAgent, type TranscriptHead } from "./read.ts";
@@ -33,9 +33,9 @@ export function usualPlaces(homes: { readonly claude: string; readonly codex: st
   return places.filter(({ path }) => existsSync(path));
 }
 
-/** One after the other: however many there are, one is held at a time. */
+/** One after the other: however many there are, one is held at a time. Who names a link means what it leads to. */
 export async function* transcriptsIn(places: readonly Place[]): AsyncGenerator<Found | Unfit> {
-  for (const place of places) yield* inside(place.path, place.agent, true);
+  for (const { path, agent } of places) yield* inside(await realpath(path).catch(() => path), agent, true);
 }
 
 /** A sub-agent's outcome stands in the transcript of the session that started it. */
@@ -49,8 +49,13 @@ async function* inside(
   depth = 0,
 ): AsyncGenerator<Found | Unfit> {
   try {
-    const found = await stat(path);
-    if (found.isDirectory()) {
+    const found = await lstat(path);
+    if (found.isSymbolicLink()) {
+      const leadsTo = await stat(path);
+      // It could lead anywhere on this machine.
+      if (leadsTo.isDirectory() || path.endsWith(".jsonl"))
+        yield { path, problem: "is a link and is not followed; name what it leads to" };
+    } else if (found.isDirectory()) {
       if (depth > DEEPEST || (!named && LEFT_OUT.has(basename(path)))) return;
       for (const name of (await readdir(path)).sort()) yield* inside(join(path, name), agent, false, depth + 1);
     } else if (found.isFile() && (named || path.endsWith(".jsonl"))) {

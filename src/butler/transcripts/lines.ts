@@ -1,6 +1,6 @@
 /** Lines of a file with their places in bytes, in memory that does not grow with the file or with a line of it. */
-import { open } from "node:fs/promises";
 import { type LongLine, longLine } from "./long-line.ts";
+import { MOST_BYTES, openRegular, UnfitFile } from "./regular-file.ts";
 
 export interface Line {
   readonly text: string;
@@ -12,6 +12,8 @@ export interface Line {
 export interface LinesOptions {
   readonly path: string;
   readonly from?: number;
+  /** No further than this byte. */
+  readonly to?: number;
   /** Lines that are not even decoded. */
   readonly wanted?: (bytes: Buffer) => boolean;
   readonly signal?: AbortSignal | undefined;
@@ -20,12 +22,16 @@ export interface LinesOptions {
 const CHUNK = 256 * 1024;
 const NEWLINE = 0x0a;
 
-/** A file that is shorter than `from` is another one than before, and read from its start. Ends early and quietly when aborted. */
-export async function* linesOf({ path, from = 0, wanted, signal }: LinesOptions): AsyncGenerator<Line> {
-  const handle = await open(path, "r");
+/**
+ * A file that is shorter than `from` is another one than before, and read from its start. As far as it reached when it was opened: one that
+ * grows as fast as it is read ends all the same. Ends early and quietly when aborted.
+ */
+export async function* linesOf({ path, from = 0, to, wanted, signal }: LinesOptions): AsyncGenerator<Line> {
+  const { handle, size } = await openRegular(path);
   try {
-    const { size } = await handle.stat();
     let at = from <= size && from >= 0 ? from : 0;
+    const limit = Math.min(size, to ?? size);
+    if (limit - at > MOST_BYTES) throw new UnfitFile("it is larger than 1 GB");
     let start = at;
     let pieces: Buffer[] = [];
     let held = 0;
@@ -59,7 +65,7 @@ export async function* linesOf({ path, from = 0, wanted, signal }: LinesOptions)
 
     for (;;) {
       if (signal?.aborted) return;
-      const { bytesRead } = await handle.read(chunk, 0, CHUNK, at);
+      const { bytesRead } = await handle.read(chunk, 0, Math.min(CHUNK, Math.max(0, limit - at)), at);
       if (bytesRead === 0) break;
       const read = chunk.subarray(0, bytesRead);
       let begin = 0;

@@ -78,7 +78,7 @@ export async function readHead(agent: TranscriptAgent, path: string): Promise<Tr
   let folder: string | undefined;
   let started: string | undefined;
   let lines = 0;
-  for await (const { text, end } of linesOf({ path })) {
+  for await (const { text, end } of linesOf({ path, to: HEAD_BYTES })) {
     const json = jsonOf(text);
     const told = json === undefined ? undefined : agent === "codex" ? codexHead(json, path) : claudeHead(json);
     session ||= told?.session ?? "";
@@ -129,7 +129,7 @@ function environmentFolder(line: Json): string | undefined {
 /** What a sub-agent of Codex was asked stands in a file of its own; its outcome stands in the main one. */
 async function isOfSubagent(agent: TranscriptAgent, path: string): Promise<boolean> {
   if (agent !== "codex") return false;
-  for await (const { text } of linesOf({ path })) {
+  for await (const { text } of linesOf({ path, to: HEAD_BYTES })) {
     const json = jsonOf(text);
     if (json === undefined) continue;
     const { source, thread_source } = objectIn(json.payload);

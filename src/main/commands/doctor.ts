@@ -3,7 +3,7 @@ import { homeAt } from "../../butler/home.ts";
 import type { ExitCode } from "../../serve/failures.ts";
 import { type Context, readOptions } from "../command.ts";
 import type { Finding } from "../doctor/finding.ts";
-import { checkDisk, checkHome, checkNode, checkRoster, checkTokens } from "../doctor/house-checks.ts";
+import { checkDisk, checkHome, checkNode, checkRoster, checkSpool, checkTokens } from "../doctor/house-checks.ts";
 import { checkModel } from "../doctor/model-check.ts";
 import { checkPort } from "../doctor/port-check.ts";
 import { checkDatabaseServer, checkOwner, checkStore } from "../doctor/store-checks.ts";
@@ -13,7 +13,7 @@ import { version } from "../version.ts";
 export const usage = `butler doctor [--json]
 
 Looks at everything a butler needs and says what is wrong and what to do: Node, the home and who may read it, disk,
-roster, model, owner, stores, tokens and port. Nothing is changed. Exit code 1 when something failed.`;
+roster, model, owner, stores, tokens, port and what waits to be stored. Nothing is changed. Exit code 1 when something failed.`;
 
 export async function run(args: readonly string[], { environment, say }: Context): Promise<ExitCode> {
   const { values } = readOptions(args, { json: { type: "boolean" } });
@@ -43,6 +43,7 @@ async function* examine(environment: Environment): AsyncGenerator<Finding> {
   yield* homeFindings;
   yield await checkDisk(home);
   yield checkTokens(home);
+  yield checkSpool(home);
   const { finding, roster } = checkRoster(environment.roster);
   yield finding;
 

@@ -3,6 +3,8 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Home, isMissing, reasonOf } from "../../butler/home.ts";
+import { failedFolder } from "../../butler/hooks/spool-files.ts";
+import { spoolState } from "../../butler/hooks/spool-state.ts";
 import { loadRoster, type Roster } from "../../butler/roster.ts";
 import { listTokens } from "../../butler/tokens.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
@@ -64,6 +66,22 @@ export function checkTokens(home: Home): Finding {
   } catch (error) {
     return fail("tokens", reasonOf(error), `Move ${home.tokensFile} away and create the tokens anew.`);
   }
+}
+
+export function checkSpool(home: Home): Finding {
+  const { waiting, troubled, failed } = spoolState(home);
+  const waits = `${waiting} ${waiting === 1 ? "exchange waits" : "exchanges wait"} to be stored`;
+  const problems = [...troubled, ...failed];
+  if (problems.length === 0) return ok("spool", waiting === 0 ? "nothing waits to be stored" : waits);
+  const reasons = [...new Set(problems.map(({ butler, code }) => `${butler ?? "nobody knows whose"}: ${code}`))].sort();
+  const found = [
+    ...(failed.length === 0
+      ? []
+      : [`${failed.length} exchanges could not be stored and are put aside in ${failedFolder(home)}`]),
+    ...(troubled.length === 0 ? [] : [`${troubled.length} are tried again and again`]),
+    `(${reasons.slice(0, 5).join("; ")})`,
+  ].join(", ");
+  return warn("spool", found, "butler spool shows them; when the cause is gone, butler spool retry has them stored.");
 }
 
 const GIGABYTE = 1e9;
