@@ -43,6 +43,17 @@ describe("what an agent says to its hooks", () => {
       expect(read("claude-code", event)).toBeUndefined();
   });
 
+  test("Gemini CLI hands our block back, escaped, in the prompts of both ends of a turn", () => {
+    const own = "&lt;butler-memory&gt;\nBackground.\n- ports / staging: 5433\n&lt;/butler-memory&gt;\n";
+    const prompt = `<hook_context>${own}</hook_context>\n\nwhy is the build red`;
+    for (const event of ["BeforeAgent", "AfterAgent"]) {
+      const input = { ...INPUTS.gemini[event], prompt };
+      expect(HOOK_DIALECTS.gemini.read(event, input)).toMatchObject({ prompt: "why is the build red" });
+    }
+    const alone = { ...INPUTS.gemini.BeforeAgent, prompt: `<hook_context>${own}</hook_context>` };
+    expect(HOOK_DIALECTS.gemini.read("BeforeAgent", alone)).not.toHaveProperty("prompt");
+  });
+
   test("the others, as they document it", () => {
     const asked = { prompt: "why is the build red" };
     const told = { reply: "A test had a wrong date." };

@@ -2,6 +2,8 @@
  * What each coding agent says to its hooks, and how it wants to be answered. Pure tables and readers: a field that is
  * missing or of another type is as good as not said, and never an exception.
  */
+import { spoken } from "../transcripts/words.ts";
+
 export const AGENT_NAMES = ["claude-code", "codex", "cursor", "gemini", "opencode"] as const;
 export type AgentName = (typeof AGENT_NAMES)[number];
 
@@ -154,13 +156,16 @@ function reader(events: Readonly<Record<string, Moment>>, fields: Fields): Diale
     if (session === undefined || folder === undefined) return undefined;
     const rest = {
       transcript: first(said, fields.transcript),
-      prompt: moment === "prompt" || moment === "turn-end" ? first(said, fields.prompt) : undefined,
+      prompt: moment === "prompt" || moment === "turn-end" ? typed(first(said, fields.prompt)) : undefined,
       reply: moment === "turn-end" ? first(said, fields.reply) : undefined,
       source: first(said, fields.source),
     };
     return { moment, session, folder, ...someOf(rest) };
   };
 }
+
+/** Gemini CLI puts what a session's start was told into its first prompt, and hands that to the hooks of both ends of the turn. */
+const typed = (prompt: string | undefined): string | undefined => (prompt && spoken(prompt)) || undefined;
 
 /** The first of the fields that holds text; of a list of texts, its first. */
 function first(said: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {

@@ -14,7 +14,7 @@ const HOST_TAGS = [
   ..."new-diagnostics environment_context user_instructions turn_aborted subagent_notification user_shell_command skill".split(
     " ",
   ),
-  ..."hook_prompt INSTRUCTIONS permissions goal_context user_action".split(" "),
+  ..."hook_prompt hook_context INSTRUCTIONS permissions goal_context user_action".split(" "),
 ];
 const WRAPPED = new RegExp(`<(${HOST_TAGS.join("|")})\\b[^<>]*>[\\s\\S]*?</\\1>`, "g");
 /** Never a person's: one that was cut off goes on to the end. */
