@@ -2,13 +2,15 @@ import {
   chmodSync,
   mkdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   unlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { parse } from "smol-toml";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -303,6 +305,61 @@ describe("how files are written", () => {
     mkdirSync(join(world.user, ".claude"));
     symlinkSync(join(world.root, "gone"), join(world.user, ".claude", "settings.json"));
     expect(() => install(world.order("claude-code", "user"))).toThrow("leads nowhere");
+  });
+
+  test.each([...AGENT_NAMES])("%s: nothing is written through a link that leaves the project", (agent) => {
+    const order = world.order(agent, "project");
+    const plain = install(order).writes.map(({ path }) => path);
+    uninstall(order);
+    const outside = join(world.root, "outside");
+    for (const path of plain) {
+      for (let linked = path; linked !== world.project; linked = dirname(linked)) {
+        const file = world.write(join(outside, "file"), "{}");
+        mkdirSync(dirname(linked), { recursive: true });
+        symlinkSync(linked === path ? file : outside, linked);
+        const before = world.snapshot();
+        expect(() => install(order)).toThrow(/leads out of the project.*Nothing was changed/);
+        expect(() => install(order, true)).toThrow("leads out of the project");
+        expect(world.snapshot()).toEqual(before);
+        for (const folder of [world.project, outside]) rmSync(folder, { recursive: true });
+        mkdirSync(world.project);
+      }
+    }
+  });
+
+  test("a link that was put there after the installation leads no uninstall out of the project", () => {
+    const order = world.order("claude-code", "project");
+    install(order);
+    const folder = join(world.project, ".claude");
+    renameSync(folder, join(world.root, "moved"));
+    symlinkSync(join(world.root, "moved"), folder);
+    const before = world.snapshot();
+    expect(() => uninstall(order)).toThrow("leads out of the project");
+    expect(world.snapshot()).toEqual(before);
+  });
+
+  test("a link inside the project is followed", () => {
+    const order = world.order("claude-code", "project");
+    const real = world.write(join(world.project, "settings", "claude.json"), "{}");
+    mkdirSync(join(world.project, ".claude"));
+    symlinkSync(real, join(world.project, ".claude", "settings.json"));
+    install(order);
+    expect(readFileSync(real, "utf8")).toContain("enabledPlugins");
+  });
+
+  test("what is no file is refused without a look inside", () => {
+    const settings = join(world.project, ".claude", "settings.json");
+    mkdirSync(settings, { recursive: true });
+    expect(() => install(world.order("claude-code", "project"))).toThrow("is no file");
+  });
+
+  test("Codex is asked for no more time than it gives", () => {
+    install(world.order("codex", "user"));
+    const { hooks } = JSON.parse(readFileSync(join(world.user, ".codex", "hooks.json"), "utf8")) as {
+      hooks: Record<string, { hooks: { timeout: number }[] }[]>;
+    };
+    const seconds = Object.entries(hooks).map(([event, [group]]) => [event, group?.hooks[0]?.timeout]);
+    expect(Object.fromEntries(seconds)).toEqual({ SessionStart: 5, UserPromptSubmit: 5, Stop: 5, SessionEnd: 3 });
   });
 
   test("a byte order mark, a blank file and CRLF survive", () => {

@@ -36,7 +36,7 @@ export function planCodex(order: Order): Plan {
           append: true,
           value: {
             ...(matcher === undefined ? {} : { matcher }),
-            hooks: [{ type: "command", command: command(user, script, event), timeout: 5 }],
+            hooks: [{ type: "command", command: command(user, script, event), timeout: secondsFor(event) }],
           },
           mark: `codex ${event}`,
         })),
@@ -52,6 +52,9 @@ export function planCodex(order: Order): Plan {
     ],
   };
 }
+
+/** Codex gives the end of a session three seconds at most and warns, at each start, of a hook that asks for more. */
+const secondsFor = (event: string): number => (event === "SessionEnd" ? 3 : 5);
 
 /** A hook starts in the folder of the session, which may lie below the project's. */
 function command(user: boolean, script: string, event: string): string {

@@ -13,7 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { conflict, unavailable } from "../../domain/errors.ts";
 import { errorCode, isMissing, reasonOf } from "../home.ts";
 
@@ -26,16 +26,43 @@ export interface Write {
   readonly mode: number;
 }
 
+/** A project comes from anybody: a link in it that leads elsewhere would have us write wherever its author likes. */
+export function stayInside(root: string | undefined, paths: readonly string[]): void {
+  if (root === undefined) return;
+  const inside = realpathSync(root);
+  for (const path of paths) {
+    const real = realPlace(path);
+    if (real !== inside && !real.startsWith(inside.endsWith(sep) ? inside : `${inside}${sep}`))
+      throw conflict(
+        `${path} leads out of the project, to ${real}; make it a file of the project. Nothing was changed.`,
+      );
+  }
+}
+
+/** Where a file is, or would be: behind every link on the way that is there. */
+function realPlace(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (!isMissing(error))
+      throw unavailable(`${path} cannot be followed (${reasonOf(error)}). Nothing was changed.`, error);
+    if (isLink(path)) throw conflict(`${path} is a link that leads nowhere. Nothing was changed.`);
+    return join(realPlace(dirname(path)), basename(path));
+  }
+}
+
 /** The text of a file, undefined if there is none; what is no text is refused. */
 export function readText(path: string): string | undefined {
-  let bytes: Buffer;
+  let bytes: Buffer | undefined;
   try {
-    bytes = readFileSync(path);
+    // A pipe would keep its reader waiting for ever.
+    bytes = statSync(path).isFile() ? readFileSync(path) : undefined;
   } catch (error) {
     if (isMissing(error) && !isLink(path)) return undefined;
     if (isMissing(error)) throw conflict(`${path} is a link that leads nowhere. Nothing was changed.`);
     throw unavailable(`${path} cannot be read (${reasonOf(error)}). Nothing was changed.`, error);
   }
+  if (bytes === undefined) throw conflict(`${path} is no file. Nothing was changed.`);
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
@@ -63,7 +90,12 @@ export function missingFolders(paths: readonly string[]): string[] {
   return [...missing].sort((left, right) => left.length - right.length);
 }
 
-export function writeAll(writes: readonly Write[]): void {
+/** `root`: nothing outside of it is written. */
+export function writeAll(writes: readonly Write[], root: string | undefined): void {
+  stayInside(
+    root,
+    writes.map(({ path }) => path),
+  );
   for (const { path, before } of writes)
     if (readText(path) !== before) throw conflict(`${path} was changed by somebody else just now; try again.`);
   const folders = missingFolders(writes.filter(({ after }) => after !== undefined).map(({ path }) => path));

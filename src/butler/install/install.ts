@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { basename, join, sep } from "node:path";
 import { conflict } from "../../domain/errors.ts";
 import { AGENTS } from "./agents.ts";
-import { missingFolders, readText, removeEmpty, sha256, type Write, writeAll } from "./disk.ts";
+import { missingFolders, readText, removeEmpty, sha256, stayInside, type Write, writeAll } from "./disk.ts";
 import { putIn, takeFrom } from "./host-file.ts";
 import { sameJson } from "./json-tree.ts";
 import {
@@ -16,7 +16,7 @@ import {
   type Touched,
   writeManifest,
 } from "./manifest.ts";
-import type { HostChange, Order, OwnFile, Plan } from "./plan.ts";
+import { boundary, type HostChange, type Order, type OwnFile, type Plan } from "./plan.ts";
 
 export interface Prepared {
   readonly order: Order;
@@ -35,6 +35,10 @@ export function prepareInstall(order: Order, now: Date, force: boolean): Prepare
   const plan = AGENTS[order.agent].plan(order, existsSync);
   const folder = installFolder(order.places, order.agent, order.scope);
   const old = readManifest(folder);
+  stayInside(
+    boundary(order),
+    [...plan.host, ...plan.files, ...(old?.host ?? []), ...(old?.files ?? [])].map(({ path }) => path),
+  );
   const backups = new Map<string, string>();
   const writes: Write[] = [];
   const job = { order, folder, old, force, backups, writes };
@@ -73,7 +77,7 @@ export function carryOut(prepared: Prepared): void {
   // The manifest comes first: a machine that stops in between still knows what to undo.
   writeManifest(folder, manifest, backups);
   try {
-    writeAll(writes);
+    writeAll(writes, boundary(order));
   } catch (error) {
     if (old) writeManifest(folder, old, new Map());
     else {

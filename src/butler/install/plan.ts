@@ -49,4 +49,8 @@ export interface Plan {
   readonly next: readonly string[];
 }
 
+/** The folder that an installation does not leave: a project's. A person's own files may lie anywhere, behind links too. */
+export const boundary = ({ places, scope }: Pick<Order, "places" | "scope">): string | undefined =>
+  scope === "project" ? places.project : undefined;
+
 export const SERVER = "butler-memory";

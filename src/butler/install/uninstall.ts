@@ -4,10 +4,10 @@ import { notFound } from "../../domain/errors.ts";
 import { writePrivate } from "../home.ts";
 import type { AgentName } from "../hooks/dialects.ts";
 import { AGENTS } from "./agents.ts";
-import { readText, removeEmpty, sha256, type Write, writeAll } from "./disk.ts";
+import { readText, removeEmpty, sha256, stayInside, type Write, writeAll } from "./disk.ts";
 import { takeFrom } from "./host-file.ts";
 import { installFolder, type Manifest, readBackup, readManifest, removeManifest, type Touched } from "./manifest.ts";
-import type { Places, Scope } from "./plan.ts";
+import { boundary, type Places, type Scope } from "./plan.ts";
 
 export interface Undoing {
   readonly places: Places;
@@ -27,6 +27,10 @@ export function prepareUninstall(places: Places, agent: AgentName, scope: Scope)
     const where = scope === "user" ? "for you" : `in ${places.project}`;
     throw notFound(`Butler Memory is not installed in ${AGENTS[agent].title} ${where}; butler install lists what is.`);
   }
+  stayInside(
+    boundary({ places, scope }),
+    [...manifest.host, ...manifest.files].map(({ path }) => path),
+  );
   const kept: string[] = [];
   const writes: Write[] = [];
   for (const touched of manifest.host) {
@@ -49,7 +53,7 @@ export function prepareUninstall(places: Places, agent: AgentName, scope: Scope)
 
 export function carryOutUninstall({ places, folder, manifest, writes, copies }: Undoing): void {
   for (const [path, text] of copies) writePrivate(path, text);
-  writeAll(writes);
+  writeAll(writes, boundary({ places, scope: manifest.scope }));
   removeManifest(places, manifest.agent, folder);
   removeEmpty(manifest.folders);
 }
