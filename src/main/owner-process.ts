@@ -66,7 +66,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
     model: modelShelf({ place: models, fetch: true, log }),
     remote: remoteOf,
     probe: (memory) => memory.db.query("select 1"),
-    reach: databaseUrl === undefined ? undefined : () => checkDatabase(databaseUrl),
+    reach: databaseUrl === undefined ? undefined : async () => void (await checkDatabase(databaseUrl)),
   });
 
   // Somebody waits for an owner that was started by a client.

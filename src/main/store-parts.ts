@@ -7,6 +7,7 @@ import { openPgliteExclusive } from "../adapters/db/pglite.ts";
 import type { Db } from "../adapters/db/port.ts";
 import { openPostgres } from "../adapters/db/postgres.ts";
 import { checkServer, ensureDatabase, hasDatabase } from "../adapters/db/postgres-admin.ts";
+import { checkRights, openDatabaseWarning, superuserWarning } from "../adapters/db/postgres-rights.ts";
 import { MODEL_VARIANTS, type ModelVariant } from "../adapters/embedder/model-catalogue.ts";
 import { locateModel, type ModelFiles } from "../adapters/embedder/model-files.ts";
 import { type PullOptions, pullModel } from "../adapters/embedder/model-pull.ts";
@@ -71,7 +72,7 @@ export function memoryOpener(options: {
     const words = tokenizer(config.memory.retrieval.tokenizer);
     // Awaited below; when the store fails first, nobody is left to hear of a tokenizer that fails too.
     words.catch(() => undefined);
-    const db = await openDb(place, config.name);
+    const db = await openDb(place, config.name, log);
     try {
       return await openMemory({
         butler: config.name,
@@ -95,18 +96,22 @@ export function memoryOpener(options: {
   };
 }
 
-/** Fails with words when a server cannot be reached or used. Embedded stores are looked at when they are opened. */
-export async function checkDatabase(databaseUrl: string | undefined): Promise<void> {
-  if (databaseUrl === undefined) return;
+/**
+ * Fails with words when a server cannot be reached or used; returns what is unwise about it. Embedded stores are looked at when
+ * they are opened.
+ */
+export async function checkDatabase(databaseUrl: string | undefined): Promise<string | undefined> {
+  if (databaseUrl === undefined) return undefined;
   const db = await openPostgres({ url: databaseUrl, max: 1 });
   try {
     await checkServer(db);
+    return await superuserWarning(db);
   } finally {
     await db.close();
   }
 }
 
-async function openDb(place: StorePlace, butler: string): Promise<Db> {
+async function openDb(place: StorePlace, butler: string, log: Log): Promise<Db> {
   if (place.databaseUrl === undefined) {
     const early = place.early?.(butler);
     if (early) return early;
@@ -118,6 +123,9 @@ async function openDb(place: StorePlace, butler: string): Promise<Db> {
   const db = await openPostgres({ url: await ensureDatabase(place.databaseUrl, butler) });
   try {
     await checkServer(db);
+    await checkRights(db);
+    const unwise = await openDatabaseWarning(db);
+    if (unwise !== undefined) log.warn({ butler }, unwise);
     return db;
   } catch (error) {
     await db.close();

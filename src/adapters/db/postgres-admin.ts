@@ -1,6 +1,7 @@
 import { invalid, unavailable } from "../../domain/errors.ts";
 import type { Sql } from "./port.ts";
 import { openPostgres, parseTarget } from "./postgres.ts";
+import { closeToPublic, createDatabaseFor } from "./postgres-rights.ts";
 
 const MIN_SERVER = 15;
 /** The first with iterative index scans, without which a filtered search returns too few rows. */
@@ -17,9 +18,12 @@ export async function ensureDatabase(url: string, name: string): Promise<string>
   const database = databaseOf(name);
   const db = await openPostgres({ url, max: 1 });
   try {
-    if (!(await isThere(db, database))) await db.exec(`create database "${database}"`);
+    if (!(await isThere(db, database))) {
+      await db.exec(`create database "${database}"`);
+      await db.exec(closeToPublic(database));
+    }
   } catch (error) {
-    if (!isCreatedMeanwhile(error)) throw mayNotCreate(error, database);
+    if (!isCreatedMeanwhile(error)) throw mayNotCreate(error, database, url);
   } finally {
     await db.close();
   }
@@ -88,11 +92,11 @@ function isCreatedMeanwhile(error: unknown): boolean {
   return code === "42P04" || code === "23505";
 }
 
-function mayNotCreate(error: unknown, database: string): unknown {
-  return codeOf(error) === "42501"
-    ? unavailable(
-        `The user of the database URL may not create databases: create "${database}" for it, or grant it CREATEDB`,
-        error,
-      )
-    : error;
+function mayNotCreate(error: unknown, database: string, url: string): unknown {
+  if (codeOf(error) !== "42501") return error;
+  const { user } = parseTarget(url);
+  return unavailable(
+    `The user "${user}" of the database URL may not create databases. An administrator has to run: ${createDatabaseFor(database, user)} or: alter role "${user}" createdb;`,
+    error,
+  );
 }

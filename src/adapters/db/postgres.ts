@@ -253,6 +253,10 @@ function describe(error: unknown, target: Target, connecting: boolean): unknown 
     return because(
       `PostgreSQL at ${server} refused the user "${user}": correct user and password in the database URL, or allow the user in pg_hba.conf`,
     );
+  if (code === "42501")
+    return because(
+      `PostgreSQL at ${server} does not let the user "${user}" into the database "${database}": its owner has to run: grant connect on database "${database}" to "${user}";`,
+    );
   if (code === "3D000")
     return because(`PostgreSQL at ${server} has no database "${database}": create it, or correct the database URL`);
   // pgvector's library is preloaded, and knows no iterative scans.

@@ -6,7 +6,7 @@ import type { Finding } from "../doctor/finding.ts";
 import { checkDisk, checkHome, checkNode, checkRoster, checkSpool, checkTokens } from "../doctor/house-checks.ts";
 import { checkModel } from "../doctor/model-check.ts";
 import { checkPort } from "../doctor/port-check.ts";
-import { checkDatabaseServer, checkOwner, checkStore } from "../doctor/store-checks.ts";
+import { checkDatabaseRights, checkDatabaseServer, checkOwner, checkStore } from "../doctor/store-checks.ts";
 import type { Environment } from "../environment.ts";
 import { version } from "../version.ts";
 
@@ -59,6 +59,8 @@ async function* examine(environment: Environment): AsyncGenerator<Finding> {
     if (environment.databaseUrl !== undefined) yield await checkDatabaseServer(environment.databaseUrl);
     for (const butler of roster ?? []) {
       yield await checkStore({ home, databaseUrl: environment.databaseUrl, ownership }, butler);
+      const rights = environment.databaseUrl && (await checkDatabaseRights(environment.databaseUrl, butler));
+      if (rights) yield rights;
     }
   } finally {
     await ownership.lock?.release();

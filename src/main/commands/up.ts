@@ -28,7 +28,8 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
   prepareHome(home);
   const roster = loadRoster(environment.roster);
   await refuseSecondUp(home);
-  await checkDatabase(environment.databaseUrl);
+  const unwise = await checkDatabase(environment.databaseUrl);
+  if (unwise !== undefined) context.note(unwise);
   await haveModels(environment, home, roster, context);
   const lock = await takeHouse(home);
   const house = await runOwner({ environment, home, lock, roster, log, mode: "up" }).catch(async (error: unknown) => {

@@ -8,7 +8,8 @@ import { systemClock } from "../../adapters/clock.ts";
 import { openPgliteExclusive } from "../../adapters/db/pglite.ts";
 import type { Db } from "../../adapters/db/port.ts";
 import { openPostgres } from "../../adapters/db/postgres.ts";
-import { checkServer } from "../../adapters/db/postgres-admin.ts";
+import { checkServer, hasDatabase } from "../../adapters/db/postgres-admin.ts";
+import { checkRights, openDatabaseWarning, superuserWarning } from "../../adapters/db/postgres-rights.ts";
 import { acquireLock, type Lock } from "../../adapters/lock.ts";
 import type { ButlerConfig } from "../../butler/config.ts";
 import { errorCode, type Home, isMissing, reasonOf } from "../../butler/home.ts";
@@ -124,7 +125,9 @@ export async function checkDatabaseServer(url: string): Promise<Finding> {
     const db = await openPostgres({ url, max: 1 });
     try {
       const { server, pgvector } = await checkServer(db);
-      return ok("server", `PostgreSQL ${server} with pgvector ${pgvector}`);
+      const found = `PostgreSQL ${server} with pgvector ${pgvector}`;
+      const unwise = await superuserWarning(db);
+      return unwise === undefined ? ok("server", found) : warn("server", found, unwise);
     } finally {
       await db.close();
     }
@@ -134,6 +137,26 @@ export async function checkDatabaseServer(url: string): Promise<Finding> {
       reasonOf(error),
       "Correct BUTLER_DATABASE_URL or the server; without the variable stores are embedded.",
     );
+  }
+}
+
+/** Who may do what in a butler's own database; undefined when it is not there or holds no memory of this house. */
+export async function checkDatabaseRights(url: string, butler: ButlerConfig): Promise<Finding | undefined> {
+  if (!butler.memory.enabled || butler.memory.service !== undefined) return undefined;
+  const check = `rights ${butler.name}`;
+  try {
+    if (!(await hasDatabase(url, butler.name))) return undefined;
+    const db = await openPostgres({ url, database: `butler_${butler.name}`, max: 1 });
+    try {
+      await checkRights(db);
+      const unwise = await openDatabaseWarning(db);
+      const found = `database butler_${butler.name}`;
+      return unwise === undefined ? ok(check, `${found}, for its owner alone`) : warn(check, found, unwise);
+    } finally {
+      await db.close();
+    }
+  } catch (error) {
+    return fail(check, reasonOf(error), "The sentence says what to do; nothing was changed.");
   }
 }
 
