@@ -6,6 +6,7 @@
  */
 import { randomBytes } from "node:crypto";
 import {
+  chmodSync,
   chownSync,
   closeSync,
   constants,
@@ -14,6 +15,7 @@ import {
   openSync,
   readdirSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -31,7 +33,7 @@ const PATIENCE_MS = 10_000;
 const HELD = ".held";
 
 export async function lockInFolder(folder: string): Promise<Lock | undefined> {
-  ownFolder(folder);
+  const { uid, gid } = ownFolder(folder);
   const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   const me = randomBytes(12).toString("hex");
   const at = (name: string) => {
@@ -45,7 +47,7 @@ export async function lockInFolder(folder: string): Promise<Lock | undefined> {
     closeSync(fd);
   };
   try {
-    server = await listenAt(at(me));
+    server = await listenAt(at(me), uid, gid);
     if (await isFirst(folder, me, at)) {
       writeFileSync(join(folder, `${me}${HELD}`), "", { mode: 0o600 });
       await sweep(folder, me, at);
@@ -65,7 +67,7 @@ export async function lockInFolder(folder: string): Promise<Lock | undefined> {
 }
 
 /** A folder that somebody else made, or can write to, would let them hold the lock or take it away. */
-function ownFolder(folder: string): void {
+function ownFolder(folder: string): Stats {
   const parent = dirname(folder);
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   const place = statSync(parent);
@@ -83,9 +85,10 @@ function ownFolder(folder: string): void {
     throw unavailable(
       `The lock ${folder} must be a folder of yours that only you can enter (mode 0700), and it is not; remove it, or choose another place.`,
     );
+  return found;
 }
 
-function listenAt(path: string): Promise<Server> {
+function listenAt(path: string, uid: number, gid: number): Promise<Server> {
   return new Promise((done, failed) => {
     const server = createServer((socket) => socket.destroy());
     const refused = (error: Error) =>
@@ -93,11 +96,17 @@ function listenAt(path: string): Promise<Server> {
         unavailable(`The lock ${path} cannot be taken (${codeOf(error)}); choose a folder on a local disk.`, error),
       );
     server.once("error", refused);
-    // Readable by all: the folder keeps strangers out, and a user has to reach the lock that root holds in their home.
-    server.listen({ path, exclusive: true, readableAll: true, writableAll: true }, () => {
+    server.listen({ path, exclusive: true }, () => {
       server.off("error", refused);
       server.unref();
-      done(server);
+      try {
+        chmodSync(path, 0o600);
+        // A user has to reach the lock that root holds in their home.
+        if (process.getuid?.() === 0) chownSync(path, uid, gid);
+        done(server);
+      } catch (error) {
+        server.close(() => failed(error));
+      }
     });
   });
 }

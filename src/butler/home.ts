@@ -87,6 +87,12 @@ function socketPath(root: string, run: string): string {
 
 const userId = () => process.getuid?.() ?? 0;
 
+/** What we write in a home. Nothing else there is ours: somebody may have pointed BUTLER_HOME to a folder with other files. */
+export const ownPaths = (home: Home): string[] => [
+  ...[home.models, home.logs, home.run, home.spool, home.tokenFile, home.tokensFile],
+  ...["butlers", "installs", "plugins"].map((name) => join(home.root, name)),
+];
+
 /** Makes the folders; says in one sentence why it cannot. */
 export function prepareHome(home: Home): void {
   try {
@@ -117,7 +123,7 @@ function privateFolder(folder: string): void {
 
 function probeWritable(folder: string): void {
   const probe = join(folder, `.probe-${process.pid}-${randomBytes(4).toString("hex")}`);
-  writeFileSync(probe, "");
+  writeFileSync(probe, "", { mode: 0o600 });
   rmSync(probe);
 }
 

@@ -1,9 +1,11 @@
 /** What `butler up` and `butler own` have in common: an owner with its doors, in this process. */
 import { hostname, networkInterfaces } from "node:os";
+import { basename } from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import type { Lock } from "../adapters/lock.ts";
 import type { Log } from "../adapters/log.ts";
-import type { Home } from "../butler/home.ts";
+import { closeTree } from "../adapters/private-files.ts";
+import { type Home, ownPaths } from "../butler/home.ts";
 import { hookDesk } from "../butler/hooks/desk.ts";
 import { createPickup } from "../butler/hooks/pickup.ts";
 import { type House, openHouse } from "../butler/house.ts";
@@ -46,6 +48,11 @@ const LOCAL = { name: "local", butler: "*", admin: true } as const;
 
 export async function runOwner(parts: OwnerProcessParts): Promise<House> {
   const { environment, home, roster, log, mode } = parts;
+  // Whatever this process writes, and what it starts to write for it, is for its user alone.
+  process.umask(0o077);
+  // An embedded store is looked at when it is opened.
+  const closed = ownPaths(home).reduce((sum, path) => sum + closeTree(path, (at) => basename(at) === "store"), 0);
+  if (closed > 0) log.warn({ files: closed }, "files of this home could be read by others; they are closed now");
   const clock = clockAt(environment.now);
   await ensureHomeToken(home, clock.now());
 

@@ -2,6 +2,7 @@ import fs from "node:fs";
 import { join } from "node:path";
 import { NodeFS } from "@electric-sql/pglite/nodefs";
 import { unavailable } from "../../domain/errors.ts";
+import { closeTree } from "../private-files.ts";
 
 /** What PGlite 0.5 runs. A folder of another major cannot be read by it. */
 const POSTGRES_MAJOR = "18";
@@ -15,6 +16,20 @@ type StreamOps = {
   fsync?: (stream: Stream) => number;
   write: (stream: Stream, buffer: Uint8Array, offset: number, length: number, position: number) => number;
 };
+
+type NodeOps = {
+  mknod: (parent: unknown, name: string, mode: number, dev: unknown) => unknown;
+  setattr: (node: unknown, attributes: { mode?: number }) => unknown;
+};
+type NodeFsOps = { stream_ops: StreamOps; node_ops: NodeOps };
+
+/** PGlite asks for 0666 and sets it again whatever the umask is: every user of the machine could write the store. */
+function closeNodes(nodes: NodeOps): void {
+  const { mknod, setattr } = nodes;
+  nodes.mknod = (parent, name, mode, dev) => mknod(parent, name, mode & ~0o077, dev);
+  nodes.setattr = (node, attributes) =>
+    setattr(node, attributes.mode === undefined ? attributes : { ...attributes, mode: attributes.mode & ~0o077 });
+}
 
 /**
  * PGlite's NodeFS has no fsync: PostgreSQL asks, nothing reaches the disk, and a power cut loses committed rows.
@@ -43,8 +58,9 @@ export class DurableFs extends NodeFS {
   }
 
   #hook(mod: unknown): void {
-    const ops = (mod as { FS: { filesystems: { NODEFS: { stream_ops: StreamOps } } } }).FS.filesystems.NODEFS
-      .stream_ops;
+    const { stream_ops: ops, node_ops: nodes } = (mod as { FS: { filesystems: { NODEFS: NodeFsOps } } }).FS.filesystems
+      .NODEFS;
+    closeNodes(nodes);
     const write = ops.write;
     ops.write = (stream, buffer, offset, length, position) => {
       if (stream.node.parent.name === "pg_wal") this.walBytes += length;
@@ -76,6 +92,7 @@ export function prepareFolder(dir: string): boolean {
     if (names.length > 0) {
       checkVersion(dir, names);
       fs.accessSync(dir, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
+      closeFolder(dir);
       return false;
     }
     fs.closeSync(fs.openSync(join(dir, UNFINISHED), "w", 0o600));
@@ -84,6 +101,14 @@ export function prepareFolder(dir: string): boolean {
   } catch (error) {
     throw explainFailure(dir, error);
   }
+}
+
+/** Stores that were made before files were private are closed once: a thousand files, and one look at the next open. */
+function closeFolder(dir: string): void {
+  const mark = join(dir, "PG_VERSION");
+  if ((fs.statSync(mark).mode & 0o077) === 0 && (fs.statSync(dir).mode & 0o077) === 0) return;
+  closeTree(dir, (path) => path === mark);
+  closeTree(mark);
 }
 
 function checkVersion(dir: string, names: string[]): void {

@@ -61,7 +61,7 @@ export async function download(url: string, path: string, options: DownloadOptio
       await response.body?.cancel();
       throw new Error(`${url} answered ${response.status}`);
     }
-    const target = await open(path, "wx");
+    const target = await open(path, "wx", 0o600);
     try {
       let received = 0;
       for await (const chunk of response.body) {
@@ -146,7 +146,7 @@ async function keep(job: Job, file: ModelFile): Promise<void> {
     throw integrity(`${file.path} came with other bytes than sha256 ${file.sha256}`);
   }
   const final = cachePath(job.options.cacheDir, file);
-  await mkdir(dirname(final), { recursive: true });
+  await mkdir(dirname(final), { recursive: true, mode: 0o700 });
   try {
     await rename(temp, final);
   } catch (error) {
@@ -177,7 +177,7 @@ export async function pullModel(options: PullOptions): Promise<ModelFiles> {
 
   const total = lacking.reduce((sum, file) => sum + file.bytes, 0);
   const root = join(options.cacheDir, MODEL_NAME);
-  await mkdir(root, { recursive: true });
+  await mkdir(root, { recursive: true, mode: 0o700 });
   const failures: string[] = [];
   for (const source of options.sources ?? SOURCE_ORDER) {
     options.signal?.throwIfAborted();

@@ -80,7 +80,7 @@ export async function extractFromTgz(
         continue;
       }
       if (size !== want.bytes) throw new Error(`${name} has ${size} bytes instead of ${want.bytes}`);
-      const file: FileHandle = await open(want.target, "wx");
+      const file: FileHandle = await open(want.target, "wx", 0o600);
       try {
         for await (const piece of pieces(size)) await file.writeFile(piece);
       } finally {

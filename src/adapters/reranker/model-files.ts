@@ -97,7 +97,7 @@ export async function fetchCrossEncoder(
   const url = urls(model, hubUrl);
   const folder = join(cacheDir, model);
   const final = { name: model, tokenizer: join(folder, TOKENIZER), weights: join(folder, HUB_WEIGHTS) };
-  await mkdir(dirname(final.weights), { recursive: true });
+  await mkdir(dirname(final.weights), { recursive: true, mode: 0o700 });
   const temp = await mkdtemp(join(folder, ".pull-"));
   const came = { name: model, tokenizer: join(temp, TOKENIZER), weights: join(temp, "model.onnx") };
   try {

@@ -1,4 +1,7 @@
+import { basename } from "node:path";
 import { systemClock } from "../../adapters/clock.ts";
+import { closeTree } from "../../adapters/private-files.ts";
+import { ownPaths } from "../../butler/home.ts";
 import { AGENTS } from "../../butler/install/agents.ts";
 import { carryOut, type Prepared, prepareInstall } from "../../butler/install/install.ts";
 import type { Order } from "../../butler/install/plan.ts";
@@ -56,6 +59,7 @@ export async function run(args: readonly string[], { environment, say, note }: C
   const prepared = prepareInstall(order, systemClock.now(), values.force ?? false);
   const dryRun = values["dry-run"] ?? false;
   if (!dryRun) carryOut(prepared);
+  if (!dryRun) for (const path of ownPaths(places.home)) closeTree(path, (at) => basename(at) === "store");
   if (values.json) say(JSON.stringify(asJson(prepared, dryRun)));
   else for (const line of lines(prepared, dryRun)) say(line);
   if (environment.databaseUrl !== undefined && !values.json)

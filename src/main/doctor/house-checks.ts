@@ -1,8 +1,9 @@
 /** What lies around the stores: Node, the home and its modes, tokens, disk and roster. Nothing here is repaired, only told. */
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { type Home, isMissing, reasonOf } from "../../butler/home.ts";
+import { dirname } from "node:path";
+import { openPaths } from "../../adapters/private-files.ts";
+import { type Home, isMissing, ownPaths, reasonOf } from "../../butler/home.ts";
 import { failedFolder } from "../../butler/hooks/spool-files.ts";
 import { spoolState } from "../../butler/hooks/spool-state.ts";
 import { loadRoster, type Roster } from "../../butler/roster.ts";
@@ -28,10 +29,13 @@ export function checkHome(home: Home): Finding[] {
     return [fail("home", `${home.root} cannot be written: ${reasonOf(error)}`, remedy)];
   }
   if (nearest !== home.root) return [ok("home", `${home.root} is not there yet; the first use makes it`)];
-  const folders = [home.root, home.run, home.logs, home.models, join(home.root, "butlers")];
-  const open = folders.filter((folder) => isOpenToOthers(folder));
-  if (open.length === 0) return [ok("home", `${home.root}, writable, for you alone`)];
-  return [warn("home", `others may look into ${open.join(", ")}`, `chmod 700 ${open.join(" ")}`)];
+  const own = ownPaths(home);
+  const open = [...(isOpenToOthers(home.root) ? [home.root] : []), ...own.flatMap((path) => [...openPaths(path)])];
+  const [first] = open;
+  if (first === undefined) return [ok("home", `${home.root}, writable, for you alone`)];
+  const more = open.length === 1 ? "" : ` and ${open.length - 1} more`;
+  const remedy = `chmod 700 ${home.root}; chmod -R go= ${own.filter((path) => existsSync(path)).join(" ")}`;
+  return [warn("home", `others have rights on ${first}${more}`, remedy)];
 }
 
 /** The folder itself, or the closest one above it that exists. */
