@@ -1,146 +1,120 @@
-/** Secrets that are known by their own shape. Those known only by the words around them are in redact-context.ts. */
-export const SECRET_KINDS = [
-  "private_key",
-  "aws_key",
-  "google_key",
-  "azure_key",
-  "llm_key",
-  "github_token",
-  "gitlab_token",
-  "slack_token",
-  "stripe_key",
-  "npm_token",
-  "pypi_token",
-  "huggingface_token",
-  "telegram_token",
-  "discord_token",
-  "sendgrid_key",
-  "twilio_key",
-  "jwt",
-  "url_password",
-  "authorization",
-  "cookie",
-  "card",
-  "iban",
-  "ssn",
-  "seed_phrase",
-  "pin",
-  "password",
-  "secret",
-] as const;
+/** Secrets known by their place or their sum: armoured keys, headers, URLs, cards and accounts. */
+import { type Finder, groupAt, matchAt, matches, type SecretKind, type Span } from "./redact-scan.ts";
+import { tokens } from "./redact-tokens.ts";
 
-export type SecretKind = (typeof SECRET_KINDS)[number];
-
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-  readonly kind: SecretKind;
-}
-
-/**
- * Every pattern below stays linear: it starts at a fixed prefix or at a word's first character, repeats without bound
- * only where nothing after it can fail, and is bounded everywhere else.
- */
+/** A pattern that is tried only where one of its words occurs. Flags `dg`; group 1 is the secret. */
 interface Shape {
   readonly kind: SecretKind;
-  /** Flags `dg`; group 1 is the secret, or the whole match when there is no group. */
+  readonly words: readonly string[];
   readonly pattern: RegExp;
-  readonly accept?: (value: string, text: string, start: number) => boolean;
+  readonly accept?: (value: string) => boolean;
 }
 
 const MASKED = /^[A-Za-z]{0,8}[-_]?(?:[a-z]{2,6}[-_])?[xX0*._-]+$|x{8}|\*{3}|[-_]your[-_]/i;
-const mixed = (value: string) => /[A-Z]/.test(value) && /[a-z]/.test(value) && /\d/.test(value);
 
 const SHAPES: readonly Shape[] = [
-  { kind: "aws_key", pattern: /(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/dg },
   {
     kind: "aws_key",
+    words: ["key"],
     pattern:
       /(?:aws|secret)[_ -]?(?:secret|access)[_ -]?(?:access[_ -]?)?key["'`\\]{0,2}\s{0,4}(?:[:=]|is)?\s{0,4}\\?["'`]?([A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])/dgi,
   },
   // The pair as people paste it: the id, a separator, the secret.
   {
     kind: "aws_key",
-    pattern: /(?:AKIA|ASIA)[A-Z0-9]{16}[^A-Za-z0-9/+]{1,10}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/dg,
-  },
-  { kind: "google_key", pattern: /(?<![A-Za-z0-9])AIza[0-9A-Za-z_-]{35}/dg },
-  { kind: "google_key", pattern: /(?<![A-Za-z0-9])(?:ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,})/dg },
-  {
-    kind: "azure_key",
-    pattern: /(?<![A-Za-z])(?:AccountKey|SharedAccessKey|SharedAccessSignature)=([A-Za-z0-9+/%&=_-]{16,})/dgi,
-  },
-  { kind: "llm_key", pattern: /(?<![A-Za-z0-9])sk-(?:ant|proj|svcacct|admin|or|lf)-[\w-]{16,}/dg },
-  { kind: "llm_key", pattern: /(?<![A-Za-z0-9_-])sk-[A-Za-z0-9]{20,}/dg },
-  {
-    kind: "llm_key",
-    pattern:
-      /(?<![A-Za-z0-9])(?:gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}|pplx-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,})/dg,
-  },
-  { kind: "github_token", pattern: /(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})/dg },
-  { kind: "gitlab_token", pattern: /(?<![A-Za-z0-9])gl(?:pat|dt|rt|ptt|ft|cbt|soat|imt|oas)-[\w-]{20,}/dg },
-  { kind: "slack_token", pattern: /(?<![A-Za-z0-9])(?:xox[abeoprs]-|xapp-\d-)[A-Za-z0-9-]{10,}/dg },
-  { kind: "slack_token", pattern: /hooks\.slack\.com\/(?:services|workflows|triggers)\/([A-Za-z0-9/_-]{20,})/dg },
-  {
-    kind: "stripe_key",
-    pattern: /(?<![A-Za-z0-9])(?:[sr]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{20,})/dg,
-  },
-  { kind: "npm_token", pattern: /(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36,}/dg },
-  { kind: "pypi_token", pattern: /(?<![A-Za-z0-9])pypi-[\w-]{32,}/dg, accept: mixed },
-  { kind: "huggingface_token", pattern: /(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,}/dg },
-  {
-    kind: "telegram_token",
-    pattern: /(?:(?<![A-Za-z0-9_-])|(?<=\/bot))\d{8,10}:[\w-]{35}(?![\w-])/dg,
-    accept: (value) => /[A-Z]/.test(value) && /[a-z]/.test(value),
+    words: ["asia"],
+    pattern: /ASIA[A-Z0-9]{16}[^A-Za-z0-9/+]{1,10}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/dg,
   },
   {
-    kind: "discord_token",
-    pattern: /(?<![\w.-])[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,40}(?![\w.-])/dg,
-    accept: mixed,
+    kind: "aws_key",
+    words: ["akia"],
+    pattern: /AKIA[A-Z0-9]{16}[^A-Za-z0-9/+]{1,10}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/dg,
   },
-  { kind: "discord_token", pattern: /discord(?:app)?\.com\/api\/webhooks\/(\d{5,25}\/[\w-]{40,})/dg },
-  { kind: "sendgrid_key", pattern: /(?<![A-Za-z0-9])SG\.[\w-]{16,32}\.[\w-]{30,64}/dg },
-  { kind: "twilio_key", pattern: /(?<![A-Za-z0-9])(?:SK|AC)[0-9a-f]{32}(?![A-Za-z0-9])/dg },
-  { kind: "twilio_key", pattern: /twilio[^\n]{0,40}?(?<![A-Za-z0-9-])([0-9a-f]{32})(?![A-Za-z0-9-])/dgi },
-  { kind: "jwt", pattern: /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/dg },
   {
-    kind: "url_password",
-    pattern: /(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'`<>]{0,128}:([^\s/"'`<>]{1,256})@/dgi,
-    // `host:443,user@…` is a port; braces, dollars and stars are templates and masks.
-    accept: (value) => !/^\d{1,5}[,;)]|^(?:\$?\{.*\}?|\$\w+|\$\(.*|%\w*%?|[*x.]+)$/i.test(value),
+    kind: "twilio_key",
+    words: ["twilio"],
+    pattern: /twilio[^\n]{0,40}?(?<![A-Za-z0-9-])([0-9a-f]{32})(?![A-Za-z0-9-])/dgi,
   },
   {
     kind: "authorization",
+    words: ["authorization"],
     pattern:
       /authorization["'`\\]{0,2}[ \t]{0,4}[:=][ \t]{0,4}\\?["'`]?(?:bearer|basic|token|digest|apikey|negotiate)[ \t]{1,4}([^\s"'`,;<>\\]{6,})/dgi,
     accept: (value) =>
-      !/^(?:\$|\{|%|\[)|^(?:token|auth\w*|(?:[a-z]+[-_])+(?:token|key)|your\S*|credentials?|header|scheme|required)$/i.test(
+      !/^(?:\$|\{|%|\[)|^base64\(|^(?:token|auth\w*|(?:[a-z]+[-_])+(?:token|key)|your\S*|credentials?|header|scheme|required)$/i.test(
         value,
       ),
   },
   {
     kind: "authorization",
+    words: ["bearer"],
     pattern: /(?<![A-Za-z0-9])bearer[ \t]{1,4}([\w.~+/-]{16,}=*)/dgi,
     accept: (value) => /\d/.test(value) && /[A-Za-z]/.test(value),
   },
   {
     kind: "ssn",
+    words: ["ssn", "social"],
     pattern:
       /(?<![A-Za-z])(?:ssn|social[ -]security(?:[ -](?:number|no\.?|#))?)[^\d\n]{1,20}((?!000|666|9)\d{3}([- ]?)(?!00)\d{2}\2(?!0000)\d{4})(?![\d-])/dgi,
   },
-  { kind: "card", pattern: /(?<![A-Za-z])(?:cvv2?|cvc2?)(?: code)?(?:[ \t]*[:=]|[ \t]+is)?[ \t]+(\d{3,4})(?!\d)/dgi },
+  {
+    kind: "card",
+    words: ["cv"],
+    pattern: /(?<![A-Za-z])(?:cvv2?|cvc2?)(?: code)?(?:[ \t]*[:=]|[ \t]+is)?[ \t]+(\d{3,4})(?!\d)/dgi,
+  },
+  {
+    kind: "private_key",
+    words: ["private-lines"],
+    pattern:
+      /private-lines:[ \t]{0,4}\d{1,4}\s{1,4}((?:[A-Za-z0-9+/]{4,100}={0,2}\s{1,4}){0,200}[A-Za-z0-9+/]{4,100}={0,2})(?=\s|$)/dgi,
+  },
+  // WireGuard's keys have no shape but 32 bytes in base64.
+  {
+    kind: "private_key",
+    words: ["key"],
+    pattern: /(?<![A-Za-z])(?:PrivateKey|PresharedKey)[ \t]{0,4}=[ \t]{0,4}([A-Za-z0-9+/]{43}=)/dg,
+  },
+  {
+    kind: "password",
+    words: ["wifi:"],
+    pattern: /wifi:(?:[^;\n]{1,80};){0,4}?P:((?:[^;\\\n]|\\.){4,80});/dgi,
+  },
+  { kind: "password", words: ["jdbc:"], pattern: /jdbc:oracle:\w{1,10}:[^\s/@]{1,60}\/([^\s/@]{2,60})@/dgi },
+  // name:password of pgpass, with a port or a star in the second place
+  {
+    kind: "password",
+    words: [":"],
+    pattern: /(?<=^|\n)[ \t]{0,8}[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w.*-]{1,64}:[\w.*@-]{1,64}:([^\s:]{3,100})(?=\s|$)/dg,
+    accept: (value) => !/^[$%{*x]/.test(value),
+  },
 ];
 
-function* byShape(text: string): Generator<Span> {
-  for (const { kind, pattern, accept } of SHAPES) {
-    for (const match of text.matchAll(pattern)) {
-      const at = match.indices?.[1] ?? match.indices?.[0];
+const byShape: Finder = function* ({ text, lower }): Generator<Span> {
+  for (const { kind, words, pattern, accept } of SHAPES) {
+    if (!words.some((word) => lower.includes(word))) continue;
+    for (const match of matches(pattern, text)) {
+      const at = groupAt(match, 1);
       if (at === undefined) continue;
       const value = text.slice(at[0], at[1]);
-      if (MASKED.test(value.slice(0, 200)) || (accept !== undefined && !accept(value, text, at[0]))) continue;
+      if (MASKED.test(value.slice(0, 200)) || (accept !== undefined && !accept(value))) continue;
       yield { start: at[0], end: at[1], kind };
     }
   }
-}
+};
+
+const SCHEME = /(?<=(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}):/y;
+const USER_INFO = /:\/\/[^\s:/?#@"'`<>]{0,128}:([^\s/"'`<>]{1,256})@/dy;
+/** `host:443,user@…` is a port; braces, dollars and stars are templates and masks; `user:password@` is an example. */
+const NO_PASSWORD = /^\d{1,5}[,;)]|^(?:\$?\{.*\}?|\$\w+|\$\(.*|%\w*%?|[*x.]+|password)$/i;
+
+const urlPasswords: Finder = function* ({ text }): Generator<Span> {
+  for (let at = text.indexOf("://"); at >= 0; at = text.indexOf("://", at + 3)) {
+    const match = matchAt(USER_INFO, text, at);
+    const range = match && groupAt(match, 1);
+    if (!range || NO_PASSWORD.test(match[1] ?? "") || matchAt(SCHEME, text, at) === null) continue;
+    yield { start: range[0], end: range[1], kind: "url_password" };
+  }
+};
 
 const PEM_EDGE = /-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 /** One line of an armoured key, or one of its headers; line ends may be real or escaped, once or twice. */
@@ -149,8 +123,9 @@ const PEM_LINE =
 /** A 16384 bit RSA key has 13 kB. */
 const PEM_LONGEST = 32_768;
 
-function* pemBlocks(text: string): Generator<Span> {
-  const edges = [...text.matchAll(PEM_EDGE)];
+const pemBlocks: Finder = function* ({ text }): Generator<Span> {
+  if (!text.includes("PRIVATE KEY")) return;
+  const edges = [...matches(PEM_EDGE, text)];
   for (const [i, edge] of edges.entries()) {
     if (edge[1] !== "BEGIN") continue;
     const bodyStart = edge.index + edge[0].length;
@@ -166,7 +141,7 @@ function* pemBlocks(text: string): Generator<Span> {
     const end = unterminatedEnd(text, bodyStart, next?.index ?? text.length);
     if (end > bodyStart) yield { start: edge.index, end, kind: "private_key" };
   }
-}
+};
 
 /** A cut-off key ends with its last base64 line; a shorter word counts only right after a full line. */
 function unterminatedEnd(text: string, from: number, limit: number): number {
@@ -191,9 +166,10 @@ const COOKIE_HEADER =
 const COOKIE_PAIR = /([^\s=;,"'`<>()\\]{1,128})(?:=([^\s;"'`<>\\]*))?(?:;[ \t]*|$|(?=[\s"'`\\]))/y;
 const COOKIE_ATTRIBUTE = /^(?:path|domain|expires|max-age|samesite|secure|httponly|partitioned|priority|version)$/i;
 
-function* cookies(text: string): Generator<Span> {
+const cookies: Finder = function* ({ text, lower }): Generator<Span> {
+  if (!lower.includes("cookie")) return;
   let readUpTo = 0;
-  for (const header of text.matchAll(COOKIE_HEADER)) {
+  for (const header of matches(COOKIE_HEADER, text)) {
     // A cookie named `cookie` is part of the header before it; reading on from each would be quadratic.
     if (header.index < readUpTo) continue;
     COOKIE_PAIR.lastIndex = header.index + header[0].length;
@@ -207,7 +183,7 @@ function* cookies(text: string): Generator<Span> {
       if (!whole.includes(";")) break;
     }
   }
-}
+};
 
 const CARD =
   /(?<![\w.+#/-])(?:\d{13,19}|\d{4}([ \u00a0-])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{4}([ \u00a0-])\d{6}\2\d{4,5})(?!\w|[-.]\d)/g;
@@ -235,8 +211,8 @@ function luhnValid(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-function* cards(text: string): Generator<Span> {
-  for (const match of text.matchAll(CARD)) {
+const cards: Finder = function* ({ text }): Generator<Span> {
+  for (const match of matches(CARD, text)) {
     const digits = match[0].replace(/\D/g, "");
     const known = CARD_PREFIXES.some(([prefix, lengths]) => prefix.test(digits) && lengths.includes(digits.length));
     if (!known || !luhnValid(digits) || /^(\d)\1+$/.test(digits)) continue;
@@ -247,7 +223,7 @@ function* cards(text: string): Generator<Span> {
     if (!grouped && (NOT_A_CARD.test(before) || (!usual && !CARD_WORD.test(before)))) continue;
     yield { start: match.index, end: match.index + match[0].length, kind: "card" };
   }
-}
+};
 
 const IBAN_LENGTHS: Readonly<Record<string, number>> = Object.fromEntries(
   "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 EG29 ES24 FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MR27 MT31 MU30 NL18 NO15 PK24 PL28 PS29 PT25 QA29 RO24 RS22 SA24 SC31 SE24 SI19 SK24 SM27 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20"
@@ -265,8 +241,8 @@ function ibanValid(iban: string): boolean {
   return rest === 1;
 }
 
-function* ibans(text: string): Generator<Span> {
-  for (const match of text.matchAll(IBAN_START)) {
+const ibans: Finder = function* ({ text }): Generator<Span> {
+  for (const match of matches(IBAN_START, text)) {
     const length = IBAN_LENGTHS[match[0].slice(0, 2)];
     if (length === undefined) continue;
     let compact = "";
@@ -281,7 +257,7 @@ function* ibans(text: string): Generator<Span> {
       yield { start: match.index, end: at, kind: "iban" };
     }
   }
-}
+};
 
 /** In order of trust: where two finds overlap, the earlier one names the kind. */
-export const shapeFinders: readonly ((text: string) => Iterable<Span>)[] = [pemBlocks, byShape, cookies, cards, ibans];
+export const shapeFinders: readonly Finder[] = [pemBlocks, tokens, byShape, urlPasswords, cookies, cards, ibans];

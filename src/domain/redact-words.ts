@@ -1,9 +1,13 @@
 /** What a name promises about its value, and what a value looks like. Shared by text and metadata redaction. */
 export type NameClass = "password" | "pin" | "secret" | "weak_key";
 
-const PASSWORD_WORDS = new Set(["password", "passwd", "passwort", "pwd", "passphrase", "passcode", "pass"]);
+const PASSWORD_WORDS = new Set(
+  "password passwd passwort pwd pw passphrase passcode pass userpass storepass keypass rootpass kennwort contraseña contrasena mdp senha wachtwoord hasło пароль psk".split(
+    " ",
+  ),
+);
 const STRONG_KEYS = new Set(
-  "api access secret private signing encryption master auth account service ssh deploy client license webhook admin jwt hmac aes rsa openai anthropic stripe".split(
+  "api access secret private signing encryption decryption master auth account service ssh deploy client license webhook admin jwt hmac aes rsa openai anthropic stripe preshared shared session app".split(
     " ",
   ),
 );
@@ -18,14 +22,14 @@ const BENIGN_TOKENS = new Set(
   ),
 );
 const RUN_TOGETHER =
-  /(?:password|passwd|passphrase)$|(?:api|access|secret|private|signing|encryption)key$|(?:client|app|shared)secret$|(?:access|auth|refresh|id|bot|api|bearer|session)token$/;
+  /(?:password|passwort|kennwort|passwd|passphrase)$|(?:api|access|secret|private|signing|encryption|preshared|auth)key$|(?:client|app|shared)secret$|(?:access|auth|refresh|id|bot|api|bearer|session)token$/;
 
 function nameWords(name: string): string[] {
   return name
     .replace(/([a-z\d])([A-Z])/g, "$1 $2")
     .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2")
     .toLowerCase()
-    .split(/[^a-z0-9]+/)
+    .split(/[^a-z0-9À-ɏͰ-ԯ]+/)
     .filter((word) => word !== "" && !/^\d+$/.test(word));
 }
 
@@ -42,14 +46,18 @@ export function classifyName(name: string): NameClass | undefined {
   if (last === "secret" || last === "authorization" || last === "credential" || last === "credentials") return "secret";
   // Rails calls its signing key SECRET_KEY_BASE.
   if (last === "base" && before === "key") return "secret";
-  if (last === "token") return before !== undefined && BENIGN_TOKENS.has(before) ? undefined : "secret";
+  // npm's `_auth` and Docker's `"auth"` are a user and a password in base64; kubectl writes `client-key-data`.
+  if (last === "auth" && (before === undefined || before === "npm")) return "weak_key";
+  if (last === "data" && before === "key") return "weak_key";
+  if (last === "token" || last === "pat")
+    return before !== undefined && BENIGN_TOKENS.has(before) ? undefined : "secret";
   if (last === "key" && before !== undefined) {
     if (STRONG_KEYS.has(before)) return "secret";
     return BENIGN_KEYS.has(before) ? undefined : "weak_key";
   }
   const run = RUN_TOGETHER.exec(last)?.[0];
   if (run === undefined) return undefined;
-  return run.startsWith("pass") ? "password" : "secret";
+  return /^(?:pass|kenn)/.test(run) ? "password" : "secret";
 }
 
 /** Words that sentences are made of; one of them among several words means prose, not a passphrase. */
@@ -103,7 +111,7 @@ export function isMask(value: string): boolean {
     return true;
   // `$ecret1` is a password, `$TOKEN` and `$password` are variables.
   if (/^\$[A-Z_][A-Z0-9_]*$/.test(v) || (/^\$[A-Za-z_]+$/.test(v) && classifyName(v) !== undefined)) return true;
-  return /^(?:your|insert|enter|replace|example|placeholder|dummy)[-_ .]|^your[a-z]*(?:key|token|secret|password)/i.test(
+  return /^(?:your|insert|enter|replace|example|placeholder|dummy|change-?_?me)(?:[-_ .]|$)|^your[a-z]*(?:key|token|secret|password)|[-_]your[-_]|[-_]here$/i.test(
     v,
   );
 }
@@ -127,6 +135,7 @@ export function isExpression(value: string): boolean {
     /^(?:process\.env|import\.meta|os\.|env\.|secrets\.|vars\.|config\.|settings\.)/.test(value) ||
     /^[A-Za-z_$]+(?:\??\.[A-Za-z_$]+)+$/.test(value) ||
     /^[&*!(]?(?:this|self)[.-]/.test(value) ||
+    /^![A-Za-z]+$/.test(value) ||
     /^[([{]/.test(value)
   );
 }
@@ -158,4 +167,21 @@ export function looksRandom(value: string, shortest: number): boolean {
     return false;
   const runs = head.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g) ?? [];
   return new Set(head).size >= 6 && runs.join("").length / runs.length < 3;
+}
+
+/** A digit among letters, as in most passwords that people choose; not a version, a date, a size or a known name. */
+export function looksChosen(value: string): boolean {
+  const v = value.slice(0, 256);
+  if (v.length < 4 || !/\p{L}/u.test(v)) return false;
+  // Punctuation at the end belongs to the sentence.
+  if (!/\d/.test(v) && !/[!@#$%^&?~].*[\p{L}$]/u.test(v)) return false;
+  if (/^[^@\s]+@[^@\s]+\.\p{L}+$/u.test(v)) return false;
+  if (/^v?\d+(?:\.\d+)+(?:[-+.]\w+)*$|^\d{4}-\d\d-\d\d|^\d+(?:[.,]\d+)?[-\p{L}%°]{1,8}$/iu.test(v)) return false;
+  if (
+    /^(?:argon2(?:id?|d)?|bcrypt\d*|sha-?\d+|md5|base-?(?:32|58|64)|oauth-?2(?:\.\d)?|utf-?\d+|p-?256|ed25519|es256|rs256|hs256|aes-?\d+\S*)$/i.test(
+      v,
+    )
+  )
+    return false;
+  return !isPlaceholder(v) && !isExpression(v) && !isLocation(v);
 }

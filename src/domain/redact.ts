@@ -1,6 +1,10 @@
+import { commandFinders } from "./redact-commands.ts";
 import { contextFinders, kindOfName } from "./redact-context.ts";
 import { languageFinders } from "./redact-language.ts";
-import { SECRET_KINDS, type SecretKind, type Span, shapeFinders } from "./redact-patterns.ts";
+import { shapeFinders } from "./redact-patterns.ts";
+import { SECRET_KINDS, type SecretKind, type Span, scanOf } from "./redact-scan.ts";
+import { SLICE, slicesOf } from "./redact-slices.ts";
+import { tableFinders } from "./redact-tables.ts";
 import { classifyName, isMask, isTypeName, looksRandom, type NameClass } from "./redact-words.ts";
 import type { JsonValue } from "./text.ts";
 
@@ -11,13 +15,16 @@ export interface Found {
   readonly count: number;
 }
 
-const FINDERS = [...shapeFinders, ...contextFinders, ...languageFinders];
+const FINDERS = [...shapeFinders, ...contextFinders, ...commandFinders, ...languageFinders, ...tableFinders];
 const MARKER = new RegExp(`\\[redacted:(?:${SECRET_KINDS.join("|")})\\]`, "g");
 /** Pieces settle after one or two rounds. A text built to need more loses the piece rather than the secret. */
 const MAX_ROUNDS = 12;
 
 /** No finder accepts less, the words around the secret included: `pin:1234`, `ab://:p@`. */
 const SHORTEST = 8;
+
+/** What stands between the secrets of a list is the same words over and over: `; id=`, `password: `. */
+const REPEATED = 100;
 
 type Tally = Map<SecretKind, number>;
 
@@ -36,7 +43,9 @@ function listed(tally: Tally): Found[] {
 
 /** Overlapping finds become one; the most trusted finder names it. No edge falls inside a surrogate pair. */
 function findSpans(text: string): Span[] {
-  const found = FINDERS.flatMap((find, rank) => [...find(text)].map((span) => ({ ...span, rank })));
+  const scan = scanOf(text);
+  const found: (Span & { rank: number })[] = [];
+  for (const [rank, find] of FINDERS.entries()) for (const span of find(scan)) found.push({ ...span, rank });
   found.sort((a, b) => a.start - b.start || b.end - a.end);
   const merged: (Span & { rank: number })[] = [];
   for (const raw of found) {
@@ -62,10 +71,13 @@ function splitsPair(text: string, at: number): boolean {
  * Looks again at what is left between the replacements, until nothing is found: a second call then sees exactly the
  * pieces that were already found clean, which is what makes redaction idempotent.
  */
-function redactPiece(piece: string, tally: Tally, round: number): string {
-  if (piece.length < SHORTEST) return piece;
+function redactPiece(piece: string, tally: Tally, round: number, clean: Set<string>): string {
+  if (piece.length < SHORTEST || clean.has(piece)) return piece;
   const spans = findSpans(piece);
-  if (spans.length === 0) return piece;
+  if (spans.length === 0) {
+    if (piece.length <= REPEATED && clean.size < 1_000) clean.add(piece);
+    return piece;
+  }
   if (round === MAX_ROUNDS) {
     count(tally, "secret");
     return marker("secret");
@@ -73,27 +85,50 @@ function redactPiece(piece: string, tally: Tally, round: number): string {
   let out = "";
   let at = 0;
   for (const span of spans) {
-    out += redactPiece(piece.slice(at, span.start), tally, round + 1) + marker(span.kind);
+    out += redactPiece(piece.slice(at, span.start), tally, round + 1, clean) + marker(span.kind);
     count(tally, span.kind);
     at = span.end;
   }
-  return out + redactPiece(piece.slice(at), tally, round + 1);
+  return out + redactPiece(piece.slice(at), tally, round + 1, clean);
 }
 
 function redactText(text: string, tally: Tally): string {
+  const clean = new Set<string>();
   let out = "";
   let at = 0;
   for (const earlier of text.matchAll(MARKER)) {
-    out += redactPiece(text.slice(at, earlier.index), tally, 0) + earlier[0];
+    out += redactPiece(text.slice(at, earlier.index), tally, 0, clean) + earlier[0];
     at = earlier.index + earlier[0].length;
   }
-  return at === 0 ? redactPiece(text, tally, 0) : out + redactPiece(text.slice(at), tally, 0);
+  return at === 0 ? redactPiece(text, tally, 0, clean) : out + redactPiece(text.slice(at), tally, 0, clean);
+}
+
+export interface Redacted {
+  readonly text: string;
+  readonly found: readonly Found[];
 }
 
 /** Replaces obvious secrets by `[redacted:<kind>]`; everything around them stays as it was. */
-export function redact(text: string): { text: string; found: readonly Found[] } {
+export function redact(text: string): Redacted {
+  return finished(redactSteps(text));
+}
+
+/** The same in steps of at most some ten milliseconds, for callers on an event loop: they go on to the next when they like. */
+export function* redactSteps(text: string): Generator<void, Redacted> {
   const tally: Tally = new Map();
-  return { text: redactText(text, tally), found: listed(tally) };
+  let out = "";
+  for (const slice of slicesOf(text)) {
+    if (out !== "") yield;
+    out += redactText(slice, tally);
+  }
+  return { text: out, found: listed(tally) };
+}
+
+export function finished<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
 }
 
 type Container = JsonValue[] | Record<string, JsonValue>;
@@ -154,13 +189,29 @@ function setOwn(target: Container, key: string | number, value: JsonValue): void
  * Walks with its own stack: parsed JSON can be deeper than the call stack. The input is not changed.
  */
 export function redactDeep<T extends JsonValue>(value: T): { value: T; found: readonly Found[] } {
+  return finished(redactDeepSteps(value));
+}
+
+export function* redactDeepSteps<T extends JsonValue>(
+  value: T,
+): Generator<void, { value: T; found: readonly Found[] }> {
   const tally: Tally = new Map();
+  let read = 0;
   let result: JsonValue = value;
   const tasks: Task[] = [{ value, under: undefined, put: (done) => (result = done) }];
   for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
     const { value: current, under, put } = task;
     if (typeof current !== "object" || current === null) {
-      put(redactScalar(current, under, tally));
+      if (typeof current === "string" && current.length > SLICE && under === undefined) {
+        const { text, found } = yield* redactSteps(current);
+        put(text);
+        for (const { kind, count: more } of found) tally.set(kind, (tally.get(kind) ?? 0) + more);
+      } else put(redactScalar(current, under, tally));
+      read += typeof current === "string" ? current.length : 8;
+      if (read > SLICE) {
+        read = 0;
+        yield;
+      }
       continue;
     }
     if (isList(current)) {

@@ -55,13 +55,17 @@ export interface Planted {
 
 export function planted(entry: string): Planted {
   const full = expand(entry);
-  return { text: full.replace(/[«»]/g, ""), secrets: [...full.matchAll(/«([^»]*)»/g)].map(([, secret = ""]) => secret) };
+  return {
+    text: full.replace(/[«»]/g, ""),
+    secrets: [...full.matchAll(/«([^»]*)»/g)].map(([, secret = ""]) => secret),
+  };
 }
 
 /** Left behind: the secret, or a half of one that is long enough for its half to be of use. */
 const leaks = (out: string, secret: string) =>
   out.includes(secret) ||
-  (secret.length >= 12 && (out.includes(secret.slice(0, secret.length / 2)) || out.includes(secret.slice(secret.length / 2))));
+  (secret.length >= 12 &&
+    (out.includes(secret.slice(0, secret.length / 2)) || out.includes(secret.slice(secret.length / 2))));
 
 export const missed = ({ text, secrets }: Planted): boolean => {
   const out = redact(text).text;

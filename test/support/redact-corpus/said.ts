@@ -61,7 +61,7 @@ export const SAID: readonly string[] = [
   "«Moss-Green5» is the password for the wiki",
   "log in as bob with «W1ndow-Pane» as the password",
   "the passphrase is «copper lantern orbit maple»",
-  "key passphrase: \"«four score and 7»\"",
+  'key passphrase: "«four score and 7»"',
   "encryption key: «{hex:64}»",
   "Encryption key «{hex:32}»",
   "the master key is «{hex:64}»",

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts as people write them
 /** Keys and tokens that have a shape of their own, in the places where people leave them. */
 export const TOKENS: readonly string[] = [
   // Clouds
@@ -6,7 +7,7 @@ export const TOKENS: readonly string[] = [
   "oauth answer: «doo_v1_{hex:64}», refresh «dor_v1_{hex:64}»",
   "aws_access_key_id = «AKIA{b32:16}»",
   "AWS_SECRET_ACCESS_KEY=«{b64:40}»",
-  'aws configure set aws_secret_access_key «{b64:40}»',
+  "aws configure set aws_secret_access_key «{b64:40}»",
   "export AWS_SESSION_TOKEN=«IQoJb3JpZ2luX2VjE{b64:180}==»",
   "bedrock: «ABSK{b64:110}==»",
   "seller «amzn.mws.{uuid}» is active",
@@ -182,7 +183,7 @@ export const TOKENS: readonly string[] = [
   // Registries
   "//registry.example/:_authToken=«npm_{an:36}»",
   "//registry.example/:_auth=«{b64:30}==»",
-  "_auth = \"«{b64:34}==»\"\nemail = me@x.example",
+  '_auth = "«{b64:34}==»"\nemail = me@x.example',
   "//registry.example/:_password=«{b64:22}==»",
   "docker login -u bob -p «dckr_pat_{b64u:27}»",
   "org token «dckr_oat_{b64u:32}»",
