@@ -19,6 +19,7 @@ create table consolidation_runs (
   reserved_usd double precision not null default 0,
   duration_ms integer,
   error text,
+  failure text,
   constraint consolidation_runs_butler_check CHECK ((butler <> ''::text)),
   constraint consolidation_runs_check CHECK (((state = 'running'::text) = (finished_at IS NULL))),
   constraint consolidation_runs_cost_usd_check CHECK ((cost_usd >= (0)::double precision)),
@@ -367,7 +368,6 @@ CREATE INDEX consolidation_runs_spend ON public.consolidation_runs USING btree (
 CREATE INDEX embeddings_shelf ON public.embeddings USING btree (sk, version_id);
 CREATE INDEX episodes_capacity ON public.episodes USING btree (tenant_id, butler, tier, created_at) WHERE (validity = 'active'::text);
 CREATE INDEX episodes_dead ON public.episodes USING btree (tenant_id, butler, created_at, id) WHERE (consolidation_status = ANY (ARRAY['failed'::text, 'dead_letter'::text]));
-CREATE INDEX episodes_expiry ON public.episodes USING btree (expires_at);
 CREATE UNIQUE INDEX episodes_once ON public.episodes USING btree (tenant_id, butler, content_key) WHERE (validity = 'active'::text);
 CREATE INDEX episodes_pending ON public.episodes USING btree (tenant_id, butler, created_at, id) WHERE (consolidation_status = 'pending'::text);
 CREATE INDEX episodes_session ON public.episodes USING btree (tenant_id, session_id, ordinal);

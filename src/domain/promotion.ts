@@ -2,7 +2,7 @@
  * Which episodes rise: eden → mid → long, one tier at a time.
  *
  * References count over the whole life of an episode. Age is the time in its present tier: a memory that has just come to
- * mid has not yet shown that it is wanted for weeks. Readers that name no session count together as one session.
+ * mid has not yet shown that it is wanted for weeks. Readers that name no session count by who they are and the day.
  */
 import { type Tier, tierAbove } from "./tiers.ts";
 

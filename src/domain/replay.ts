@@ -12,6 +12,7 @@ export interface ReplayEvent {
   readonly entity_type: string;
   readonly entity_id: string;
   readonly occurred_at: Date;
+  readonly actor: string;
   readonly session_id: string | null;
   readonly payload: Readonly<Record<string, unknown>>;
 }
@@ -69,7 +70,7 @@ export function applyEvent(ledger: Ledger, event: ReplayEvent): void {
   for (const link of listOf(payload.links)) ledger.links.push(link);
   // Marks from before repeated ones were kept were all counted.
   if (isRecord(payload.application)) ledger.applications.push({ counted: true, ...payload.application });
-  for (const read of readsOf(event)) refer(ledger, event, read.type, read.id);
+  for (const read of readsOf(event)) refer(ledger, event, read);
   const type = memoryType(event.entity_type);
   if (type === undefined) return;
   const rows = ledger.memories[type];
@@ -95,12 +96,13 @@ const describe = (event: ReplayEvent) =>
   `event ${event.seq}, ${event.event_type}: no ${event.entity_type} ${event.entity_id} was stored before`;
 
 /** A memory that was deleted before its reading was counted has no row to count on; that is no hole. */
-function refer(ledger: Ledger, event: ReplayEvent, type: MemoryType, id: string): void {
+function refer(ledger: Ledger, event: ReplayEvent, { type, id, expires_at }: Referred): void {
   const row = ledger.memories[type].get(id);
   if (!row) return;
   countReading(row, event.occurred_at);
   if (type !== "episode") return;
-  const session = event.session_id ?? "";
+  if (expires_at !== undefined) row.expires_at = expires_at;
+  const session = readerOf(event.session_id ?? undefined, event.actor, event.occurred_at);
   const day = event.occurred_at.toISOString().slice(0, 10);
   const key = JSON.stringify([id, session, day]);
   const known = ledger.meetings.get(key);
@@ -116,13 +118,25 @@ export function countReading(row: RowJson, at: Date): void {
   if (!last || last < at) row.last_referenced_at = at.toISOString();
 }
 
+/** Who has read: a session, or, of those who name none, the token or person on one day. */
+export const readerOf = (session: string | undefined, actor: string, at: Date): string =>
+  session ?? `${actor} ${at.toISOString().slice(0, 10)}`;
+
+interface Referred {
+  readonly type: MemoryType;
+  readonly id: string;
+  /** Until when an episode lives because of it. */
+  readonly expires_at: string | undefined;
+}
+
 /** Each memory once: an answer may have shown it in two places, and it counts once. */
-function readsOf(event: ReplayEvent): { type: MemoryType; id: string }[] {
+function readsOf(event: ReplayEvent): Referred[] {
   if (event.event_type !== "memory.referenced") return [];
-  const seen = new Map<string, { type: MemoryType; id: string }>();
-  for (const { type: name, id } of listOf(event.payload.references)) {
+  const seen = new Map<string, Referred>();
+  for (const { type: name, id, expires_at } of listOf(event.payload.references)) {
     const type = memoryType(name);
-    if (type !== undefined && typeof id === "string") seen.set(id, { type, id });
+    const until = typeof expires_at === "string" ? expires_at : undefined;
+    if (type !== undefined && typeof id === "string") seen.set(id, { type, id, expires_at: until });
   }
   return [...seen.values()];
 }

@@ -20,7 +20,7 @@ export interface DeadLettersAnswer {
 
 export async function handleDeadLetters(call: Call, input: DeadLettersInput): Promise<DeadLettersAnswer> {
   const { tenant, butler } = call.caller;
-  const listed = (limit: number) => deadLetters(call.memory.db, { tenant, butler }, call.now, limit);
+  const listed = (limit: number) => deadLetters(call.memory.db, { tenant, butler }, limit);
   const wanted = input.redrive ?? [];
   if (wanted.length === 0 && input.all !== true) return { redriven: [], letters: await listed(input.limit ?? LIMIT) };
   const chosen = (await listed(AT_ONCE)).filter(({ id }) => input.all === true || wanted.includes(id));

@@ -1,18 +1,32 @@
-/** Episodes whose time is over are deleted, and crowded tiers make room. Runs over all tenants. */
+/**
+ * Episodes whose time is over are deleted, and crowded tiers make room. Runs over all tenants.
+ *
+ * What still waits to be learned from is not deleted by time: after a grace it becomes a dead letter, and stays one for as
+ * long again, so that a person can send it on its way.
+ */
 import type { Sql } from "../adapters/db/port.ts";
+import { DAY_MS } from "../domain/decay.ts";
+import { clip } from "../domain/text.ts";
 import { TIERS, type Tier } from "../domain/tiers.ts";
 import {
   type Crowded,
   countEvictable,
   countExpired,
+  countUnlearned,
+  episodeWindowEnd,
   findCrowded,
+  type Graces,
+  type IdWindow,
   type Leaving,
   lockEvictable,
   lockExpired,
+  lockUnlearned,
+  type Unlearned,
 } from "../store/cleanup.ts";
+import { type EpisodeStanding, setStanding } from "../store/consolidation.ts";
 import { deleteEpisodes } from "../store/episodes.ts";
 import { dropLexical } from "../store/lexical.ts";
-import { foldedOn } from "../store/sweep.ts";
+import { FIRST_ID, foldedOn } from "../store/sweep.ts";
 import type { Job, JobContext } from "./job.ts";
 import { appendForTenants, type Folding, folding, jobCall, type Tallying, tallying } from "./job-call.ts";
 import { tierPolicy } from "./settings.ts";
@@ -25,29 +39,94 @@ const BATCH = { pglite: 100, postgres: 1000 } as const;
 
 export const episodeCleanup: Job = {
   name: NAME,
-  about: "Deletes expired episodes, and consolidated ones that nobody needs when a tier is over its capacity.",
+  about:
+    "Deletes expired episodes that were learned from, and consolidated ones that nobody needs when a tier is over its capacity.",
   cron: "0 4 * * *",
   async run(context) {
     const tally = tallying();
-    const complete = (await dropExpired(context, tally)) && (await makeRoom(context, tally));
+    const complete =
+      (await giveUpUnlearned(context, tally)) &&
+      (await dropExpired(context, tally)) &&
+      (await makeRoom(context, tally));
     return tally.report(complete);
   },
 };
 
-async function dropExpired(context: JobContext, tally: Tallying): Promise<boolean> {
-  const { memory, now } = context;
+function gracesOf({ memory, now }: JobContext): Graces {
+  const grace = memory.settings.episodes.unlearned_grace_days * DAY_MS;
+  const before = (ms: number) => new Date(now.getTime() - ms);
+  return { now, waitedSince: before(grace), keptSince: before(2 * grace) };
+}
+
+async function giveUpUnlearned(context: JobContext, tally: Tallying): Promise<boolean> {
+  const { memory } = context;
+  const graces = gracesOf(context);
   if (context.dryRun) {
-    tally.count("expired", await countExpired(memory.db, now));
+    tally.count("dead_lettered", await countUnlearned(memory.db, graces));
     return true;
   }
   const limit = BATCH[memory.db.kind];
-  const folds = folding(memory);
   for (;;) {
     if (context.interrupted()) return false;
-    const gone = await remove(context, folds, (sql) => lockExpired(sql, now, limit), whyExpired);
-    tally.count("expired", gone);
-    if (gone < limit) return true;
+    const given = await memory.db.tx(async (sql) => {
+      const rows = await lockUnlearned(sql, graces, limit);
+      const standings = rows.map((row) => ({ row, set: unlearned(context, row) }));
+      await setStanding(
+        sql,
+        "pending",
+        standings.map(({ row: { id }, set }) => ({ id, ...set })),
+      );
+      await appendForTenants(
+        sql,
+        standings.map(({ row, set }) =>
+          eventOf(jobCall(context, NAME, row.tenant_id), {
+            type: "episode.dead_lettered",
+            entity: { type: "episode", id: row.id },
+            scope: row.butler,
+            payload: { set, from: "pending", why: "never learned from" },
+          }),
+        ),
+      );
+      return rows.length;
+    });
+    tally.count("dead_lettered", given);
+    if (given < limit) return true;
   }
+}
+
+function unlearned({ memory }: JobContext, row: Unlearned): EpisodeStanding {
+  const waited = `Not learned from within ${memory.settings.episodes.unlearned_grace_days} days after its time was over`;
+  const error = row.last_consolidation_error;
+  return {
+    consolidation_status: "dead_letter",
+    consolidation_attempts: row.consolidation_attempts,
+    last_consolidation_error: clip(error === null ? `${waited}.` : `${waited}; the last time: ${error}`, 500),
+    next_consolidation_retry_at: null,
+  };
+}
+
+/** Rows looked at by one statement: about 10 ms on the embedded store. */
+const WINDOW = 2_000;
+
+async function dropExpired(context: JobContext, tally: Tallying): Promise<boolean> {
+  const { memory } = context;
+  const graces = gracesOf(context);
+  if (context.dryRun) {
+    tally.count("expired", await countExpired(memory.db, graces));
+    return true;
+  }
+  const limit: number = BATCH[memory.db.kind];
+  const folds = folding(memory);
+  for (let after: string | undefined = FIRST_ID; after !== undefined; ) {
+    const window: IdWindow = { after, to: await episodeWindowEnd(memory.db, after, WINDOW) };
+    for (let gone = limit; gone === limit; ) {
+      if (context.interrupted()) return false;
+      gone = await remove(context, folds, (sql) => lockExpired(sql, graces, window, limit), whyExpired);
+      tally.count("expired", gone);
+    }
+    after = window.to;
+  }
+  return true;
 }
 
 const whyExpired = (row: Leaving) => ({ why: "expired", tier: row.tier, expires_at: row.expires_at });
@@ -76,7 +155,8 @@ function capacityOf({ memory }: JobContext): Record<Tier, number> {
 
 async function evict(context: JobContext, crowded: Crowded, over: number, capacity: number): Promise<number> {
   const { memory, now } = context;
-  if (context.dryRun) return Math.min(over, await countEvictable(memory.db, crowded, now));
+  const { protection_threshold } = memory.settings.long;
+  if (context.dryRun) return Math.min(over, await countEvictable(memory.db, crowded, now, protection_threshold));
   let evicted = 0;
   const folds = folding(memory);
   while (evicted < over && !context.interrupted()) {
@@ -85,7 +165,7 @@ async function evict(context: JobContext, crowded: Crowded, over: number, capaci
     const gone = await remove(
       context,
       folds,
-      (sql) => lockEvictable(sql, crowded, now, limit),
+      (sql) => lockEvictable(sql, crowded, now, protection_threshold, limit),
       ({ tier, last_referenced_at, reference_count }) => ({
         why: "capacity",
         tier,

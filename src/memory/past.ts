@@ -12,7 +12,7 @@ import { concat, eachForward, encodeForward, FORWARD_BYTES, h40, MAX_LEN } from 
 import type { RowJson } from "../domain/replay.ts";
 import { canSee } from "../domain/scope.ts";
 import { dayOf } from "../domain/scoring.ts";
-import { type EntityEvent, eventsOf, type PastStep, pastSteps, readingsOf } from "../store/as-of.ts";
+import { type EntityEvent, eventsOf, livesThen, type PastStep, pastSteps, readingsOf } from "../store/as-of.ts";
 import type { Episode } from "../store/episodes.ts";
 import type { Fact } from "../store/facts.ts";
 import type { Rule } from "../store/rules.ts";
@@ -70,7 +70,15 @@ export async function memoriesThen(call: Call, where: PastScope, asked: readonly
     page = await pastSteps(call.memory.db, query, page.at(-1)?.seq ?? "0", PAGE);
     for (const step of page) takeStep(found, step, wanted);
   } while (page.length === PAGE);
+  if (where.types.includes("episode"))
+    for (const { id, expires_at } of await livesThen(call.memory.db, call.caller.tenant, call.now))
+      outlive(found.get(id)?.row, expires_at);
   return [...found.values()].map(memoryOf).filter(({ validity }) => isLive(validity));
+}
+
+function outlive(row: RowJson | undefined, until: Date | null): void {
+  const before = dateOf(row?.expires_at);
+  if (row && until !== null && before !== null && before < until) row.expires_at = until.toISOString();
 }
 
 interface Light {
@@ -173,7 +181,7 @@ export async function rowsThen(call: Call, ids: readonly string[]): Promise<Map<
   const folded = await foldedThen(call, ids);
   const asked = [...folded.values()].map(({ id, since }) => ({ id, since }));
   const readings = asked.length === 0 ? [] : await readingsOf(db, tenant, asked, call.now);
-  for (const { id, n, last, prior } of readings) {
+  for (const { id, n, last, prior, expires_at } of readings) {
     const row = folded.get(id)?.row;
     if (!row) continue;
     const before = dateOf(row.last_referenced_at);
@@ -181,6 +189,7 @@ export async function rowsThen(call: Call, ids: readonly string[]): Promise<Map<
     if (prior !== null) row.prior_referenced_at = prior.toISOString();
     else if (before && dayOf(before) < dayOf(last)) row.prior_referenced_at = row.last_referenced_at;
     if (!before || before < last) row.last_referenced_at = last.toISOString();
+    outlive(row, expires_at);
   }
   return new Map([...folded].map(([id, whole]) => [id, foundOf(whole)]));
 }

@@ -12,7 +12,7 @@ import { inTierSince, promotedTo } from "../domain/promotion.ts";
 import { learnedScope } from "../domain/scope.ts";
 import { SUMMARY_SIZE, summarise } from "../domain/summary.ts";
 import { normaliseKey } from "../domain/text.ts";
-import { expiryOf, type Tier } from "../domain/tiers.ts";
+import { expiryOf, seenUntil, type Tier } from "../domain/tiers.ts";
 import { MOST_CONFIDENT } from "../domain/trust.ts";
 import {
   type Candidate,
@@ -106,19 +106,21 @@ function toTier({ memory, now }: JobContext, from: "eden" | "mid", episode: Cand
 }
 
 function raisedOf({ memory, now }: JobContext, episode: Candidate, to: "mid" | "long"): Raised {
-  const expiry = expiryOf(tierPolicy(memory.settings, to), now);
+  const expiry = expiryOf(tierPolicy(memory.settings, to), now, episode.references);
+  // Rising never shortens a life, whatever the tiers are set to.
+  const expires_at = new Date(Math.max(expiry.getTime(), episode.expires_at.getTime()));
   return {
     id: episode.id,
     tier: to,
     summary: summarise(episode.content, SUMMARY_SIZE[to]),
     promoted_at: now,
-    // Rising never shortens a life, whatever the tiers are set to.
-    expires_at: new Date(Math.max(expiry.getTime(), episode.expires_at.getTime())),
+    expires_at,
+    seen_until: seenUntil(expires_at),
   };
 }
 
 function eventFor(context: JobContext, episode: Candidate, raised: Raised, distilled: readonly Reference[]) {
-  const { id, ...set } = raised;
+  const { id, seen_until: _, ...set } = raised;
   return eventOf(jobCall(context, NAME, episode.tenant_id), {
     type: "episode.promoted",
     entity: { type: "episode", id },

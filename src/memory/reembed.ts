@@ -2,6 +2,7 @@
  * Vectors for everything that lacks one, and after a change of model for everything: in small batches, beside the version
  * that serves. It can be cut off anywhere: what is done is what has a vector, and a run goes on from there.
  */
+import { seenUntil } from "../domain/tiers.ts";
 import {
   copyVisibility,
   countLeftovers,
@@ -129,7 +130,7 @@ async function fill(memory: Memory, side: Side, { now, stop }: Rolling) {
         sk: row.sk,
         vector,
         tokens,
-        visibleUntil: seenUntil(memory, row),
+        visibleUntil: untilOf(memory, row),
       })),
     );
     const last = found.at(-1);
@@ -138,9 +139,10 @@ async function fill(memory: Memory, side: Side, { now, stop }: Rolling) {
   }
 }
 
-function seenUntil(memory: Memory, row: Unvectored): Date | undefined {
+function untilOf(memory: Memory, row: Unvectored): Date | undefined {
   if (row.replaces) return row.seen_until ?? undefined;
-  return row.type === "episode" ? (row.until ?? undefined) : visibleUntil(memory, row, row.until);
+  if (row.type === "episode") return row.until === null ? undefined : seenUntil(row.until);
+  return visibleUntil(memory, row, row.until);
 }
 
 /** Small, because the embedded store has one connection and a search waits for the batch at hand. */

@@ -4,7 +4,7 @@ import type { Sql } from "../adapters/db/port.ts";
 import { firstName } from "../domain/names.ts";
 import type { Found } from "../domain/redact.ts";
 import { contentKey } from "../domain/text.ts";
-import { expiryOf, type Tier } from "../domain/tiers.ts";
+import { expiryOf, seenUntil, type Tier } from "../domain/tiers.ts";
 import { type Trust, trustOfEpisode } from "../domain/trust.ts";
 import {
   deleteEpisodes,
@@ -174,7 +174,13 @@ export async function storeEpisodes(
   await file(
     sql,
     memory,
-    stored.map(({ row, vector }) => ({ id: row.id, sk, text: row.content, vector, visibleUntil: row.expires_at })),
+    stored.map(({ row, vector }) => ({
+      id: row.id,
+      sk,
+      text: row.content,
+      vector,
+      visibleUntil: seenUntil(row.expires_at),
+    })),
   );
   return rows.map(({ row, redactions }) => {
     const twin = twins.get(keyText(row.content_key)) ?? row;

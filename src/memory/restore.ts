@@ -3,6 +3,7 @@ import { effectiveConfidence } from "../domain/decay.ts";
 import { conflict } from "../domain/errors.ts";
 import { mayHappen } from "../domain/lifecycle.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
+import { seenUntil } from "../domain/tiers.ts";
 import { setEpisodeValidity } from "../store/episodes.ts";
 import { changeFact, type Fact, lockLiveFact } from "../store/facts.ts";
 import { changeRule, type Rule } from "../store/rules.ts";
@@ -47,7 +48,7 @@ async function bringBack(call: Call, { sql }: Writing, found: Found): Promise<Re
   const seen = { validity: "active", forgotten_at: null, forget_reason: null } as const;
   if (found.type === "episode") {
     await setEpisodeValidity(sql, row.id, "retracted", seen);
-    await refile(sql, { id: row.id, sk, text: row.content, visibleUntil: found.row.expires_at });
+    await refile(sql, { id: row.id, sk, text: row.content, visibleUntil: seenUntil(found.row.expires_at) });
     return seen;
   }
   if (found.type === "fact") await keyIsFree(call, { sql }, found.row);

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { PROVIDERS } from "../adapters/extractor/port.ts";
 import { DAY_MS } from "../domain/decay.ts";
+import { MIN_RELEVANCE } from "../domain/fit.ts";
 import type { PromotionBar } from "../domain/promotion.ts";
 import type { Tier, TierPolicy } from "../domain/tiers.ts";
 
@@ -51,7 +52,12 @@ export const Settings = z
     embedding_dimensions: z.literal(384).default(384),
     embedding_variant: z.enum(["int8", "fp32"]).default("int8"),
     episodes: z
-      .strictObject({ default_ttl_days: positive.default(7), max_entries: count.default(10_000) })
+      .strictObject({
+        default_ttl_days: positive.default(7),
+        max_entries: count.default(10_000),
+        // So long after its time an episode that was not learned from yet goes on waiting; then it is a dead letter.
+        unlearned_grace_days: positive.default(30),
+      })
       .prefault({}),
     facts: z
       .strictObject({
@@ -83,6 +89,8 @@ export const Settings = z
       .strictObject({
         default_limit: z.number().int().min(1).max(200).default(20),
         default_mode: z.enum(["hybrid", "semantic", "keyword"]).default("hybrid"),
+        // What fits a search less than this is not returned; 0 returns everything.
+        min_relevance: share.default(MIN_RELEVANCE),
         context_token_budget: z.number().int().min(1).max(100_000).default(3000),
         tokenizer: z.enum(["o200k_base", "cl100k_base"]).default("o200k_base"),
         score_weights: Weights.prefault({}),
@@ -103,6 +111,7 @@ export const Settings = z
         promote_after_refs: count.default(3),
         promote_from_sessions: count.default(2),
         promote_after_hours: z.number().min(0).default(6),
+        protection_threshold: count.optional(),
       })
       .prefault({}),
     // Mid promotes after `promote_after_refs` references on `promote_on_days` days and `promote_after_days` in the tier.
@@ -113,9 +122,17 @@ export const Settings = z
         promote_after_refs: count.default(10),
         promote_on_days: count.default(3),
         promote_after_days: z.number().min(0).default(7),
+        protection_threshold: count.optional(),
       })
       .prefault({}),
-    long: z.strictObject({ ttl_days: positive.default(365), max_entries: count.default(200) }).prefault({}),
+    // What was referenced `protection_threshold` times is not ended by time; in long it makes no room for others either.
+    long: z
+      .strictObject({
+        ttl_days: positive.default(365),
+        max_entries: count.default(200),
+        protection_threshold: count.default(1),
+      })
+      .prefault({}),
     // Prices are in US dollars for a million tokens; without them the price list of the version is used.
     extractor: z
       .strictObject({
@@ -149,12 +166,15 @@ function expectedOfService(address: string): string | undefined {
 }
 
 export function tierPolicy(settings: Settings, tier: Tier): TierPolicy {
-  if (tier === "mid") return { ttlMs: settings.mid.ttl_days * DAY_MS, maxEntries: settings.mid.max_entries };
-  if (tier === "long") return { ttlMs: settings.long.ttl_days * DAY_MS, maxEntries: settings.long.max_entries };
-  const { ttl_hours, max_entries } = settings.eden;
+  if (tier !== "eden") {
+    const { ttl_days, max_entries, protection_threshold } = settings[tier];
+    return { ttlMs: ttl_days * DAY_MS, maxEntries: max_entries, protectedFrom: protection_threshold };
+  }
+  const { ttl_hours, max_entries, protection_threshold } = settings.eden;
   return {
     ttlMs: ttl_hours === undefined ? settings.episodes.default_ttl_days * DAY_MS : ttl_hours * 3_600_000,
     maxEntries: max_entries ?? settings.episodes.max_entries,
+    protectedFrom: protection_threshold,
   };
 }
 

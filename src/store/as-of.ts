@@ -98,6 +98,8 @@ export interface Readings {
   readonly last: Date;
   /** The latest reading before the day of `last`. */
   readonly prior: Date | null;
+  /** Until when an episode lived because of them. */
+  readonly expires_at: Date | null;
 }
 
 /**
@@ -113,16 +115,28 @@ export function readingsOf(
   return sql.query<Readings>(
     `with asked as (select * from unnest($2::text[], $3::int8[]) as a (id, since)),
      hits as materialized (
-       select distinct e.seq, e.occurred_at as at, (e.occurred_at at time zone 'UTC')::date as day, a.id
+       select distinct e.seq, e.occurred_at as at, (e.occurred_at at time zone 'UTC')::date as day, a.id, r.expires_at
        from memory_events e
-       cross join lateral jsonb_to_recordset(e.payload -> 'references') as r (id text)
+       cross join lateral jsonb_to_recordset(e.payload -> 'references') as r (id text, expires_at timestamptz)
        join asked a on a.id = r.id and e.seq > a.since
        where e.tenant_id = $1 and e.event_type = 'memory.referenced' and e.occurred_at <= $4),
-     lasts as (select id, count(*)::int4 as n, max(at) as last, max(day) as day from hits group by id),
+     lasts as (select id, count(*)::int4 as n, max(at) as last, max(day) as day, max(expires_at) as expires_at
+       from hits group by id),
      entered as (select h.id, min(h.seq) as seq from hits h join lasts l on l.id = h.id and l.day = h.day group by h.id)
-     select l.id, l.n, l.last, (select max(h.at) from hits h where h.id = l.id and h.seq < e.seq) as prior
+     select l.id, l.n, l.last, l.expires_at, (select max(h.at) from hits h where h.id = l.id and h.seq < e.seq) as prior
      from lasts l join entered e on e.id = l.id`,
     [tenant, memories.map((m) => m.id), memories.map((m) => m.since), until],
+  );
+}
+
+/** Until when episodes lived that had been read by then: a reading moves the end of an episode's life, and never back. */
+export function livesThen(sql: Sql, tenant: string, until: Date): Promise<{ id: string; expires_at: Date }[]> {
+  return sql.query(
+    `select r.id, max(r.expires_at) as expires_at from memory_events e
+     cross join lateral jsonb_to_recordset(e.payload -> 'references') as r (id text, expires_at timestamptz)
+     where e.tenant_id = $1 and e.event_type = 'memory.referenced' and e.occurred_at <= $2 and r.expires_at is not null
+     group by r.id`,
+    [tenant, until],
   );
 }
 

@@ -14,18 +14,76 @@ export interface Leaving {
 
 const LEAVING = "id, tenant_id, butler, tier, expires_at, last_referenced_at, reference_count";
 
-/** Forgotten ones too: their time to be restored ends with their time. Rows in other hands are left for the next run. */
-export function lockExpired(sql: Sql, now: Date, limit: number): Promise<Leaving[]> {
+/** Rows of a window by id: `expires_at` is in no index, and one statement must not read a whole store. */
+export interface IdWindow {
+  readonly after: string;
+  /** Undefined: to the end. */
+  readonly to: string | undefined;
+}
+
+/** The id that ends a window of `size` episodes after `after`; undefined when fewer are left. */
+export async function episodeWindowEnd(sql: Sql, after: string, size: number): Promise<string | undefined> {
+  const [row] = await sql.query<{ id: string }>("select id from episodes where id > $1 order by id offset $2 limit 1", [
+    after,
+    size - 1,
+  ]);
+  return row?.id;
+}
+
+/** Until when an episode waits that was not learned from, and until when a dead letter is there to be sent on its way again. */
+export interface Graces {
+  readonly now: Date;
+  /** What expired before this time has waited long enough to be learned from. */
+  readonly waitedSince: Date;
+  /** A dead letter that expired before this time goes. */
+  readonly keptSince: Date;
+}
+
+/** Forgotten ones too: their time to be restored ends with their time. What still waits to be learned from stays. */
+const OVER = `expires_at <= case when validity <> 'active' then $1::timestamptz
+    when consolidation_status = 'pending' then '-infinity' when consolidation_status = 'dead_letter' then $2::timestamptz
+    else $1::timestamptz end`;
+
+/** Rows in other hands are left for the next run. */
+export function lockExpired(sql: Sql, graces: Graces, { after, to }: IdWindow, limit: number): Promise<Leaving[]> {
   return sql.query<Leaving>(
-    `select ${LEAVING} from episodes where expires_at <= $1 order by expires_at, id limit $2 for update skip locked`,
-    [now, limit],
+    `select ${LEAVING} from episodes where ${OVER} and id > $3 and ($4::uuid is null or id <= $4::uuid)
+     order by expires_at, id limit $5 for update skip locked`,
+    [graces.now, graces.keptSince, after, to ?? null, limit],
   );
 }
 
-export async function countExpired(sql: Sql, now: Date): Promise<number> {
-  const [row] = await sql.query<{ n: number }>(`select count(*)::int4 as n from episodes where expires_at <= $1`, [
-    now,
+export async function countExpired(sql: Sql, graces: Graces): Promise<number> {
+  const [row] = await sql.query<{ n: number }>(`select count(*)::int4 as n from episodes where ${OVER}`, [
+    graces.now,
+    graces.keptSince,
   ]);
+  return row?.n ?? 0;
+}
+
+export interface Unlearned {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly butler: string;
+  readonly consolidation_attempts: number;
+  readonly last_consolidation_error: string | null;
+}
+
+/** Not those that somebody is learning from right now. */
+const UNLEARNED = `from episodes e where e.consolidation_status = 'pending' and e.validity = 'active' and e.expires_at <= $1
+    and not exists (select from consolidation_runs r where r.tenant_id = e.tenant_id and r.butler = e.butler
+      and r.state = 'running' and e.id = any(r.episode_ids))`;
+
+export function lockUnlearned(sql: Sql, { waitedSince }: Graces, limit: number): Promise<Unlearned[]> {
+  return sql.query<Unlearned>(
+    `select e.id, e.tenant_id, e.butler, e.consolidation_attempts, e.last_consolidation_error ${UNLEARNED}
+     order by e.created_at, e.id limit $2 for update of e skip locked`,
+    [waitedSince, limit],
+  );
+}
+
+export async function countUnlearned(sql: Sql, { waitedSince }: Graces): Promise<number> {
+  const [row] = await sql.query<{ n: number }>(`select count(*)::int4 as n ${UNLEARNED}`, [waitedSince]);
   return row?.n ?? 0;
 }
 
@@ -50,25 +108,37 @@ export function findCrowded(sql: Sql, capacity: Readonly<Record<Tier, number>>, 
 
 /**
  * What may make room, the one that nobody has needed for longest first. Only what consolidation has learned from, and of
- * the long tier only what was never referenced: everything else stays until its time is over, however crowded it is.
+ * the long tier only what is not protected: everything else stays until its time is over, however crowded it is.
  */
 const ALLOWED = `tenant_id = $1 and butler = $2 and tier = $3 and validity = 'active' and expires_at > $4
-    and consolidation_status = 'consolidated' and (tier <> 'long' or reference_count = 0)`;
+    and consolidation_status = 'consolidated' and (tier <> 'long' or reference_count < $5)`;
 
-export function lockEvictable(sql: Sql, crowded: Crowded, now: Date, limit: number): Promise<Leaving[]> {
+export function lockEvictable(
+  sql: Sql,
+  crowded: Crowded,
+  now: Date,
+  longProtectedFrom: number,
+  limit: number,
+): Promise<Leaving[]> {
   return sql.query<Leaving>(
     `select ${LEAVING} from episodes where ${ALLOWED}
-     order by coalesce(last_referenced_at, created_at), created_at, id limit $5 for update skip locked`,
-    [crowded.tenant_id, crowded.butler, crowded.tier, now, limit],
+     order by coalesce(last_referenced_at, created_at), created_at, id limit $6 for update skip locked`,
+    [crowded.tenant_id, crowded.butler, crowded.tier, now, longProtectedFrom, limit],
   );
 }
 
-export async function countEvictable(sql: Sql, crowded: Crowded, now: Date): Promise<number> {
+export async function countEvictable(
+  sql: Sql,
+  crowded: Crowded,
+  now: Date,
+  longProtectedFrom: number,
+): Promise<number> {
   const [row] = await sql.query<{ n: number }>(`select count(*)::int4 as n from episodes where ${ALLOWED}`, [
     crowded.tenant_id,
     crowded.butler,
     crowded.tier,
     now,
+    longProtectedFrom,
   ]);
   return row?.n ?? 0;
 }

@@ -15,28 +15,33 @@ export interface Waiting extends Shard {
   readonly oldest: Date;
 }
 
-const DUE = `consolidation_status = 'pending' and validity = 'active' and expires_at > $1
-  and (next_consolidation_retry_at is null or next_consolidation_retry_at <= $1)`;
+/** Also those whose time is over: no read finds them, but what they say is still learned. */
+const WAITING = `consolidation_status = 'pending' and validity = 'active'`;
+
+/** Each shard that has something waiting, with its oldest episode: while that one waits to be tried again, the shard does. */
+const SHARDS = `select tenant_id as tenant, butler, count(*)::int4 as episodes, min(created_at) as oldest,
+    (array_agg(next_consolidation_retry_at order by created_at, id))[1] as retry_at
+  from episodes where ${WAITING} group by tenant_id, butler`;
 
 /** Shards with episodes to learn from, the one that has waited longest first. */
 export function waitingShards(sql: Sql, now: Date): Promise<Waiting[]> {
   return sql.query<Waiting>(
-    `select tenant_id as tenant, butler, count(*)::int4 as episodes, min(created_at) as oldest from episodes
-     where ${DUE} group by tenant_id, butler order by min(created_at), tenant_id, butler`,
+    `select tenant, butler, episodes, oldest from (${SHARDS}) as s where retry_at is null or retry_at <= $1
+     order by oldest, tenant, butler`,
     [now],
   );
 }
 
-/** How many wait, and when the first of them has waited too long, or may be tried again if that is later. */
+/** How many can be learned from now, and when the first has waited too long, or may be tried again if that is later. */
 export async function backlogOf(
   sql: Sql,
   now: Date,
   staleMs: number,
 ): Promise<{ readonly waiting: number; readonly oldest: Date | null }> {
   const [row] = await sql.query<{ waiting: number; oldest: Date | null }>(
-    `select (count(*) filter (where next_consolidation_retry_at is null or next_consolidation_retry_at <= $1))::int4 as waiting,
-       min(greatest(created_at + make_interval(secs => $2::float8), next_consolidation_retry_at)) as oldest
-     from episodes where consolidation_status = 'pending' and validity = 'active' and expires_at > $1`,
+    `select coalesce(sum(episodes) filter (where retry_at is null or retry_at <= $1), 0)::int4 as waiting,
+       min(greatest(oldest + make_interval(secs => $2::float8), retry_at)) as oldest
+     from (${SHARDS}) as s`,
     [now, staleMs / 1_000],
   );
   return row ?? { waiting: 0, oldest: null };
@@ -51,19 +56,22 @@ export interface BatchEpisode {
   readonly occurred_at: Date;
   readonly created_at: Date;
   readonly consolidation_attempts: number;
+  readonly next_consolidation_retry_at: Date | null;
   /** How its content is to be read, if it says so. */
   readonly format: string | null;
 }
 
 const BATCH = `id, content, speaker, session_id, trust, occurred_at, created_at, consolidation_attempts,
-  metadata ->> 'format' as format`;
+  next_consolidation_retry_at, metadata ->> 'format' as format`;
 
-/** Oldest first. Those that have failed before come back in smaller company, so that one bad episode is found out. */
-export function dueEpisodes(sql: Sql, shard: Shard, now: Date, limit: number): Promise<BatchEpisode[]> {
-  return sql.query<BatchEpisode>(
-    `select ${BATCH} from episodes where ${DUE} and tenant_id = $2 and butler = $3 order by created_at, id limit $4`,
-    [now, shard.tenant, shard.butler, limit],
+/** Oldest first, and none that is later than one which waits to be tried again: what is said later must be learned later. */
+export async function dueEpisodes(sql: Sql, shard: Shard, now: Date, limit: number): Promise<BatchEpisode[]> {
+  const rows = await sql.query<BatchEpisode>(
+    `select ${BATCH} from episodes where ${WAITING} and tenant_id = $1 and butler = $2 order by created_at, id limit $3`,
+    [shard.tenant, shard.butler, limit],
   );
+  const waiting = rows.findIndex(({ next_consolidation_retry_at: retry }) => retry !== null && retry > now);
+  return waiting < 0 ? rows : rows.slice(0, waiting);
 }
 
 export function batchOf(sql: Sql, run: Pick<Run, "tenant_id" | "episode_ids">): Promise<BatchEpisode[]> {
@@ -94,10 +102,12 @@ export interface Run {
   readonly reserved_usd: number;
   readonly duration_ms: number | null;
   readonly error: string | null;
+  /** What kind of failure ended it. */
+  readonly failure: string | null;
 }
 
 const COLUMNS = `id tenant_id butler state provider model episode_ids lease_until started_at finished_at input answer
-  decisions counts input_tokens output_tokens cost_usd reserved_usd duration_ms error`.split(/\s+/);
+  decisions counts input_tokens output_tokens cost_usd reserved_usd duration_ms error failure`.split(/\s+/);
 
 /**
  * Ends runs of this shard whose lease is over, then takes its place. False: somebody holds it. What a lost run may have spent
@@ -112,6 +122,29 @@ export async function openRun(sql: Sql, run: Run): Promise<boolean> {
   );
   const tail = "on conflict (tenant_id, butler) where state = 'running' do nothing returning id";
   return (await insertRows(sql, "consolidation_runs", COLUMNS, [{ ...run }], tail)).length === 1;
+}
+
+export interface RunEnded {
+  readonly state: "done" | "failed";
+  readonly failure: string | null;
+  readonly error: string | null;
+  readonly finished_at: Date;
+  readonly size: number;
+}
+
+const ENDED = `select state, failure, error, finished_at, cardinality(episode_ids) as size from consolidation_runs
+  where state in ('done', 'failed') and provider = $1`;
+
+/** How the last runs that asked this provider ended, whoever's episodes they were about; latest first. */
+export function latestEnds(sql: Sql, provider: string, limit: number): Promise<RunEnded[]> {
+  return sql.query<RunEnded>(`${ENDED} order by started_at desc, id desc limit $2`, [provider, limit]);
+}
+
+export function shardEnds(sql: Sql, shard: Shard, provider: string, since: Date, limit: number): Promise<RunEnded[]> {
+  return sql.query<RunEnded>(
+    `${ENDED} and tenant_id = $2 and butler = $3 and started_at > $4 order by started_at desc, id desc limit $5`,
+    [provider, shard.tenant, shard.butler, since, limit],
+  );
 }
 
 export async function setBatch(sql: Sql, id: string, episodes: readonly string[]): Promise<void> {
@@ -201,13 +234,13 @@ export interface DeadLetter extends EpisodeStanding {
   readonly created_at: Date;
 }
 
-/** What could not be learned from, and why; oldest first. */
-export function deadLetters(sql: Sql, shard: Shard, now: Date, limit: number): Promise<DeadLetter[]> {
+/** What could not be learned from, and why; oldest first. Also what no read finds any more: it can still be sent on its way. */
+export function deadLetters(sql: Sql, shard: Shard, limit: number): Promise<DeadLetter[]> {
   return sql.query<DeadLetter>(
     `select id, butler, content, created_at, consolidation_status, consolidation_attempts, last_consolidation_error,
        next_consolidation_retry_at
      from episodes where tenant_id = $1 and butler = $2 and consolidation_status in ('failed', 'dead_letter')
-       and validity = 'active' and expires_at > $3 order by created_at, id limit $4`,
-    [shard.tenant, shard.butler, now, limit],
+       and validity = 'active' order by created_at, id limit $3`,
+    [shard.tenant, shard.butler, limit],
   );
 }

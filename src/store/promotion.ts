@@ -46,19 +46,20 @@ export interface Raised {
   readonly summary: string;
   readonly promoted_at: Date;
   readonly expires_at: Date;
+  readonly seen_until: Date;
 }
 
 /** Words and vectors stay those of the whole text; the vectors are seen for as long as the episode now lives. */
 export async function raiseEpisodes(sql: Sql, raised: readonly Raised[]): Promise<void> {
   const rows = `jsonb_to_recordset($1::jsonb)
-    as u (id uuid, tier text, summary text, promoted_at timestamptz, expires_at timestamptz)`;
+    as u (id uuid, tier text, summary text, promoted_at timestamptz, expires_at timestamptz, seen_until timestamptz)`;
   const json = JSON.stringify(raised);
   await sql.query(
     `update episodes e set tier = u.tier, summary = u.summary, promoted_at = u.promoted_at, expires_at = u.expires_at
      from ${rows} where e.id = u.id`,
     [json],
   );
-  await sql.query(`update embeddings e set visible_until = u.expires_at from ${rows} where e.memory_id = u.id`, [json]);
+  await sql.query(`update embeddings e set visible_until = u.seen_until from ${rows} where e.memory_id = u.id`, [json]);
 }
 
 /** Facts and rules that were derived from an episode already, by consolidation or by hand. */

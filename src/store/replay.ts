@@ -37,7 +37,7 @@ export async function tenantsWithEvents(sql: Sql): Promise<string[]> {
 /** Within a tenant `seq` is the order of commits, so a reader that goes on after its last `seq` misses nothing. */
 export function readEvents(sql: Sql, tenant: string, after: string, limit: number): Promise<ReplayEvent[]> {
   return sql.query<ReplayEvent>(
-    `select seq, tenant_id, event_type, entity_type, entity_id, occurred_at, session_id, payload
+    `select seq, tenant_id, event_type, entity_type, entity_id, occurred_at, actor, session_id, payload
      from memory_events where tenant_id = $1 and seq > $2::int8 order by seq limit $3`,
     [tenant, after, limit],
   );

@@ -26,6 +26,7 @@ onEachStore("episode cleanup", (open) => {
     await house.call("memory_search", { query: "harbour" }, { session: "s1" });
     await house.settled();
     await house.call("memory_forget", { id: forgotten });
+    await consolidate(house, [old]);
     house.later(7 - 1 / 86_400);
     expect((await runJob(house, episodeCleanup)).changed).toBe(0);
     house.later(1 / 86_400);

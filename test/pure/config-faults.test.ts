@@ -168,7 +168,7 @@ describe("unknown keys", () => {
     [`${HEAD}[memory]`, `:3: memory: ${UNKNOWN} butler, modules; it belongs under [modules].`],
     [
       `${HEAD}[modules.memory.episodes]\ndefault-ttl-days = 7`,
-      `:4: modules.memory.episodes.default-ttl-days: ${UNKNOWN} default_ttl_days, max_entries; did you mean "default_ttl_days"?`,
+      `:4: modules.memory.episodes.default-ttl-days: ${UNKNOWN} default_ttl_days, max_entries, unlearned_grace_days; did you mean "default_ttl_days"?`,
     ],
     [
       `${HEAD}[modules.memory]\ndefault_ttl_days = 7`,

@@ -20,6 +20,7 @@ function event(event_type: string, id: string, payload: object, more: Partial<Re
     entity_type: event_type.split(".")[0] ?? "",
     entity_id: id,
     occurred_at: AT,
+    actor: "a",
     session_id: null,
     payload: payload as Record<string, unknown>,
     ...more,
@@ -87,7 +88,7 @@ describe("a fold of the stream", () => {
     });
     expect([...ledger.meetings.values()]).toEqual([
       { tenant_id: "t", episode_id: "e1", session_id: "s1", day: "2026-03-01", n: 2 },
-      { tenant_id: "t", episode_id: "e1", session_id: "", day: "2026-03-02", n: 1 },
+      { tenant_id: "t", episode_id: "e1", session_id: "a 2026-03-02", day: "2026-03-02", n: 1 },
     ]);
   });
 
