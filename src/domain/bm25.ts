@@ -8,7 +8,8 @@ import { ENTRY_BYTES, eachForward, uuidText } from "./postings.ts";
  */
 export const K1 = 1.2;
 export const B = 0.75;
-const UNIT = 1e6;
+/** What a score of 1 is counted as. */
+export const UNIT = 1e6;
 
 interface Term {
   readonly hash: number;

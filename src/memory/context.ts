@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { type Block, fillBudget, type Line, type Section } from "../domain/budget.ts";
 import { effectiveConfidence } from "../domain/decay.ts";
+import { FITS } from "../domain/fit.ts";
 import { type Intent, routed } from "../domain/intent.ts";
 import { MEMORY_TYPES, type MemoryType } from "../domain/memory-types.ts";
 import { neutralLine, OWN_TAG } from "../domain/neutral.ts";
@@ -74,11 +75,12 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   const profile = input.lasting === false ? [] : profileLines(asked, lasting);
   const sections = arrange(asked, unsaid(profile, said), ranked, intent);
   const block = fillBudget(FRAME, sections, budget, (text) => tokenizer.count(text));
-  // A look into the past is no reason to keep a memory.
+  // A look into the past is no reason to keep a memory, nor is that the list had room for it or that it is always shown.
+  const fitting = new Set(retrieval.results.filter(({ fit }) => fit >= FITS).map(({ candidate }) => candidate.id));
   if (input.as_of === undefined)
     reference(
       call,
-      block.sections.flatMap((section) => section.items),
+      block.sections.flatMap((section) => section.items.filter(({ id }) => fitting.has(id))),
     );
   return {
     text: block.text,
@@ -110,17 +112,7 @@ function wanted(
   said: ReadonlySet<string>,
   { min_fit: floor = 0 }: ContextInput,
 ): readonly Retrieved[] {
-  return found.filter((one) => !said.has(one.candidate.id) && fitOf(one) >= floor);
-}
-
-/**
- * How well a memory fits a prompt, whatever else was found: relevance is scaled by its neighbours, so that among nothing but
- * misfits the best looks good. Measured on 120 questions about one conversation of 419 turns and a dozen prompts that had
- * nothing to do with it: nine in ten of the right memories reach 0.38; the best misfits stayed below 0.33, greetings apart.
- */
-function fitOf({ reading, relevance }: Retrieved): number {
-  if (!reading || reading.meaning.raw === 0) return relevance;
-  return (reading.tokens.raw + reading.meaning.raw) / 2;
+  return found.filter(({ candidate, fit }) => !said.has(candidate.id) && fit >= floor);
 }
 
 function unsaid(lines: readonly Line<ContextItem>[], said: ReadonlySet<string>): readonly Line<ContextItem>[] {

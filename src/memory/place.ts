@@ -57,6 +57,7 @@ function placed(now: Date, found: Retrieved, { rank, intent, since }: Placing, w
   return {
     candidate: c,
     relevance,
+    fit: found.fit,
     effectiveConfidence: found.effectiveConfidence,
     keywordRank: found.keywordRank,
     semanticRank: found.semanticRank,

@@ -2,8 +2,9 @@
  * Candidates from both arms, gated and with their signals: what search, recall and context share. Trip one brings the postings
  * while the query is embedded; trip two brings vectors, bodies, and what the reranker reads.
  */
-import type { Hit, Ranking } from "../domain/bm25.ts";
+import { type Hit, type Ranking, UNIT } from "../domain/bm25.ts";
 import { effectiveConfidence } from "../domain/decay.ts";
+import { fitOf } from "../domain/fit.ts";
 import { fuse } from "../domain/fuse.ts";
 import type { Reading, Witness } from "../domain/late-interaction.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
@@ -38,6 +39,8 @@ export interface RetrieveQuery {
 export interface Retrieved {
   readonly candidate: Candidate;
   readonly relevance: number;
+  /** How well it fits by itself: domain/fit.ts. */
+  readonly fit: number;
   readonly effectiveConfidence: number;
   readonly keywordRank: number | undefined;
   readonly semanticRank: number | undefined;
@@ -126,7 +129,7 @@ export async function answer(
   const reranking = rerankingOf(call, query.mode);
   const gathered = await gather(call, query, ground, reranking);
   const good = gathered.candidates.filter((c) => isGood(call, query, c));
-  const plain = score(call, good, asked.embedded !== undefined, asked.rankings !== undefined);
+  const plain = score(call, good, asked);
   const { results, degraded } =
     reranking === "none"
       ? { results: plain, degraded: undefined }
@@ -234,7 +237,7 @@ function isGood(call: Call, query: RetrieveQuery, candidate: Candidate): boolean
 }
 
 /** By the arms alone: fused ranks, or the one arm's own score. */
-function score(call: Call, good: readonly Candidate[], hasVectors: boolean, hasWords: boolean): Retrieved[] {
+function score(call: Call, good: readonly Candidate[], { embedded, rankings, statistics }: Asked): Retrieved[] {
   const byKeyword = good
     .filter((c) => c.keyword !== null)
     .toSorted((a, b) => (b.keyword ?? 0) - (a.keyword ?? 0) || order(a, b));
@@ -243,10 +246,16 @@ function score(call: Call, good: readonly Candidate[], hasVectors: boolean, hasW
     .toSorted((a, b) => (a.distance ?? 0) - (b.distance ?? 0) || order(a, b));
   const keywordRank = ranks(byKeyword);
   const semanticRank = ranks(byMeaning);
-  const fused = hasVectors && hasWords ? fuse([byKeyword.map((c) => c.id), byMeaning.map((c) => c.id)]) : undefined;
+  const fused = embedded && rankings ? fuse([byKeyword.map((c) => c.id), byMeaning.map((c) => c.id)]) : undefined;
   const best = byKeyword[0]?.keyword ?? 1;
+  const all = weightOf(statistics);
   return good.map((candidate) => ({
     candidate,
+    fit: fitOf({
+      reading: undefined,
+      cosine: candidate.distance === null ? undefined : 1 - candidate.distance,
+      wordShare: (candidate.keyword ?? 0) / UNIT / all,
+    }),
     relevance:
       fused?.get(candidate.id) ??
       (candidate.distance !== null ? clamp(1 - candidate.distance) : (candidate.keyword ?? 0) / best),
@@ -257,6 +266,10 @@ function score(call: Call, good: readonly Candidate[], hasVectors: boolean, hasW
   }));
 }
 
+/** What a memory of usual length that has each word of the question once would score. */
+const weightOf = (statistics: Asked["statistics"]): number =>
+  statistics?.terms.reduce((sum, { count, idf }) => sum + count * idf, 0) || 1;
+
 async function rerank(
   call: Call,
   query: RetrieveQuery,
@@ -266,6 +279,7 @@ async function rerank(
   reranking: Reranking,
 ): Promise<{ results: Retrieved[]; degraded: string | undefined }> {
   const { memory } = call;
+  const all = weightOf(asked.statistics);
   const readings = readClosely(
     memory,
     asked,
@@ -274,7 +288,9 @@ async function rerank(
   );
   const read = plain.map((found): Retrieved => {
     const reading = readings.get(found.candidate.id);
-    return { ...found, relevance: reading?.relevance ?? 0, reading };
+    const wordShare = (reading?.keywords.raw ?? 0) / all;
+    const fit = reading === undefined ? found.fit : fitOf({ reading, cosine: undefined, wordShare });
+    return { ...found, relevance: reading?.relevance ?? 0, fit, reading };
   });
   if (reranking !== "cross-encoder") return { results: read, degraded: undefined };
   const ranked = read

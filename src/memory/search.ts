@@ -1,5 +1,6 @@
 /** Finds memories by words and meaning, best first, and says how each signal came about. */
 
+import { FITS, type Floor, isAbove } from "../domain/fit.ts";
 import type { IntentReading } from "../domain/intent.ts";
 import { type Reading, SIGNALS, type Signal, type SignalName } from "../domain/late-interaction.ts";
 import { MEMORY_TYPES, type MemoryType } from "../domain/memory-types.ts";
@@ -20,6 +21,8 @@ export interface SearchInput {
   readonly mode?: Mode | undefined;
   readonly limit?: number | undefined;
   readonly min_confidence?: number | undefined;
+  /** Results below it, by themselves or among the others, are not returned. */
+  readonly min_relevance?: number | undefined;
   readonly tier?: Tier | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly rank?: "relevance" | "composite" | undefined;
@@ -42,11 +45,16 @@ export async function search(call: Call, input: SearchInput): Promise<SearchAnsw
   const asked = input.as_of === undefined ? call : atThatTime(call, input.as_of);
   const retrieval = await (input.as_of === undefined ? retrieve(asked, query) : retrieveThen(asked, query));
   const intent = intentOf(call, input.query);
-  const results = placeFound(asked, input.rank, retrieval.results, intent)
-    .slice(0, query.wanted)
-    .map((found) => present(found, input.explain ? explain(found, retrieval, intent) : undefined));
-  // A look into the past is no reason to keep a memory.
-  if (input.as_of === undefined) reference(call, results);
+  const floor = floorOf(call, input);
+  const above = retrieval.results.filter((found) => isAbove(floor, found));
+  const shown = placeFound(asked, input.rank, above, intent).slice(0, query.wanted);
+  const results = shown.map((found) => present(found, input.explain ? explain(found, retrieval, intent) : undefined));
+  // A look into the past is no reason to keep a memory, nor is that it was the best of what did not fit.
+  if (input.as_of === undefined)
+    reference(
+      call,
+      shown.filter(({ fit }) => fit >= FITS).map(({ candidate }) => candidate),
+    );
   return {
     results,
     mode: retrieval.mode,
@@ -67,6 +75,11 @@ export function searchQuery({ memory: { settings }, caller }: Call, input: Searc
     wanted: input.limit ?? settings.retrieval.default_limit,
   };
 }
+
+export const floorOf = ({ memory }: Call, { min_relevance }: Pick<SearchInput, "min_relevance">): Floor => ({
+  least: min_relevance ?? memory.settings.retrieval.min_relevance,
+  asked: min_relevance !== undefined,
+});
 
 /** All that was found, in the order of a search; the limit cuts it. */
 export function placeFound(
@@ -140,6 +153,7 @@ export function explain(found: Placed, { reranked }: Retrieval, intent: IntentRe
     cosine: c.distance === null ? null : 1 - c.distance,
     reranked,
     ...(reading === undefined ? {} : { signals: signalsOf(reading) }),
+    fit: found.fit,
     composite: found.composite,
     intent: { intent: intent.intent, because: [...intent.because] },
     ...(found.demoted === undefined ? {} : { demoted: { key: found.demoted.key, by: found.demoted.by } }),

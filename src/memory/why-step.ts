@@ -12,6 +12,7 @@ export const CHECKS = [
   "confidence",
   "profile",
   "found",
+  "relevance",
   "place",
   "variety",
   "said",

@@ -3,19 +3,20 @@
  * it is told step by step. Nothing is written, and no reference is counted: asking why is no reason to keep a memory.
  */
 import { invalid } from "../domain/errors.ts";
+import { type Floor, isAbove } from "../domain/fit.ts";
 import type { IntentReading } from "../domain/intent.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
 import { arrange, contextQuery, profileLines, rankForContext, readLasting } from "./context.ts";
 import type { Found } from "./find.ts";
 import type { Call } from "./memory.ts";
 import { intentOf, type Placed } from "./place.ts";
-import { type Retrieval, retrieveTraced, type Trace } from "./retrieve.ts";
-import { type Explanation, explain, placeFound, type SearchInput, searchQuery } from "./search.ts";
+import { type Retrieval, type Retrieved, retrieveTraced, type Trace } from "./retrieve.ts";
+import { type Explanation, explain, floorOf, placeFound, type SearchInput, searchQuery } from "./search.ts";
 import { inBlock, titleOf } from "./why-context.ts";
 import { foundStep } from "./why-found.ts";
 import { a, gates } from "./why-gates.ts";
 import { carriedBy, placeSteps, type Ranked } from "./why-place.ts";
-import { at, type Step, step } from "./why-step.ts";
+import { at, round, type Step, step } from "./why-step.ts";
 import { findAnyState, successorOf } from "./why-subject.ts";
 
 export interface WhyInput extends Omit<SearchInput, "explain" | "as_of"> {
@@ -77,7 +78,12 @@ interface Walk {
 
 async function whySearch(walk: Walk, limit: number): Promise<WhyAnswer> {
   const { call, input, found, retrieval, intent, before, open } = walk;
-  const placed = placeFound(call, input.rank, retrieval.results, intent);
+  const floor = floorOf(call, input);
+  const own = retrieval.results.find(({ candidate }) => candidate.id === found.row.id);
+  const above = own === undefined || isAbove(floor, own);
+  // What the floor keeps out has its place among all that was found, for whoever wants to know how far away it was.
+  const results = above ? retrieval.results.filter((result) => isAbove(floor, result)) : retrieval.results;
+  const placed = placeFound(call, input.rank, results, intent);
   const ranked: Ranked = {
     placed,
     index: placed.findIndex(({ id }) => id === found.row.id),
@@ -87,7 +93,12 @@ async function whySearch(walk: Walk, limit: number): Promise<WhyAnswer> {
   };
   if (!open) return answer(walk, ranked, limit, before, "");
   const met = await walk.met(placed);
-  const steps = [...before, bare(met), ...(met.ok ? placeSteps(call, ranked, limit) : [])];
+  const steps = [
+    ...before,
+    bare(met),
+    ...(own === undefined || (above && !floor.asked) ? [] : [floorStep(floor, own)]),
+    ...(met.ok && above ? placeSteps(call, ranked, limit) : []),
+  ];
   const place = `It is shown at place ${ranked.index + 1} of ${placed.length}: found ${met.by}`;
   return answer(walk, ranked, limit, steps, `${place}${carried(call, ranked)}.`);
 }
@@ -119,6 +130,14 @@ async function whyContext(walk: Walk): Promise<WhyAnswer> {
   return answer(walk, standing, null, steps, `It is shown ${place}: found ${met.by}${carried(call, standing)}.`);
 }
 
+function floorStep(floor: Floor, own: Retrieved): Step {
+  const { least, asked } = floor;
+  const how = `It fits the question ${round(own.fit)}, with a relevance of ${round(own.relevance)} among what was found`;
+  const bar = `min_relevance is ${round(least)}${asked ? "" : " (as configured)"}`;
+  if (isAbove(floor, own)) return step("relevance", true, `${how}; ${bar}.`);
+  return step("relevance", false, `${how}, and what is below the floor is not returned: ${bar}.`);
+}
+
 const bare = ({ check, ok, words }: Step): Step => ({ check, ok, words });
 
 function carried(call: Call, ranked: Ranked): string {
@@ -145,7 +164,17 @@ function answer(walk: Walk, ranked: Ranked, limit: number | null, steps: readonl
   };
 }
 
-const SEARCH_ONLY = ["types", "scope", "mode", "limit", "min_confidence", "tier", "tags", "rank"] as const;
+const SEARCH_ONLY = [
+  "types",
+  "scope",
+  "mode",
+  "limit",
+  "min_confidence",
+  "min_relevance",
+  "tier",
+  "tags",
+  "rank",
+] as const;
 const SEARCH_CHARS = 4000;
 
 function refuseMisplaced(kind: "search" | "context", input: WhyInput): void {

@@ -16,6 +16,9 @@ export const memorySearch = defineTool({
     mode: z.enum(["hybrid", "semantic", "keyword"]).optional(),
     limit: f.limit(200).optional().describe("20 if left out."),
     min_confidence: f.confidence.optional().describe("Least effective confidence; 0.2 if left out."),
+    min_relevance: f.confidence
+      .optional()
+      .describe("Leave out what fits the query less than this; 0.2 if left out, 0 for everything."),
     tier: f.tier.optional().describe("Only episodes of this tier."),
     tags: f.tags.optional().describe("Only memories that have all of these."),
     rank: z.enum(["relevance", "composite"]).optional(),

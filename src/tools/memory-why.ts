@@ -23,6 +23,7 @@ export const memoryWhy = defineTool({
     mode: z.enum(["hybrid", "semantic", "keyword"]).optional(),
     limit: f.limit(200).optional(),
     min_confidence: f.confidence.optional(),
+    min_relevance: f.confidence.optional(),
     tier: f.tier.optional(),
     tags: f.tags.optional(),
     rank: z.enum(["relevance", "composite"]).optional(),

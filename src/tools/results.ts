@@ -18,6 +18,9 @@ const Explain = z.object({
   cosine: z.number().nullable(),
   reranked: z.enum(["late-interaction", "cross-encoder", "none"]),
   signals: z.record(z.enum(SIGNALS), Signal).optional(),
+  fit: z
+    .number()
+    .describe("How well it fits the question by itself, 0..1: what is below min_relevance is not returned."),
   composite: z.number(),
   intent: z.object({ intent: z.enum(INTENTS), because: z.array(z.string()) }),
   demoted: z.object({ key: z.string(), by: z.number() }).optional(),

@@ -41,10 +41,10 @@ inOneHouse("why", (guest) => {
     const cat = await fact(g, "pet", "A cat called Turing");
     await fact(g, "bank", "Sparkasse");
     const answer = await why(g, cat, "Which cat?");
-    expect(answer).toMatchObject({ id: cat, type: "fact", for: "search", place: 1, of: 2, limit: 20 });
+    expect(answer).toMatchObject({ id: cat, type: "fact", for: "search", place: 1, of: 1, limit: 20 });
     expectShown(
       answer,
-      /^It is shown at place 1 of 2: found by its words \(place 1\) and by its meaning \(place 1\), carried/,
+      /^It is shown at place 1 of 1: found by its words \(place 1\) and by its meaning \(place 1\), carried/,
     );
     expect(answer.steps.map(({ check }) => check)).toEqual(
       "exists scope forgotten superseded expired valid types confidence found place".split(" "),
@@ -155,7 +155,7 @@ inOneHouse("why", (guest) => {
     const g = guest();
     await fact(g, "pet", "A cat called Turing, a most beloved cat");
     const far = await fact(g, "bank", "Sparkasse");
-    const answer = await why(g, far, "beloved cat", { limit: 1 });
+    const answer = await why(g, far, "beloved cat", { limit: 1, min_relevance: 0 });
     expectOut(
       answer,
       "place",
@@ -164,7 +164,7 @@ inOneHouse("why", (guest) => {
     expect(answer).toMatchObject({ place: 2, of: 2, limit: 1 });
     expect(answer.explain).toBeDefined();
     expectOut(
-      await why(g, far, "beloved cat", { limit: 1, rank: "composite" }),
+      await why(g, far, "beloved cat", { limit: 1, min_relevance: 0, rank: "composite" }),
       "place",
       /By composite it is place 2 .*weaker in relevance/,
     );
@@ -209,9 +209,14 @@ inOneHouse("why", (guest) => {
     expectOut(hidden, "found", /shares none.*Meaning is not compared in mode keyword/);
     const rare = await episode(g, `A kitten, and then ${"many other matters of the house, ".repeat(20)}`);
     expectOut(
-      await why(g, rare, "kitten played ball number", { mode: "keyword" }),
+      await why(g, rare, "kitten played ball number", { mode: "keyword", min_relevance: 0 }),
       "place",
       /place \d+ of 81.* 20 are shown/,
+    );
+    expectOut(
+      await why(g, rare, "kitten played ball number", { mode: "keyword" }),
+      "relevance",
+      /fits the question 0\.\d+.*below the floor is not returned: min_relevance is 0\.200/,
     );
   });
 
