@@ -12,6 +12,7 @@ import { learn } from "./consolidation-learn.ts";
 import type { Job, JobContext } from "./job.ts";
 import { jobCall, type Tallying, tallying } from "./job-call.ts";
 import type { Call } from "./memory.ts";
+import { isTrouble, troubleWith } from "./provider-trouble.ts";
 import { retrieve } from "./retrieve.ts";
 
 const NAME = "consolidate";
@@ -23,9 +24,11 @@ export const consolidate: Job = {
   name: NAME,
   about: "Episodes become facts and rules, supersede or confirm what is known, and are linked to what they taught.",
   cron: "0 */6 * * *",
-  async dueAt({ db }, now) {
+  async dueAt({ db, extractor }, now) {
     const { waiting, oldest } = await backlogOf(db, now, STALE_MS);
-    return waiting >= LARGE ? now : (oldest ?? undefined);
+    const wanted = waiting >= LARGE ? now : (oldest ?? undefined);
+    const trouble = wanted && extractor && (await troubleWith(db, extractor.provider));
+    return trouble && trouble.until > wanted ? trouble.until : wanted;
   },
   async run(context) {
     const tally = tallying();
@@ -42,16 +45,27 @@ export const consolidate: Job = {
     const { extractor } = context.memory;
     if (extractor === undefined)
       throw unavailable("No extractor was opened for this memory: episodes wait until there is one.");
+    const inTrouble = await waitedOut(context, extractor);
+    if (inTrouble !== undefined) return tally.report(true, inTrouble);
     for (const shard of shards) {
       const end = await consolidateShard(context, shard, extractor, tally);
-      if (end === "stop") return tally.report(!context.interrupted());
+      if (end === "stop") return tally.report(!context.interrupted(), couldNot(tally));
     }
-    return tally.report(true);
+    return tally.report(true, couldNot(tally));
   },
 };
 
-/** Trouble with the provider is nobody's fault here, and asking for the next batch would only make more of it. */
-const PROVIDER_TROUBLE = new Set(["timeout", "rate_limited", "unavailable", "misconfigured"]);
+/** Why nobody is asked now, if that is so. A provider that is not set up costs nothing to ask, and may be by now. */
+async function waitedOut({ memory, now }: JobContext, { provider }: Extractor): Promise<string | undefined> {
+  const trouble = await troubleWith(memory.db, provider);
+  if (trouble === undefined || trouble.kind === "misconfigured" || trouble.until <= now) return undefined;
+  if ((await backlogOf(memory.db, now, 0)).oldest === null) return undefined;
+  return `${provider} is not asked again before ${trouble.until.toISOString()}: ${trouble.reason}`;
+}
+
+/** A run that learned nothing because it could not has failed; one that learned something tells the rest in its notes. */
+const couldNot = (tally: Tallying): string | undefined =>
+  (tally.report(true).counts.episodes_consolidated ?? 0) > 0 ? undefined : tally.trouble();
 
 async function consolidateShard(
   context: JobContext,
@@ -87,7 +101,7 @@ async function consolidateBatch(
   const ceiling = extractor.ceiling(material);
   if (!(await beginAttempt(call, claimed, ceiling, budget))) {
     await release(call, claimed, `today's budget of $${budget} would not hold`);
-    tally.note(`Today's budget of $${budget} is used up; episodes wait until tomorrow (UTC).`);
+    tally.hindered(`Today's budget of $${budget} is used up; episodes wait until tomorrow (UTC).`);
     return "stop";
   }
   const startedMs = performance.now();
@@ -111,8 +125,9 @@ async function consolidateBatch(
     if (!(error instanceof ExtractorFailure)) throw error;
     const { counts, kind } = await fail(call, claimed, error, { usage: error.usage, startedMs, ceiling });
     for (const [name, n] of Object.entries(counts)) tally.count(name, n);
-    tally.note(`${extractor.provider}: ${error.message}`);
-    return PROVIDER_TROUBLE.has(kind) ? "stop" : "next";
+    tally.hindered(`${extractor.provider}: ${error.message}`);
+    // Asking for the next batch would only make more trouble.
+    return isTrouble(kind) ? "stop" : "next";
   }
 }
 
@@ -129,7 +144,7 @@ async function extract(extractor: Extractor, material: Material, seconds: number
   const closing = setInterval(() => interrupted() && abort.abort(new Error("the house is closing")), POLL_MS);
   try {
     const { answer, usage } = await extractor.extract(material, abort.signal).catch((error) => {
-      throw asFailure(error);
+      throw asFailure(error, abort.signal.aborted);
     });
     const checked = Answer.safeParse(answer);
     if (checked.success) return { answer: checked.data, usage };

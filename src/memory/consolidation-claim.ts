@@ -17,6 +17,7 @@ import {
 import { appendEvents } from "../store/events.ts";
 import { countAttempt, stand, standing } from "./consolidation-standing.ts";
 import type { Call } from "./memory.ts";
+import { sizeAllowed } from "./provider-trouble.ts";
 
 export const ATTEMPTS = 5;
 const LEASE_MS = 300_000;
@@ -43,7 +44,9 @@ const shardOf = ({ caller }: Call): Shard => ({ tenant: caller.tenant, butler: c
 export async function claim(call: Call, asker: Asker): Promise<Claimed | "busy" | undefined> {
   const { memory, now } = call;
   return memory.db.tx(async (sql) => {
-    const due = await dueEpisodes(sql, shardOf(call), now, asker.maxEpisodes ?? MOST_EPISODES);
+    const allowed = await sizeAllowed(sql, shardOf(call), asker.provider, now);
+    const most = Math.min(allowed, asker.maxEpisodes ?? MOST_EPISODES);
+    const due = await dueEpisodes(sql, shardOf(call), now, most);
     const run = newRun(call, asker);
     if (!(await openRun(sql, run))) return due.length === 0 ? undefined : "busy";
     const worn = due.filter(({ consolidation_attempts: attempts }) => attempts >= ATTEMPTS);
@@ -68,6 +71,7 @@ function newRun({ memory, caller, now }: Call, { provider, model }: Asker): Run 
     ...{ provider, model, episode_ids: [], lease_until: new Date(now.getTime() + LEASE_MS) },
     ...{ started_at: now, finished_at: null, input: null, answer: null, decisions: null, counts: null },
     ...{ input_tokens: 0, output_tokens: 0, cost_usd: 0, reserved_usd: 0, duration_ms: null, error: null },
+    failure: null,
   };
 }
 

@@ -1,14 +1,14 @@
 /** How a run ends when it did not learn: tried again later, given up, or handed back untouched. */
 import { ExtractorFailure, type FailureKind, NO_USAGE, type Usage } from "../adapters/extractor/port.ts";
+import { backOffMs } from "../domain/back-off.ts";
 import { clip } from "../domain/text.ts";
 import { endRun, type Run, type RunEnd } from "../store/consolidation.ts";
 import { appendEvents, type NewEvent } from "../store/events.ts";
 import { ATTEMPTS, type Claimed } from "./consolidation-claim.ts";
 import { attemptOf, type Standing, stand, standing } from "./consolidation-standing.ts";
 import type { Call } from "./memory.ts";
+import { isTrouble, troubleWaitMs, troubleWith } from "./provider-trouble.ts";
 import { eventOf } from "./write.ts";
-
-const BACK_OFF_MS = 60_000;
 
 export interface Spent {
   readonly usage: Usage;
@@ -47,7 +47,10 @@ export interface Failed {
   readonly kind: FailureKind;
 }
 
-/** Ends the run and says of each episode when it is tried again, or that it is not. No key and no program are nobody's attempt. */
+/**
+ * Ends the run and says of each episode when it is tried again, or that it is not. Attempts count wrong answers: a provider
+ * that is down, busy, slow or not set up costs none. It is asked again later by everybody; whoever sets it up need not wait.
+ */
 export async function fail(
   call: Call,
   { run, episodes }: Claimed,
@@ -57,14 +60,17 @@ export async function fail(
   const { memory, now } = call;
   const { kind, message } = failure;
   const alone = episodes.length === 1;
+  const blameless = isTrouble(kind);
+  const trouble = blameless ? await troubleWith(memory.db, run.provider) : undefined;
+  const later = new Date(now.getTime() + troubleWaitMs((trouble?.runs ?? 0) + 1));
   const standings = episodes.map((episode): Standing => {
-    const blameless = kind === "misconfigured";
     const attempts = blameless ? episode.consolidation_attempts : attemptOf(episode);
     const last = { consolidation_attempts: attempts, last_consolidation_error: clip(message, 500) };
     if (alone && HOPELESS.includes(kind)) return standing(episode, { ...last, consolidation_status: "failed" });
-    if (blameless) return standing(episode, last);
+    if (blameless)
+      return standing(episode, { ...last, next_consolidation_retry_at: kind === "misconfigured" ? null : later });
     if (attempts >= ATTEMPTS) return standing(episode, { ...last, consolidation_status: "dead_letter" });
-    const wait = BACK_OFF_MS * 2 ** (attempts - 1);
+    const wait = backOffMs(attempts);
     return standing(episode, { ...last, next_consolidation_retry_at: new Date(now.getTime() + wait) });
   });
   const count = (status: Standing["consolidation_status"]) =>
@@ -75,7 +81,7 @@ export async function fail(
     episodes_dead_lettered: count("dead_letter"),
   };
   await memory.db.tx(async (sql) => {
-    const end = { ...endingOf(call, { ...spent, usage: failure.usage }), counts, error: message };
+    const end = { ...endingOf(call, { ...spent, usage: failure.usage }), counts, error: message, failure: kind };
     // Nobody knows what a call cost that was given up on; the cap must hold all the same.
     const billed = kind === "timeout" && failure.usage.cost_usd === 0 ? { cost_usd: spent.ceiling ?? 0 } : {};
     if (!(await endRun(sql, run.id, { state: "failed", ...end, ...billed }))) return;
@@ -93,7 +99,9 @@ export async function release(call: Call, { run }: Claimed, why: string): Promis
   });
 }
 
-export const asFailure = (error: unknown): ExtractorFailure =>
-  error instanceof ExtractorFailure
-    ? error
-    : new ExtractorFailure("unavailable", error instanceof Error ? error.message : String(error), NO_USAGE);
+/** An extractor that breaks in a way of its own breaks on what it was shown: that counts as a wrong answer. */
+export function asFailure(error: unknown, aborted: boolean): ExtractorFailure {
+  if (error instanceof ExtractorFailure) return error;
+  const words = error instanceof Error ? error.message : String(error);
+  return new ExtractorFailure(aborted ? "timeout" : "invalid_answer", words, NO_USAGE);
+}

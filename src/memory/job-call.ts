@@ -38,7 +38,11 @@ export interface Tallying {
   remark(kind: string, by?: number): void;
   /** A few are kept; the audit stream has them all. */
   note(words: string): void;
-  report(complete: boolean): JobReport;
+  /** A note of what kept it from its work. */
+  hindered(words: string): void;
+  /** The last thing that did. */
+  trouble(): string | undefined;
+  report(complete: boolean, failed?: string): JobReport;
 }
 
 const NOTES = 10;
@@ -47,8 +51,12 @@ export function tallying(): Tallying {
   const counts: Record<string, number> = {};
   const notes: string[] = [];
   let changed = 0;
+  let last: string | undefined;
   const remark = (kind: string, by = 1) => {
     if (by > 0) counts[kind] = (counts[kind] ?? 0) + by;
+  };
+  const note = (words: string) => {
+    if (notes.length < NOTES) notes.push(words);
   };
   return {
     remark,
@@ -56,11 +64,14 @@ export function tallying(): Tallying {
       changed += Math.max(0, by);
       remark(kind, by);
     },
-    note(words) {
-      if (notes.length < NOTES) notes.push(words);
+    note,
+    hindered(words) {
+      last = words;
+      note(words);
     },
-    report(complete) {
-      return { changed, counts, notes, complete };
+    trouble: () => last,
+    report(complete, failed) {
+      return { changed, counts, notes, complete, ...(failed === undefined ? {} : { failed }) };
     },
   };
 }

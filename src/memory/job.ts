@@ -22,6 +22,8 @@ export interface JobReport {
   readonly notes: readonly string[];
   /** False when it was interrupted. */
   readonly complete: boolean;
+  /** Why it did nothing of what it should have done. The run has failed then, and the job says itself when to try again. */
+  readonly failed?: string;
 }
 
 export interface Job {

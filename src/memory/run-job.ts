@@ -225,10 +225,11 @@ async function runLeased(
 
   const { report, error } = outcome;
   const goesOn = report !== undefined && !report.complete;
+  const failed = error ?? report?.failed;
   const state =
-    error === undefined && !goesOn ? "done" : error !== undefined && lease.last && slot ? "dead_letter" : "failed";
+    failed === undefined && !goesOn ? "done" : error !== undefined && lease.last && slot ? "dead_letter" : "failed";
   const told = report && missed > 0 ? { ...report, notes: [missedNote(missed), ...report.notes] } : report;
-  const why = error ?? (goesOn ? INTERRUPTED : undefined);
+  const why = failed ?? (goesOn ? INTERRUPTED : undefined);
   const finished_at = options.now ?? clock.now();
   const kept = await db.tx(async (sql) => {
     if (!(await finishRun(sql, run.id, { state, finished_at, report: told ?? null, error: why ?? null }))) return false;
@@ -247,7 +248,7 @@ async function runLeased(
     ...(why === undefined ? {} : { reason: why }),
   };
   if (!kept) log.warn(fields, "a job was too slow to say that it lives; another attempt has its place");
-  else if (error !== undefined) log.error(fields, state === "dead_letter" ? "a job failed for good" : "a job failed");
+  else if (failed !== undefined) log.error(fields, state === "dead_letter" ? "a job failed for good" : "a job failed");
   else log.info({ ...fields, ...(report ? { changed: report.changed, counts: report.counts } : {}) }, "a job ran");
   return { job: job.name, trigger, state, report: told, error: why };
 }

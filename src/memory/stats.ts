@@ -30,6 +30,7 @@ export async function stats(call: Call, input: { readonly scope?: string | undef
       runs_failed: found.runs.failed,
       cost_usd: found.runs.cost_usd,
       learned_after_p95_hours: found.learned_p95_hours,
+      failing: found.failing,
     },
     facts: {
       total: (found.fact_states.active ?? 0) + (found.fact_states.fading ?? 0),

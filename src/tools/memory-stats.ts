@@ -27,6 +27,10 @@ export const memoryStats = defineTool({
         .number()
         .nullable()
         .describe("Age of the last week's episodes when they were learned from."),
+      failing: z
+        .object({ runs: z.number(), since: z.string(), provider: z.string(), reason: z.string() })
+        .nullable()
+        .describe("Why nothing is learned from what waits; null when all is well."),
     }),
     facts: z.object({
       total: z.number(),
@@ -55,6 +59,9 @@ export const memoryStats = defineTool({
     return [
       `Episodes: ${a.episodes.total} (${list(a.episodes.by_tier)}); backlog ${a.episodes.backlog}, ${a.episodes.backlog_age_hours.toFixed(1)} h old.`,
       `Consolidation: ${a.consolidation.runs_done} runs, ${a.consolidation.runs_failed} failed, $${a.consolidation.cost_usd.toFixed(2)}.`,
+      ...(a.consolidation.failing === null
+        ? []
+        : [`Nothing was learned since ${a.consolidation.failing.since}: ${a.consolidation.failing.reason}`]),
       `Facts: ${a.facts.total} live (${list(a.facts.by_state)}).`,
       `Rules: ${a.rules.total} (${list(a.rules.by_maturity)}); effectiveness ${a.rules.effectiveness?.toFixed(2) ?? "not known yet"}.`,
       `Links: ${a.links}. Events: ${a.events}. Duplicates: ${(a.duplicate_rate * 100).toFixed(1)} %.`,

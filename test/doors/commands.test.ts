@@ -104,6 +104,41 @@ describe("butler doctor", () => {
     await visitor.close();
   });
 
+  test(
+    "a memory that cannot learn is not well: the run has failed, and job history and doctor say why",
+    async () => {
+      const home = await seededHome();
+      const roster = emptyHome();
+      mkdirSync(join(roster, "general"));
+      const toml = '[butler]\nname = "general"\n[modules.memory.extractor]\nprovider = "anthropic"\n';
+      writeFileSync(join(roster, "general", "butler.toml"), toml);
+      const env = { BUTLER_ROSTER: roster, ANTHROPIC_API_KEY: "" };
+      const stored = await butler(
+        home,
+        ["call", "memory_store_episode", "--json", '{"content":"I live in Graz."}'],
+        env,
+      );
+      expect(stored.code).toBe(0);
+      const ran = await json(home, ["job", "run", "consolidate"], env);
+      expect([ran.code, ran.answer]).toMatchObject([1, { state: "failed" }]);
+      const why = /ANTHROPIC_API_KEY/;
+      expect(ran.answer.error).toMatch(why);
+      const history = await json(home, ["job", "history"], env);
+      expect(history.answer.runs).toMatchObject([{ state: "failed", error: expect.stringMatching(why) }]);
+      const asked = await json(home, ["doctor"], env);
+      expect(foundBy(asked.answer, "store general")).toMatchObject({
+        state: "warn",
+        found: expect.stringMatching(why),
+      });
+      await butler(home, ["stop"], env);
+      // Without an owner doctor looks into the store itself.
+      const { stdout } = await butler(home, ["doctor"], env);
+      expect(stdout).toMatch(why);
+      expect(stdout).not.toContain("All is well");
+    },
+    SLOW_MS,
+  );
+
   test("an empty place is fine and stays empty", async () => {
     const home = join(emptyHome(), "not-yet");
     const { code, stdout } = await butler(home, ["doctor"]);

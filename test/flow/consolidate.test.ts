@@ -188,12 +188,12 @@ onEachStore("consolidation", (open) => {
     const down = await run(house, () => "unavailable");
     expect(down.counts).toEqual({ episodes_to_retry: 1 });
     const [waiting] = await episodes(house);
-    expect(waiting).toMatchObject({ status: "pending", attempts: 1, error: "scripted: unavailable" });
+    expect(waiting).toMatchObject({ status: "pending", attempts: 0, error: "scripted: unavailable" });
     expect(waiting?.retry).toEqual(new Date(house.now.getTime() + 60_000));
     expect((await run(house, nothing)).seen).toEqual([]);
     house.later(1);
     expect((await run(house, () => "refused")).counts).toEqual({ episodes_failed: 1 });
-    expect(await episodes(house)).toMatchObject([{ status: "failed", attempts: 2, retry: null }]);
+    expect(await episodes(house)).toMatchObject([{ status: "failed", attempts: 1, retry: null }]);
     house.later(1);
     expect((await run(house, nothing)).seen).toEqual([]);
     expect((await runs(house)).map(({ state }) => state)).toEqual(["failed", "failed"]);

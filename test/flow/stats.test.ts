@@ -13,7 +13,7 @@ inOneHouse("stats", (guest) => {
         backlog_age_hours: 0,
         backlog_age_p95_hours: 0,
       },
-      consolidation: { runs_done: 0, runs_failed: 0, cost_usd: 0, learned_after_p95_hours: null },
+      consolidation: { runs_done: 0, runs_failed: 0, cost_usd: 0, learned_after_p95_hours: null, failing: null },
       facts: {
         total: 0,
         by_state: { active: 0, fading: 0, superseded: 0, expired: 0, retracted: 0 },

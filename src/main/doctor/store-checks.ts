@@ -16,7 +16,7 @@ import { errorCode, type Home, isMissing, reasonOf } from "../../butler/home.ts"
 import { ask } from "../../butler/local-socket.ts";
 import { type OwnerNote, readOwnerNote } from "../../butler/owner-file.ts";
 import { findOwner } from "../../butler/start-owner.ts";
-import { readStats } from "../../store/stats.ts";
+import { type Failing, readStats } from "../../store/stats.ts";
 import type { Outcome } from "../../tools/outcome.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
@@ -83,8 +83,11 @@ async function askOwner(home: Home, check: string, butler: string): Promise<Find
   const outcome = reply.json as Outcome;
   if (reply.status === 503) return warn(check, "the owner is stopping", "Try again in a moment.");
   if (!outcome.ok) return fail(check, outcome.error.message, `The owner's log may say more: ${home.ownerLog}.`);
-  const { episodes, facts, rules } = outcome.answer as Record<string, { total: number }>;
-  return ok(check, `the owner answers: ${counted(episodes?.total, facts?.total, rules?.total)}`);
+  const { episodes, facts, rules, consolidation } = outcome.answer as Record<string, { total: number }> & {
+    consolidation: { failing: Failing | null };
+  };
+  const counts = counted(episodes?.total, facts?.total, rules?.total);
+  return learning(check, `the owner answers: ${counts}`, consolidation.failing);
 }
 
 async function lookAtFolder(dir: string, check: string, butler: ButlerConfig): Promise<Finding> {
@@ -110,7 +113,8 @@ async function lookInside(db: Db, check: string, butler: ButlerConfig, where: st
     const found = await readStats(db, { tenant: butler.tenant, scopes: undefined, now: systemClock.now() });
     const sum = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0);
     const live = (found.fact_states.active ?? 0) + (found.fact_states.fading ?? 0);
-    return ok(check, `${where}: ${counted(sum(found.by_tier), live, sum(found.rule_maturity))}`);
+    const counts = counted(sum(found.by_tier), live, sum(found.rule_maturity));
+    return learning(check, `${where}: ${counts}`, found.failing);
   } catch (error) {
     // Undefined table or column: made by another version, or never finished.
     if (!["42P01", "42703"].includes(errorCode(error) ?? "")) throw error;
@@ -118,6 +122,17 @@ async function lookInside(db: Db, check: string, butler: ButlerConfig, where: st
   } finally {
     await db.close();
   }
+}
+
+/** A store that answers is not well when nothing is learned in it. */
+function learning(check: string, found: string, failing: Failing | null): Finding {
+  if (failing === null) return ok(check, found);
+  const words = `${found}; nothing was learned since ${failing.since} (${failing.provider}): ${failing.reason}`;
+  return warn(
+    check,
+    words,
+    "Correct [modules.memory.extractor] or wait for the provider; then butler job run consolidate.",
+  );
 }
 
 export async function checkDatabaseServer(url: string): Promise<Finding> {
