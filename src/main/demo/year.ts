@@ -33,7 +33,7 @@ export interface Year {
 }
 
 export const DAYS = 365;
-const NIGHTLY = ["promote", "decay_sweep", "episode_cleanup"] as const;
+const NIGHTLY = ["consolidate", "promote", "decay_sweep", "episode_cleanup"] as const;
 
 /** Five days of a memory that agents keep coming back to, then one look a week until it has proven lasting. */
 const VISITS: readonly (readonly [day: number, session: string])[] = [
@@ -137,8 +137,9 @@ async function stepsOf(stage: YearStage, cast: Record<string, string>): Promise<
   }
 }
 
-/** Fifteen marks in a row say less than the steps they lead to. */
-const isDaily = (type: string) => type === "rule.marked_helpful" || type === "rule.marked_harmful";
+/** Fifteen marks in a row, and attempts, say less than the steps they lead to. */
+const DAILY = ["rule.marked_helpful", "rule.marked_harmful", "episode.consolidation_attempted"];
+const isDaily = (type: string) => DAILY.includes(type);
 
 function whyOf({ payload }: StreamEvent): string {
   const numbers = Object.entries(payload).filter(([, value]) => typeof value === "number" || typeof value === "string");
@@ -157,7 +158,7 @@ export function yearLines(year: Year, paint: Paint): string[] {
   return [
     title("What happened, from the audit stream", paint),
     ...year.steps.map(({ day, date, memory, event, why }) => {
-      const line = `  ${String(day).padStart(3)}  ${date}  ${event.padEnd(17)} ${memory.padEnd(width)}`;
+      const line = `  ${String(day).padStart(3)}  ${date}  ${event.padEnd(20)} ${memory.padEnd(width)}`;
       return `${line}  ${paint("dim", clipTo(why, Math.max(10, COLUMNS - line.length - 2)))}`.trimEnd();
     }),
     title(
