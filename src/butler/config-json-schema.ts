@@ -49,6 +49,8 @@ const MEMORY: Readonly<Record<string, string>> = {
   "retrieval.quotas.episodes": "Episodes that fit the prompt.",
   "retrieval.rerank": "What reads the candidates closely before they are ranked.",
   "retrieval.rerank_model": "A folder, an .onnx file or a name on the model hub; for rerank = cross-encoder.",
+  "retrieval.rerank_model_sha256":
+    "The weights' hash, 64 hexadecimal digits; without it a model of the hub is held to its first bytes.",
   "retrieval.diversify": "Keeps one subject from filling a list.",
   "retrieval.intent_routing": "A how-to question gets more rules, a when question more episodes.",
   "retrieval.vector_index": "auto lets the index grow with the store.",

@@ -63,9 +63,10 @@ export function memoryOpener(options: {
     return known;
   }
 
-  function reranker({ rerank, rerank_model }: Settings["retrieval"]): Reranker | undefined {
+  function reranker({ rerank, rerank_model, rerank_model_sha256 }: Settings["retrieval"]): Reranker | undefined {
     if (rerank !== "cross-encoder" || models === undefined) return undefined;
-    return openReranker({ model: rerank_model, cacheDir: models.cacheDir, fetch: options.fetch ?? true, log });
+    const place = { model: rerank_model, sha256: rerank_model_sha256, cacheDir: models.cacheDir };
+    return openReranker({ ...place, fetch: options.fetch ?? true, log });
   }
   return async (config: ButlerConfig, embedder: Embedder | undefined) => {
     // Beside the opening of the store, which works in another thread: 0.2 to 0.9 s of a first answer.

@@ -98,6 +98,10 @@ export const Settings = z
         rerank: z.enum(["late-interaction", "cross-encoder", "none"]).default("late-interaction"),
         // A folder, an .onnx file or a name on the model hub; read only when rerank is "cross-encoder".
         rerank_model: z.string().min(1).default("cross-encoder/ms-marco-MiniLM-L6-v2"),
+        rerank_model_sha256: z
+          .string()
+          .regex(/^[0-9a-f]{64}$/)
+          .optional(),
         diversify: z.boolean().default(true),
         intent_routing: z.boolean().default(true),
         vector_index: z.enum(["auto", "none", "ivfflat", "hnsw"]).default("auto"),

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
@@ -91,7 +92,11 @@ describe("model files", () => {
     const fetched = await fetchCrossEncoder(place, await hub(onHub()));
     expect(await locateCrossEncoder(place)).toEqual(fetched);
     expect(await readFile(fetched.weights)).toEqual(tinyModel());
-    expect(await filesInCache()).toHaveLength(2);
+    expect((await filesInCache()).map(({ name }) => name).sort()).toEqual([
+      "cross-encoder-pins.json",
+      "model.onnx",
+      "tokenizer.json",
+    ]);
   });
 
   it("that cannot be had leave nothing behind and say what to do", async () => {
@@ -103,6 +108,58 @@ describe("model files", () => {
       });
       expect(await filesInCache()).toEqual([]);
     }
+  });
+});
+
+describe("the bytes of a model from the hub", () => {
+  const place = () => ({ model: HUB_NAME, cacheDir });
+  const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+  /** Works as well, and says something else. */
+  const swapped = () => tinyModel({ logits: 2 });
+  const refused = { code: "integrity", message: expect.stringMatching(/other bytes.*not used.*rerank_model_sha256/s) };
+
+  it("are the first ones for good: a hub that serves others later is refused, and nothing of it is kept", async () => {
+    await fetchCrossEncoder(place(), await hub(onHub()));
+    await rm(join(cacheDir, HUB_NAME), { recursive: true });
+    await expect(fetchCrossEncoder(place(), await hub(onHub(swapped())))).rejects.toMatchObject(refused);
+    expect(await locateCrossEncoder(place())).toBeUndefined();
+    const again = await fetchCrossEncoder(place(), await hub(onHub()));
+    expect(await readFile(again.weights)).toEqual(tinyModel());
+  });
+
+  it("are looked at whenever the model is loaded", async () => {
+    const { weights } = await fetchCrossEncoder(place(), await hub(onHub()));
+    await writeFile(weights, swapped());
+    const lazy = openReranker({ ...place(), fetch: false });
+    await expect(lazy.score("tea", ["tea"])).rejects.toMatchObject(refused);
+    await lazy.close();
+  });
+
+  it("that were brought by hand are written down at their first use", async () => {
+    const files = await writeTinyCrossEncoder(join(cacheDir, HUB_NAME));
+    const first = openReranker({ ...place(), fetch: false });
+    expect(await first.score("tea", ["tea"])).toHaveLength(1);
+    await first.close();
+    await writeFile(files.weights, swapped());
+    const later = openReranker({ ...place(), fetch: false });
+    await expect(later.score("tea", ["tea"])).rejects.toMatchObject(refused);
+    await later.close();
+  });
+
+  it("are those of rerank_model_sha256 when it is set: it refuses others, and allows a change that is meant", async () => {
+    const meant = { ...place(), sha256: sha256(swapped()) };
+    const message = expect.stringMatching(/rerank_model_sha256 says .*not used/s);
+    await expect(fetchCrossEncoder(meant, await hub(onHub()))).rejects.toMatchObject({ code: "integrity", message });
+    await fetchCrossEncoder(place(), await hub(onHub()));
+    await fetchCrossEncoder(meant, await hub(onHub(swapped())));
+    // From now on the new ones are the known ones.
+    const lazy = openReranker({ ...place(), fetch: false });
+    expect(await lazy.score("tea", ["tea"])).toHaveLength(1);
+    await lazy.close();
+    const own = await writeTinyCrossEncoder(join(scratch, "own"));
+    const held = openReranker({ model: own.weights, cacheDir, fetch: false, sha256: sha256(swapped()) });
+    await expect(held.score("tea", ["tea"])).rejects.toMatchObject({ code: "integrity", message });
+    await held.close();
   });
 });
 

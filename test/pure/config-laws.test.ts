@@ -63,6 +63,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   "quotas.episodes": share.map((n) => n / 5),
   rerank: fc.constantFrom("late-interaction", "cross-encoder", "none"),
   rerank_model: words,
+  rerank_model_sha256: fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: 64, maxLength: 64 }),
   diversify: fc.boolean(),
   intent_routing: fc.boolean(),
   vector_index: fc.constantFrom("auto", "none", "ivfflat", "hnsw"),

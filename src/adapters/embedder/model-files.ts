@@ -64,7 +64,7 @@ const modelDirPaths = (modelDir: string, file: ModelFile) => [
 ];
 
 /** One buffer for the whole file: a stream of fresh ones left the process 25 MB larger. */
-async function sha256Of(path: string): Promise<string> {
+export async function sha256Of(path: string): Promise<string> {
   const hash = createHash("sha256");
   const buffer = Buffer.allocUnsafe(256 * 1024);
   const handle = await open(path);

@@ -8,6 +8,7 @@ import { openCrossEncoder } from "./cross-encoder.ts";
 import {
   byHand,
   type CrossEncoderPlace,
+  checkCrossEncoder,
   crossEncoderName,
   type FetchOptions,
   fetchCrossEncoder,
@@ -56,7 +57,10 @@ export function openReranker(options: RerankerOptions): Reranker {
 
   async function open(): Promise<Reranker> {
     const files = fetching ? undefined : await locateCrossEncoder(options);
-    if (files) return openCrossEncoder(files, { threads, log });
+    if (files) {
+      await checkCrossEncoder(options, files);
+      return openCrossEncoder(files, { threads, log });
+    }
     if (!options.fetch) throw unavailable(byHand(options, "nothing is fetched here"));
     fetching ??= fetchInBackground();
     throw unavailable(`The reranking model ${model} is being fetched; search goes on without it.`);

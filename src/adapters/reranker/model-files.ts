@@ -1,15 +1,18 @@
 /** Where a cross-encoder's two files come from: a folder or a file of the owner's, or a name on the hub, kept in the cache. */
 import { mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { invalid, unavailable } from "../../domain/errors.ts";
+import { invalid, MemoryError, unavailable } from "../../domain/errors.ts";
 import { HUB_URL } from "../embedder/model-catalogue.ts";
 import { download, reason } from "../embedder/model-pull.ts";
 import { type CrossEncoderFiles, openCrossEncoder } from "./cross-encoder.ts";
+import { holdToPins } from "./pins.ts";
 
 export interface CrossEncoderPlace {
   /** A folder, an `.onnx` file, or a name on the hub. */
   readonly model: string;
   readonly cacheDir: string;
+  /** The weights must have this hash; without it, those of the hub must stay what they were at first. */
+  readonly sha256?: string | undefined;
 }
 
 export interface FetchOptions {
@@ -30,6 +33,10 @@ const HUB_NAME = /^\w[\w.-]*\/\w[\w.-]*$/;
 
 /** Without the folders it stands in: a name is shown to agents. */
 export const crossEncoderName = (model: string) => (HUB_NAME.test(model) ? model : basename(model));
+
+/** Fails when the files are not the ones that this house trusts under that name. */
+export const checkCrossEncoder = (place: CrossEncoderPlace, files: CrossEncoderFiles): Promise<void> =>
+  holdToPins(place, files, HUB_NAME.test(place.model));
 
 async function isFile(path: string): Promise<boolean> {
   const info = await stat(path).catch((error: NodeJS.ErrnoException) => {
@@ -85,8 +92,8 @@ export function byHand(place: CrossEncoderPlace, why: string): string {
 }
 
 /**
- * Fetches a model of the hub into the cache. Nobody knows a hash for a name that the owner chose, so only files that have
- * scored a pair get their final names: an error page or half a file never stays behind.
+ * Fetches a model of the hub into the cache. Only files that have scored a pair, and are what this house knows under their name,
+ * get their final names: an error page, half a file or other weights never stay behind.
  */
 export async function fetchCrossEncoder(
   place: CrossEncoderPlace,
@@ -105,11 +112,13 @@ export async function fetchCrossEncoder(
     await download(url.tokenizer, came.tokenizer, limits);
     await download(url.weights, came.weights, limits);
     await (await openCrossEncoder(came)).close();
+    await checkCrossEncoder(place, came);
     await rename(came.tokenizer, final.tokenizer);
     await rename(came.weights, final.weights);
     return final;
   } catch (error) {
     signal?.throwIfAborted();
+    if (error instanceof MemoryError && error.code === "integrity") throw error;
     throw unavailable(byHand(place, reason(error)), error);
   } finally {
     await rm(temp, { recursive: true, force: true });
