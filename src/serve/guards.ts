@@ -50,9 +50,17 @@ function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host || undefined : undefined;
 }
 
+const tokenIn = (c: Context): string | undefined => /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
+
+/** Who shows a valid token, where none is needed to come in. */
+export async function bearerOf(c: Context, authenticate: Authenticate): Promise<Principal | undefined> {
+  const token = tokenIn(c);
+  return token === undefined ? undefined : authenticate(token);
+}
+
 export function guardBearer(authenticate: Authenticate): MiddlewareHandler<DoorEnv> {
   return async (c, next) => {
-    const token = /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
+    const token = tokenIn(c);
     const principal = token === undefined ? undefined : await authenticate(token);
     if (principal === undefined) {
       c.header(

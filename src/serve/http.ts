@@ -6,6 +6,7 @@ import type { Tool } from "../tools/define.ts";
 import { httpStatus, toFailure, unknownTool, wireFailure } from "./failures.ts";
 import {
   type Authenticate,
+  bearerOf,
   callExtras,
   type DoorEnv,
   guardBearer,
@@ -62,9 +63,11 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
 
   app.get("/healthz", (c) => c.json({ ok: true, version }));
   app.get("/", async (c) => {
-    const butlers = await butlersOrNone(host, log);
+    const visitor = local ?? (await bearerOf(c, authenticate));
+    const all = visitor === undefined ? "hidden" : await butlersOrNone(host, log);
+    const butlers = visitor && all !== "hidden" ? all?.filter((butler) => mayEnter(visitor, butler)) : all;
     const origin = `${new URL(c.req.url).protocol}//${c.req.header("host") ?? "127.0.0.1"}`;
-    const page = frontPage({ version, origin, butlers, tokenPlace: options.tokenPlace });
+    const page = frontPage({ version, origin, butlers, tokenPlace: visitor && options.tokenPlace });
     return c.html(page, 200, PAGE_HEADERS);
   });
 
@@ -80,7 +83,9 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
 
   app.get("/readyz", async (c) => {
     const health = await host.health();
-    return c.json(health, health.ok ? 200 : 503);
+    const { butler } = c.get("principal");
+    const mine = health.butlers.filter(({ name }) => butler === "*" || butler === name);
+    return c.json({ ...health, butlers: mine }, health.ok ? 200 : 503);
   });
 
   app.get("/api/butlers", async (c) => {
@@ -108,7 +113,7 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
     const butlers = await host.butlers();
     const butler = c.req.query("butler") ?? (butlers.length === 1 ? butlers[0]?.name : undefined);
     if (!host.hook) return refuse(c, { code: "not_found", message: "This house has no hooks.", field: "path" });
-    if (butler === undefined) return refuse(c, whichButler(butlers));
+    if (butler === undefined) return refuse(c, whichButler(butlers.filter((one) => mayEnter(c.get("principal"), one))));
     const refused = visitRefused(c.get("principal"), butler, butlers);
     if (refused !== undefined) return refuse(c, refused);
     const body = await readJson(c.req.raw, maxBodyBytes);

@@ -6,8 +6,9 @@ import type { ButlerInfo } from "./host.ts";
 export interface FrontPage {
   readonly version: string;
   readonly origin: string;
-  /** Absent when they cannot be listed right now. */
-  readonly butlers: readonly ButlerInfo[] | undefined;
+  /** Those that the visitor may enter; absent when they cannot be listed right now; `hidden` from one who has shown no token. */
+  readonly butlers: readonly ButlerInfo[] | "hidden" | undefined;
+  /** Absent for a visitor who has shown no token: a path names the user of the machine. */
   readonly tokenPlace: string | undefined;
 }
 
@@ -46,9 +47,9 @@ export const PAGE_HEADERS: Record<string, string> = {
 
 export function frontPage(page: FrontPage) {
   const { version, origin, butlers } = page;
-  const first = butlers?.[0]?.name ?? "general";
-  const address = (name: string) => `${origin}/butlers/${encodeURIComponent(name)}/mcp`;
-  const place = page.tokenPlace ?? "the folder tokens of BUTLER_HOME (~/.butler unless you set it)";
+  const first = butlers === "hidden" ? "<name>" : (butlers?.[0]?.name ?? "general");
+  const address = (name: string) => `${origin}/butlers/${name === "<name>" ? name : encodeURIComponent(name)}/mcp`;
+  const place = page.tokenPlace ?? "the file token of BUTLER_HOME";
   const args = JSON.stringify(["mcp", "--butler", first]).replaceAll(",", ", ");
   const stdio = `{ "mcpServers": { "memory": {\n  "command": "butler",\n  "args": ${args}\n} } }`;
   return html`<!doctype html>
@@ -66,11 +67,13 @@ export function frontPage(page: FrontPage) {
 
 <h2>Butlers</h2>
 ${
-  butlers === undefined
-    ? html`<p class="note">The butlers cannot be listed right now. <code>butler doctor</code> says why.</p>`
-    : butlers.length === 0
-      ? html`<p class="note">There is no butler yet. Put one into the roster and start again.</p>`
-      : html`<ul class="butlers">${butlers.map((butler) => card(butler, address(butler.name)))}</ul>`
+  butlers === "hidden"
+    ? html`<p class="note">They are shown to those who hold a token. On this machine <code>butler doctor</code> lists them.</p>`
+    : butlers === undefined
+      ? html`<p class="note">The butlers cannot be listed right now. <code>butler doctor</code> says why.</p>`
+      : butlers.length === 0
+        ? html`<p class="note">There is no butler yet. Put one into the roster and start again.</p>`
+        : html`<ul class="butlers">${butlers.map((butler) => card(butler, address(butler.name)))}</ul>`
 }
 
 <h2>Connect an agent</h2>
@@ -85,7 +88,7 @@ ${
 </ol>
 
 <h2>Token</h2>
-<p>Tokens are kept in <code>${place}</code>, readable by you alone. This page never shows one.
+<p>The first token is kept in <code>${place}</code>, readable by its owner alone. This page never shows one.
 <code>butler token create</code> makes another, <code>butler token revoke</code> takes it back.</p>
 
 <footer>Version ${version} · <a href="/healthz">health</a> · add <code>?tools=full</code> to an address to see every tool</footer>

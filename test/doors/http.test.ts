@@ -287,8 +287,27 @@ describe("health and the front page", () => {
     expect((await house().ask("/readyz")).status).toBe(200);
   });
 
+  it("shows a stranger neither the butlers nor where the token is", async () => {
+    for (const token of ["", "bm_wrong"]) {
+      const response = await house({ tokenPlace: "/home/me/.butler/tokens" }).ask("/", {}, token);
+      const page = await response.text();
+      expect(response.status).toBe(200);
+      for (const secret of ["keeper", "general", "Plans", "/home/me"]) expect(page).not.toContain(secret);
+      expect(page).toContain("butler install claude-code");
+    }
+  });
+
+  it("shows a token of one butler that one, also in what is ready", async () => {
+    const { ask } = house({ authenticate: async () => ({ ...anyone, butler: "general", admin: false }) });
+    const page = await (await ask("/")).text();
+    expect(page).toContain("/butlers/general/mcp");
+    expect(page).not.toContain("Plans");
+    const ready = (await (await ask("/readyz")).json()) as { butlers: { name: string }[] };
+    expect(ready.butlers.map(({ name }) => name).filter((name) => name !== "general")).toEqual([]);
+  });
+
   it("shows the butlers, escaped, with their addresses, under a strict policy", async () => {
-    const response = await house({ tokenPlace: "/home/me/.butler/tokens" }).ask("/", {}, "");
+    const response = await house({ tokenPlace: "/home/me/.butler/tokens" }).ask("/");
     const page = await response.text();
     expect(response.headers.get("content-type")).toContain("text/html");
     expect(response.headers.get("content-security-policy")).toMatch(/default-src 'none'; style-src 'sha256-/);
@@ -302,7 +321,7 @@ describe("health and the front page", () => {
 
   it("comes up when the butlers cannot be listed", async () => {
     const { ask } = house({}, { butlers: () => Promise.reject(new Error("no roster")) });
-    const page = await (await ask("/", {}, "")).text();
+    const page = await (await ask("/")).text();
     expect(page).toContain("cannot be listed right now");
     expect(page).not.toContain("no roster");
   });
