@@ -15,7 +15,7 @@ export interface Matter {
   readonly eventAsks: readonly string[];
 }
 
-export const list = (text: string): readonly string[] => text.trim().split(/\s*;\s*/);
+export const list = (text: string): readonly string[] => text.split(";").map((one) => one.trim());
 const fact = (predicate: string, content: string) => [{ predicate, content }];
 
 export const IDENTITY: readonly Matter[] = [

@@ -25,10 +25,10 @@ const NAMES: readonly [RegExp, string][] = [
   [/insert into lex_doc/, "words"],
   [/insert into embeddings/, "vector"],
   [/idempotency_keys/, "key"],
-  [/from episodes\s+where .*content_key/s, "twins"],
+  [/from episodes\s+where .{0,2000}content_key/s, "twins"],
   [/max\(ordinal\)/, "ordinal"],
   [/permanence in/, "profile facts"],
-  [/from rules[\s\S]*maturity = /, "proven rules"],
+  [/from rules[\s\S]{0,2000}maturity = /, "proven rules"],
   [/synchronous_commit/, "set local"],
 ];
 

@@ -19,6 +19,8 @@ const SAME_HOST: Readonly<Record<string, string>> = {
   "altssh.gitlab.com": "gitlab.com",
   "altssh.bitbucket.org": "bitbucket.org",
 };
+/** No address is longer; what is cannot be read as one, and is told apart by its mark alone. */
+const ADDRESS_LIMIT = 4_096;
 const RESERVED = new Set(["global", "*"]);
 
 /**
@@ -27,10 +29,10 @@ const RESERVED = new Set(["global", "*"]);
  */
 export function projectKey(given: string): string | undefined {
   const text = given.trim();
+  if (text.length > ADDRESS_LIMIT) return opaque(text);
   if (HELPER.test(text)) return projectKey(text.replace(HELPER, ""));
   if (URL_FORM.test(text)) return fromUrl(text);
-  const before = text.split("/", 1)[0] ?? "";
-  if (/:.*@|@.*@/s.test(before)) return opaque(text);
+  if (hidesPassword(text, /[:@]/)) return opaque(text);
   const scp = SCP_FORM.exec(text);
   if (scp?.[1] !== undefined) return fromHost(scp[2] ?? "", "", scp[3] ?? "");
   return finished(text);
@@ -39,10 +41,18 @@ export function projectKey(given: string): string | undefined {
 /** The key of a remote's address; undefined when it is a path on this machine. */
 export function remoteKey(address: string): string | undefined {
   const text = address.trim().replace(HELPER, "");
+  if (text.length > ADDRESS_LIMIT) return opaque(text);
   if (/^file:/i.test(text) || /^[a-z]:[\\/]/i.test(text)) return undefined;
   const scp = SCP_FORM.exec(text);
   if (scp?.[1] === undefined && scp && !URL_FORM.test(text)) return fromHost(scp[2] ?? "", "", scp[3] ?? "");
-  return scp || URL_FORM.test(text) || /^[^/]*:[^/]*@/.test(text) ? projectKey(text) : undefined;
+  return scp || URL_FORM.test(text) || hidesPassword(text, /:/) ? projectKey(text) : undefined;
+}
+
+/** Before the first slash stands one of these signs, and later an `@`. */
+function hidesPassword(text: string, sign: RegExp): boolean {
+  const before = text.split("/", 1)[0] ?? "";
+  const first = before.search(sign);
+  return first !== -1 && first < before.lastIndexOf("@");
 }
 
 /** A place on this machine: its last name, and a mark that tells it from others of that name. */
@@ -58,7 +68,8 @@ export function placeKey(kind: "path" | "git" | "folder", path: string): string 
 
 function fromUrl(text: string): string | undefined {
   const [, authority = "", rest = ""] = URL_FORM.exec(text) ?? [];
-  const door = /^(?:.*@)?(\[[^\]]+\]|[^:@]+)(?::(\d*))?$/s.exec(authority.split(/[?#]/, 1)[0] ?? "");
+  const server = authority.split(/[?#]/, 1)[0] ?? "";
+  const door = /^(\[[^\]]+\]|[^:@]+)(?::(\d*))?$/.exec(server.slice(server.lastIndexOf("@") + 1));
   const path = rest.split(/[?#]/, 1)[0] ?? "";
   // A password with a slash or a question mark in it would be taken for a host or a path.
   if (!door || rest.includes("@") || /[?#]/.test(authority)) return opaque(text);
@@ -79,7 +90,7 @@ function finished(text: string): string | undefined {
   let key = printable(text.toLowerCase());
   for (let before = ""; before !== key; ) {
     before = key;
-    key = key.replace(/\/+$/, "").replace(/([^/])\.git$/, "$1");
+    key = key.replace(/(?<!\/)\/+$/, "").replace(/([^/])\.git$/, "$1");
   }
   if (key === "") return undefined;
   if (RESERVED.has(key)) return `project:${key}`;

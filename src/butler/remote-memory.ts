@@ -29,7 +29,7 @@ const REST_MS = 5_000;
 /** `http://host/butlers/memory` means its MCP endpoint. */
 function endpointOf(service: string): URL {
   const url = new URL(service);
-  if (!url.pathname.endsWith("/mcp")) url.pathname = `${url.pathname.replace(/\/+$/, "")}/mcp`;
+  if (!url.pathname.endsWith("/mcp")) url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, "")}/mcp`;
   return url;
 }
 

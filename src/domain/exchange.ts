@@ -50,9 +50,14 @@ const BREAKS = /[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 
 const flat = (text: string): string => cleanText(beginningOf(text)).replace(BREAKS, " ").trim();
 
+const LONGEST_WORD = 4_096;
+
 /** The last word is left out where a text is cut: half a key does not look like one. */
 function beginningOf(text: string): string {
-  return text.length <= READ ? text : text.slice(0, READ).replace(/\S{1,4096}$/, "");
+  if (text.length <= READ) return text;
+  let end = READ;
+  while (end > READ - LONGEST_WORD && /\S/.test(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
 }
 
 /** Beginning and end: a prompt often has its question behind what was pasted. */

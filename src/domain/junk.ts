@@ -2,12 +2,12 @@
 export type JunkReason = "short" | "no_letters" | "filler" | "repetition" | "echo" | "stack_dump" | "log" | "encoded";
 
 /** The tag of our own context block, also in the form in which a block quotes it. */
-const ECHO = /<\s*\/?\s*butler-memory\s*>/i;
+const ECHO = /<[\s/]*butler-memory\s*>/i;
 const FILLER =
   /^(?:ok(?:ay)?|yes|no|done|thanks?(?: you)?|sure|great|got it|sounds good|hello|hi|test(?:ing)?|continue|go on|lgtm)(?:[\s,.!…]+(?:ok(?:ay)?|thanks?(?: you)?|great|sounds good|got it))*[\s.!…]*$/i;
 const BOILERPLATE = /\b(?:lorem ipsum dolor|as an ai (?:language )?model|i(?:'m| am) sorry, but i can(?:no|')t)\b/i;
 const FRAME =
-  /^\s*(?:at\s+\S.*[:(]\S+|File ".+", line \d+|#\d+\s+0x[0-9a-f]+|\S+\.(?:go|rs|rb|py|java|[cm]?[jt]sx?):\d+.*|\.\.\. \d+ more)\s*$/;
+  /^(?:at\s+(?:\S.*\s)?[^\s:(]*[:(]\S+|File ".+", line \d+|#\d+\s+0x[0-9a-f]+|\S+\.(?:go|rs|rb|py|java|[cm]?[jt]sx?):\d+.*|\.\.\. \d+ more)$/;
 const STAMPED =
   /^\s*(?:\[?\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}|\[?\d{2}:\d{2}:\d{2}|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ \d{2}:)/;
 const RUN = /[A-Za-z0-9+/=_-]{120,}/g;
@@ -25,7 +25,8 @@ export function junkReasons(whole: string): readonly JunkReason[] {
   const text = whole.slice(0, LOOK).trim();
   const reasons: JunkReason[] = [];
   const lines = text.split("\n").filter((line) => line.trim() !== "");
-  const share = (pattern: RegExp) => lines.filter((line) => pattern.test(line)).length / Math.max(1, lines.length);
+  const share = (pattern: RegExp) =>
+    lines.filter((line) => pattern.test(line.trim())).length / Math.max(1, lines.length);
 
   if (!/\p{L}/u.test(text)) reasons.push("no_letters");
   else if (isShort(text)) reasons.push("short");
@@ -42,7 +43,7 @@ export function junkReasons(whole: string): readonly JunkReason[] {
 function isShort(text: string): boolean {
   const chars = [...text.replace(/[^\p{L}\p{N}]/gu, "")].length;
   if (UNSPACED.test(text)) return chars < SHORT_UNSPACED;
-  return chars < SHORT_CHARS && !/[\p{L}\p{N}]\P{L}*\s+\P{L}*[\p{L}\p{N}]/u.test(text);
+  return chars < SHORT_CHARS && text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length < 2;
 }
 
 /** The same line over and over, or the same few words. */

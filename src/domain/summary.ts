@@ -24,7 +24,7 @@ const SHORT_WORDS = 4;
 /** Reading more of a huge text changes little and costs a lot. */
 const MOST_SENTENCES = 2000;
 
-const ENDS = /(?<=[.!?…]["'”’)\]]*)\s+(?=["'“‘(¿¡*\p{Lu}\p{N}-])|(?<=[。！？])|\s*\n+\s*/u;
+const ENDS = /(?<=[.!?…]["'”’)\]]{0,4})\s+(?=["'“‘(¿¡*\p{Lu}\p{N}-])|(?<=[。！？])|(?<!\s)\s*\n\s*/u;
 const ABBREVIATED = /(?:^|[\s(])(?:Dr|Mr|Mrs|Ms|Prof|St|No|vs|e\.g|i\.e|approx|\p{Lu})\.$/u;
 
 export function sentencesOf(text: string): string[] {

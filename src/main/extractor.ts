@@ -67,7 +67,7 @@ export function openExtractor(wishes: Wishes, variables: Variables = process.env
   }
 }
 
-const at = ({ base_url }: Wishes) => (base_url === undefined ? {} : { baseUrl: base_url.replace(/\/+$/, "") });
+const at = ({ base_url }: Wishes) => (base_url === undefined ? {} : { baseUrl: base_url.replace(/(?<!\/)\/+$/, "") });
 const keyOf = ({ api_key_env }: Wishes, usual: string, variables: Variables): string | undefined =>
   variables[api_key_env ?? usual] || undefined;
 

@@ -81,7 +81,7 @@ export async function download(url: string, path: string, options: DownloadOptio
 }
 
 function fetchFile(job: Job, file: ModelFile): Promise<void> {
-  const url = `${(job.options.hubUrl ?? HUB_URL).replace(/\/+$/, "")}/${file.path}`;
+  const url = `${(job.options.hubUrl ?? HUB_URL).replace(/(?<!\/)\/+$/, "")}/${file.path}`;
   const onChunk = (bytes: number) => job.progress(bytes, `hub: ${file.path}`);
   return download(url, tempPath(job, file), { ...job.options, maxBytes: file.bytes, onChunk });
 }

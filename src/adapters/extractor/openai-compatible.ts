@@ -9,7 +9,7 @@ const MAX_CHARS = 32_000;
 /** Servers differ in two parameters and say so in words when they refuse one. Such a refusal costs nothing. */
 export function openaiCompatibleExtractor(options: ModelOptions): Extractor {
   const apiKey = options.apiKey.trim();
-  const baseUrl = (options.baseUrl ?? BASE_URL).replace(/\/+$/, "");
+  const baseUrl = (options.baseUrl ?? BASE_URL).replace(/(?<!\/)\/+$/, "");
   let takesTemperature = true;
   let takesMaxTokens = true;
 

@@ -48,7 +48,15 @@ function isAlone(text: string, node: Node | undefined): boolean {
   if (node === undefined || container?.children?.length !== 1) return false;
   const before = text.slice(container.offset + 1, node.offset);
   const after = text.slice(node.offset + node.length, container.offset + container.length - 1);
-  return before.trim() === "" && /^\s*,?\s*$/.test(after);
+  return before.trim() === "" && ["", ","].includes(after.trim());
+}
+
+/** Where the blanks before a place begin, with one line break before them. */
+function lineBefore(text: string, place: number): number {
+  let at = place;
+  while (text.charAt(at - 1) === " " || text.charAt(at - 1) === "\t") at--;
+  if (text.charAt(at - 1) === "\n") at--;
+  return text.charAt(at - 1) === "\r" ? at - 1 : at;
 }
 
 function cut(text: string, node: Node, exact: Added | undefined): string {
@@ -56,9 +64,7 @@ function cut(text: string, node: Node, exact: Added | undefined): string {
   const end = start + node.length;
   const siblings = node.parent?.children ?? [];
   const known = exact !== undefined && text.slice(0, start).endsWith(exact.lead);
-  const from = known
-    ? start - exact.lead.length
-    : start - (/\r?\n?[ \t]*$/.exec(text.slice(0, start))?.[0].length ?? 0);
+  const from = known ? start - exact.lead.length : lineBefore(text, start);
   const next = skipTrivia(text, end);
   if (text.charAt(next) === ",") return text.slice(0, from) + text.slice(end, next) + text.slice(next + 1);
   const before = siblings[siblings.indexOf(node) - 1];

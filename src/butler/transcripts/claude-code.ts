@@ -84,7 +84,7 @@ function resultSteps(line: Json, result: Json, asked: Map<string, Json>): Step[]
   const question = asked.get(id);
   asked.delete(id);
   if (line.toolUseResult === REFUSED || textIn(line.toolDenialKind) !== "") {
-    const words = spoken(IN_THEIR_WORDS.exec(text)?.[1] ?? "").replace(/\n+Note: The user[\s\S]*$/, "");
+    const words = spoken(IN_THEIR_WORDS.exec(text)?.[1] ?? "").replace(/(?<!\n)\n+Note: The user[\s\S]*$/, "");
     return [{ kind: "refused", id }, ...(words === "" ? [] : [{ kind: "told", text: words } as const])];
   }
   if (result.is_error === true) return [{ kind: "failed", id, why: tellingLine(text) }];
@@ -117,6 +117,6 @@ function answersIn(line: Json, text: string): string[] {
 
 /** Of the question only what is asked: the agent could have put anything before it. */
 export function answerTo(question: string, answer: string): string {
-  const asked = /([^.!?\n]*\?)\s*$/.exec(question.trim())?.[1]?.trim() ?? "";
+  const asked = /(?<![^.!?\n])[^.!?\n]*\?$/.exec(question.trim())?.[0].trim() ?? "";
   return asked === "" ? answer.trim() : `${answer.trim()} (asked: "${asked.slice(-160)}")`;
 }

@@ -90,7 +90,7 @@ export async function* linesOf({ path, from = 0, to, wanted, signal }: LinesOpti
 /** Undefined for what is not a JSON object: half a line, another format, noise. */
 export function jsonOf(line: string): Json | undefined {
   // A byte order mark, and the zeros that a crash leaves in a file.
-  const text = /^[\ufeff\0]|\0\r?$/.test(line) ? line.replace(/^[\ufeff\0]+|[\0\r]+$/g, "") : line;
+  const text = /^[\ufeff\0]|\0\r?$/.test(line) ? line.replace(/^[\ufeff\0]+|(?<![\0\r])[\0\r]+$/g, "") : line;
   if (!text.startsWith("{") && !text.trimStart().startsWith("{")) return undefined;
   try {
     return JSON.parse(text) as Json;

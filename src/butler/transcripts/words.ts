@@ -16,17 +16,36 @@ const HOST_TAGS = [
   ),
   ..."hook_prompt hook_context INSTRUCTIONS permissions goal_context user_action".split(" "),
 ];
-const WRAPPED = new RegExp(`<(${HOST_TAGS.join("|")})\\b[^<>]*>[\\s\\S]*?</\\1>`, "g");
+const OPENING = new RegExp(`<(${HOST_TAGS.join("|")})\\b[^<>]*>`, "g");
 /** Never a person's: one that was cut off goes on to the end. */
 const CUT_OFF = /<system-reminder>[\s\S]*$/;
-const INTERRUPTED = /\[Request interrupted by user[^\]]*\]/g;
+const INTERRUPTED = /\[Request interrupted by user[^\]]{0,80}\]/g;
+
+/** From an opening tag to the next closing one of its name. A name that is nowhere closed is looked for once, not from every opening. */
+function withoutWrapped(text: string): string {
+  const kept: string[] = [];
+  const unclosed = new Set<string>();
+  let from = 0;
+  for (const { 0: tag, 1: name = "", index } of text.matchAll(OPENING)) {
+    if (index < from || unclosed.has(name)) continue;
+    const end = text.indexOf(`</${name}>`, index + tag.length);
+    if (end === -1) {
+      unclosed.add(name);
+      continue;
+    }
+    kept.push(text.slice(from, index));
+    from = end + name.length + 3;
+  }
+  kept.push(text.slice(from));
+  return kept.join(" ");
+}
 
 /** Our own block goes first: what it holds may look like a tag of the host. */
 export const spoken = (text: string): string =>
-  withoutOwnBlock(text).replace(WRAPPED, " ").replace(CUT_OFF, " ").replace(INTERRUPTED, " ").trim();
+  withoutWrapped(withoutOwnBlock(text)).replace(CUT_OFF, " ").replace(INTERRUPTED, " ").trim();
 
 /** Tools of this very memory: what they say is known already. */
-const OURS = /(?:^|__|[./:])memory_[a-z_]+$/;
+const OURS = /(?:^|__|[./:])memory_[a-z_]{1,64}$/;
 export const isOurs = (tool: string): boolean => OURS.test(tool);
 
 const TAG = 64;
@@ -76,7 +95,7 @@ export function tellingLine(output: string): string {
 /** As short as the session's folder allows. */
 export function shortPath(path: string, folder: string | undefined): string {
   if (folder === undefined || folder === "" || folder === "/") return path;
-  const root = folder.replace(/[\\/]+$/, "");
+  const root = folder.replace(/(?<![\\/])[\\/]+$/, "");
   if (path === root) return ".";
   return path.startsWith(`${root}/`) || path.startsWith(`${root}\\`) ? path.slice(root.length + 1) : path;
 }

@@ -171,12 +171,12 @@ function switched(clause: Clause, at: string, since: string | null): Draft[] {
 }
 
 const CORRECTION =
-  /^(?:(?:no|oh|oops|wait|sorry|actually|correction|hmm)[,:.!]?\s+)+(?:(?:i (?:mean|meant)(?: to say)?|it's|it is|that's|make that|that should be|should be)\s+)(.+)$|^i (?:meant|mean)(?: to say)? (.+)$/i;
+  /^(?:(?:no|oh|oops|wait|sorry|actually|correction|hmm)[,:.!]? )+(?:(?:i (?:mean|meant)(?: to say)?|it's|it is|that's|make that|that should be|should be) )(.+)$|^i (?:meant|mean)(?: to say)? (.+)$/i;
 
 /** "Actually, it's Lisbon": the value of what the same person said last is another one. */
 export function corrected(text: string, last: Draft | undefined): Draft | undefined {
   const match = CORRECTION.exec(text);
-  const raw = (match?.[1] ?? match?.[2])?.replace(/,? not .*$/i, "");
+  const raw = (match?.[1] ?? match?.[2])?.replace(/,? not [\s\S]*$/i, "");
   if (raw === undefined || last === undefined || last.value === null) return undefined;
   const value = phrase(raw, { strict: true, words: 5 });
   if (value === undefined || /^\p{Lu}/u.test(value) !== /^\p{Lu}/u.test(last.value)) return undefined;

@@ -50,8 +50,9 @@ export const UNMEANT =
   /\b(?:for example|for instance|e\.g|hypothetically|pretend|imagine|just kidding|as a joke|i wish|what if|let's say|role-?play|lol|lmao|jk|yeah right)\b/i;
 const TELLING = /\b(?:said|says|told|tells|thinks|claims?|asked|according to|quote|reads|called me|heard)\b/i;
 
+/** Sentences have single blanks. */
 const BREAKS =
-  /\s*[-–—]+\s+|[-–—]{2,}|\s*—\s*|;\s*|\s*\.{2,}\s*|,?\s+(?:and|but|so|then)\s+(?=(?:now |then |also |even |actually )?(?:i|i'm|i've|i'll|i'd|it|it's|we|we're|we've|he|she|they|you|there|this|that|that's|my|our)\b)|,\s+(?=(?:i|i'm|i've|we|we're|we've|it|it's|my|our)\b)|,\s+(?:but|which|because|although|though)\s+|\s+(?:because|'cause|although|though|which)\s+|,?\s+(?:now that|tell you(?: that)?|let you know(?: that)?|share that)\s+(?=(?:i|we)\b)|(?:^|,?\s+)since\s+(?=(?:i|we)\b)|(?:^|,?\s+)(?:especially )?after\s+(?=(?:i|we)\b)|\s+(?:why|how much)\s+(?=i (?:really )?(?:love|enjoy|like)\b)/i;
+  / ?[-–—]+ |[-–—]{2,}| ?— ?|; ?| ?\.{2,} ?|,? (?:and|but|so|then) (?=(?:now |then |also |even |actually )?(?:i|i'm|i've|i'll|i'd|it|it's|we|we're|we've|he|she|they|you|there|this|that|that's|my|our)\b)|, (?=(?:i|i'm|i've|we|we're|we've|it|it's|my|our)\b)|, (?:but|which|because|although|though) | (?:because|'cause|although|though|which) |,? (?:now that|tell you(?: that)?|let you know(?: that)?|share that) (?=(?:i|we)\b)|(?:^|,? )since (?=(?:i|we)\b)|(?:^|,? )(?:especially )?after (?=(?:i|we)\b)| (?:why|how much) (?=i (?:really )?(?:love|enjoy|like)\b)/i;
 
 /** "My wife and I" is one subject. */
 const TOGETHER =

@@ -199,7 +199,7 @@ export function findDate(text: string, day: string): Dated | undefined {
     const left = front.replace(/\s(?:of|for|around|about|as of)$/i, "");
     const right = text.slice(match.index + match[0].length).trimStart();
     return {
-      text: `${left} ${right}`.replace(/\s+([,.])/g, "$1").trim(),
+      text: `${left} ${right}`.replace(/(?<!\s)\s+([,.])/g, "$1").trim(),
       span: (direction) => read(match, day, direction),
     };
   }

@@ -82,8 +82,8 @@ export function draft(clause: Clause, given: Given): Draft {
 export function sentence(words: string): string {
   const tidy = words
     .replace(/\s+/g, " ")
-    .replace(/\s+([,.;])/g, "$1")
+    .replace(/ ([,.;])/g, "$1")
     .trim()
-    .replace(/[.!,;:\s]+$/, "");
+    .replace(/(?<![.!,;:\s])[.!,;:\s]+$/, "");
   return `${tidy.charAt(0).toUpperCase()}${tidy.slice(1)}.`;
 }

@@ -137,7 +137,7 @@ function having(clause: Clause): Draft[] {
     }),
   ];
 }
-const TAIL = /[,\s]+(?:too|as well|now|already|at home|with (?:my|our) (?:husband|wife|partner))$/i;
+const TAIL = /(?<![,\s])[,\s]+(?:too|as well|now|already|at home|with (?:my|our) (?:husband|wife|partner))$/i;
 
 export function family(clause: Clause): Draft[] {
   if (/^(?:my|our) /i.test(clause.rest)) return mine(clause, clause.rest);

@@ -69,7 +69,7 @@ const UNSURE =
 export function german(text: string, clause: Clause): Draft[] {
   if (!/^(?:ich|mein|meine)\b/iu.test(text)) return [];
   const who = clause.person.subject === "user" ? "Der Nutzer" : clause.person.name;
-  const said = text.replace(/[.!,\s]+$/, "");
+  const said = text.replace(/(?<![.!,\s])[.!,\s]+$/, "");
   const favourite = FAVOURITE.exec(said);
   if (favourite?.[1] !== undefined && favourite[2] !== undefined && !UNSURE.test(favourite[2]))
     return [
@@ -106,7 +106,7 @@ const FROM_NOW = /^(?:ab jetzt|von nun an|in zukunft|künftig|ab sofort)[,:]? (?
 
 /** A lasting order in German, as it was said. */
 export function germanInstruction(text: string): string | undefined {
-  const said = text.replace(/[.!,\s]+$/, "");
+  const said = text.replace(/(?<![.!,\s])[.!,\s]+$/, "");
   const order = FROM_NOW.exec(said)?.[1] ?? (ORDER.test(said) ? said.replace(/^bitte /i, "") : undefined);
   if (
     order === undefined ||

@@ -21,7 +21,7 @@ const BORN = /^was born(?: on)?$/;
 export function condition(clause: Clause): Draft[] {
   const who = named(clause);
   const text = phrase(clause.rest, { strict: false }) ?? clause.rest;
-  const ill = HEALTH.exec(clause.rest.replace(/[,.].*$/, "").trim())?.[1];
+  const ill = HEALTH.exec(clause.rest.replace(/[,.][\s\S]*$/, "").trim())?.[1];
   if (ill !== undefined)
     return [
       draft(clause, {

@@ -15,7 +15,7 @@ const VERBS =
 const VERB = `(?:${VERBS})`;
 /** Comfort and small talk have the form of orders. */
 const COMFORT =
-  /\b(?:worry|give up|believe in|yourself|your dreams?|be (?:afraid|sorry|proud|happy|positive|strong|kind)|stay (?:positive|strong|safe)|keep (?:going|it up|pushing|shining|up)|forget (?:about|to (?:have|enjoy|smile))|mind|let .* down|take care|have fun|be yourself|hesitate|ever change)\b/i;
+  /\b(?:worry|give up|believe in|yourself|your dreams?|be (?:afraid|sorry|proud|happy|positive|strong|kind)|stay (?:positive|strong|safe)|keep (?:going|it up|pushing|shining|up)|forget (?:about|to (?:have|enjoy|smile))|mind|let .{0,80} down|take care|have fun|be yourself|hesitate|ever change)\b/i;
 /** A rule has to stand alone, so it must not point to what is on the screen right now. */
 const POINTING = /\b(?:this|that|these|those|it|them|they|here|there|he|she|him|above|below|following)\b|§|["“”]/i;
 const NOW =
@@ -74,7 +74,7 @@ function addressed(text: string): string {
     )
     .replace(/\b(?:I|we)\b/g, "the user")
     .replace(/\byour\b/gi, "the")
-    .replace(/[,\s]+(?:please|ok|okay|thanks|thank you)$/i, "");
+    .replace(/(?<![,\s])[,\s]+(?:please|ok|okay|thanks|thank you)$/i, "");
 }
 
 const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
@@ -82,7 +82,7 @@ const tidy = (text: string) =>
   text
     .replace(/\s+/g, " ")
     .trim()
-    .replace(/[.!,;:\s]+$/, "");
+    .replace(/(?<![.!,;:\s])[.!,;:\s]+$/, "");
 
 function orderIn(text: string): string | undefined {
   const lasting = LASTING.exec(text);

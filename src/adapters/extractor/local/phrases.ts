@@ -10,10 +10,10 @@ const DOUBT =
 const DANGLING =
   /(?:^|\s)(?:a|an|the|my|our|their|of|to|in|on|at|for|with|from|by|and|or|but|is|are|was|were|be|been|as|about|into|than|very|really|more|most|some|any|all|just|like|because|when|where|while|also|even|too)$/i;
 const TAIL =
-  /[,\s]+(?:so much|very much|a lot|a ton|a bunch|the most|too|as well|right now|at the moment|lately|recently|these days|nowadays|though|btw|by the way|of course|in general|really|actually|honestly|anyway|already|again|now|currently|either|for sure|for now|to be honest|tbh|imo|lol|haha|huh|right|you know|please|thanks|and all|and more|and so on|etc|just|myself|overall|in particular|at all|everyone|guys|folks|together|more than ever|like crazy|hard|so far|super|coming up|later|btw)$/i;
+  /(?<![,\s])[,\s]+(?:so much|very much|a lot|a ton|a bunch|the most|too|as well|right now|at the moment|lately|recently|these days|nowadays|though|btw|by the way|of course|in general|really|actually|honestly|anyway|already|again|now|currently|either|for sure|for now|to be honest|tbh|imo|lol|haha|huh|right|you know|please|thanks|and all|and more|and so on|etc|just|myself|overall|in particular|at all|everyone|guys|folks|together|more than ever|like crazy|hard|so far|super|coming up|later|btw)$/i;
 /** A second thought starts here; the phrase is complete without it. */
 const SECOND =
-  /\s*(?:,\s*(?:but|and (?:i|it|we|he|she|they|you|my|the|then|now)|so|because|since|which|who|where|when|while|although|though|it|as|plus|especially|even|just|i|we|they|thanks|to be)\b|\s(?:because|'cause|cuz|since|when|whenever|while|although|though|which|where|as it|as i|as we|as they|so i|so we|so that|so it|but|after|plus|especially)\b|\s\(|:\s).*$/i;
+  /(?<!\s)\s*(?:,\s*(?:but|and (?:i|it|we|he|she|they|you|my|the|then|now)|so|because|since|which|who|where|when|while|although|though|it|as|plus|especially|even|just|i|we|they|thanks|to be)\b|\s(?:because|'cause|cuz|since|when|whenever|while|although|though|which|where|as it|as i|as we|as they|so i|so we|so that|so it|but|after|plus|especially)\b|\s\(|:\s)[\s\S]*$/i;
 const MOST_WORDS = 16;
 
 export interface Allowed {
@@ -39,9 +39,9 @@ export const turned = (text: string): string =>
     .replace(/\b(?:myself|ourselves)\b/gi, "themselves");
 
 function trimmed(text: string): string {
-  let inner = text.trim().replace(/^[,:\s]+|[,.!;:\s-]+$/g, "");
+  let inner = text.trim().replace(/^[,:\s]+|(?<![,.!;:\s-])[,.!;:\s-]+$/g, "");
   for (let round = 0; round < 4; round++) {
-    const shorter = inner.replace(TAIL, "").replace(/[,;:\s-]+$/, "");
+    const shorter = inner.replace(TAIL, "").replace(/(?<![,;:\s-])[,;:\s-]+$/, "");
     if (shorter === inner) break;
     inner = shorter;
   }
@@ -76,7 +76,7 @@ export function phrase(raw: string, allowed: Allowed = {}): string | undefined {
     return undefined;
   const whole = raw.replace(/ for (?:quite )?a (?:while|bit|long time)\b/i, "").replace(SECOND, "");
   // "a bakery we go to": the bakery stands without the rest.
-  const plain = whole.replace(/ (?:that )?(?:i|we) .*$/i, "");
+  const plain = whole.replace(/ (?:that )?(?:i|we) [\s\S]*$/i, "");
   if (plain !== whole && /\bthe \p{L}+$/u.test(plain)) return undefined;
   for (const candidate of [whole, cutAt(whole, /,? and /i), cutAt(whole, /, ?/), plain]) {
     const text = trimmed(candidate);
@@ -104,7 +104,7 @@ const ARTICLE = /^(?:the|a|an|some|any|my|our|their|to)\s+/i;
 /** The object as a key: without article, in lower case, short. */
 export function keyOf(text: string): string {
   const key = text
-    .replace(/["“”()`]|[.,!;:]+(?=\s|$)/g, "")
+    .replace(/["“”()`]|(?<![.,!;:])[.,!;:]+(?=\s|$)/g, "")
     .replace(ARTICLE, "")
     .toLowerCase()
     .trim();

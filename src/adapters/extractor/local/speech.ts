@@ -54,8 +54,8 @@ function sentencesOfLine(line: string): Sentence[] {
   return found;
 }
 
-/** Emoji and other pictures end a thought. */
-const PICTURE = /\s*(?:\p{Extended_Pictographic}\ufe0f?|[\u{1f3fb}-\u{1f3ff}]|\u200d|<3)+\s*/gu;
+/** Emoji and other pictures end a thought. Blanks are single by then: two runs of them around a picture would be tried in every split. */
+const PICTURE = / ?(?:\p{Extended_Pictographic}\ufe0f?|[\u{1f3fb}-\u{1f3ff}]|\u200d|<3)+ ?/gu;
 
 export function sentencesOf(text: string, speaker: string | null): Sentence[] {
   const found: Sentence[] = [];
@@ -63,8 +63,9 @@ export function sentencesOf(text: string, speaker: string | null): Sentence[] {
   for (const raw of unframed(text.trim(), speaker).split(/\r?\n/)) {
     if (FENCED.test(raw)) fenced = !fenced;
     else if (!fenced && !NOT_SPOKEN.test(raw.length > 2000 ? raw.slice(0, 200) : raw)) {
-      const line = raw.replace(BULLET, "").replace(PICTURE, (_all, at: number) => (at === 0 ? "" : ". "));
-      found.push(...sentencesOfLine(withoutQuotations(line.replace(/[‘’]/g, "'").replace(/\s+/g, " "))));
+      const words = raw.replace(BULLET, "").replace(/\s+/g, " ");
+      const line = words.replace(PICTURE, (_all, at: number) => (at === 0 ? "" : ". "));
+      found.push(...sentencesOfLine(withoutQuotations(line.replace(/[‘’]/g, "'"))));
     }
   }
   return found;
