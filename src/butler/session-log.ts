@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { systemClock } from "../adapters/clock.ts";
 import { withoutPrivate } from "../domain/private.ts";
 import { redact } from "../domain/redact.ts";
+import { safeId } from "../memory/privacy.ts";
 import type { Home } from "./home.ts";
 
 export interface SessionStarted {
@@ -79,11 +80,16 @@ function kept(started: SessionStarted): SessionStarted {
 /** A line is written by one call only while it is small. */
 function trimmed<T extends object>(event: T): T {
   const fields = Object.entries(event).map(([name, value]) => {
-    if (typeof value === "string") return [name, clip(value, FIELD_LENGTH)];
+    if (typeof value === "string") return [name, clip(withoutSecret(name, value), FIELD_LENGTH)];
     return [name, Array.isArray(value) ? value.slice(0, MOST_TOOLS).map((one) => clip(String(one), 100)) : value];
   });
   return Object.fromEntries(fields) as T;
 }
+
+/** What tells sessions and projects apart stays the same each time, though nobody can tell what it was. */
+const IDS = new Set(["id", "key", "project"]);
+const withoutSecret = (name: string, value: string) =>
+  IDS.has(name) ? safeId(value.slice(0, PROMPT_READ)) : redact(value.slice(0, PROMPT_READ)).text;
 
 const clip = (text: string, length: number) =>
   text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, "")}…`;

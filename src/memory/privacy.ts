@@ -1,4 +1,5 @@
 /** Secrets are taken out before anything is stored, embedded or written to the audit stream. */
+import { createHash } from "node:crypto";
 import { type Found, redact, redactDeep } from "../domain/redact.ts";
 import type { JsonValue } from "../domain/text.ts";
 import type { Memory } from "./memory.ts";
@@ -33,4 +34,14 @@ export function openRedactor(memory: Memory): Redactor {
       return [...counts].map(([kind, count]) => ({ kind, count }));
     },
   };
+}
+
+/**
+ * An id or a path is compared, so a secret in it is not cut out but stands as a digest of the whole: the same id is the same
+ * session, key or project every time, and none but its owner can tell what it was.
+ */
+export function safeId(id: string): string {
+  const [first] = redact(id).found;
+  if (first === undefined) return id;
+  return `redacted-${first.kind}-${createHash("sha256").update(id).digest("hex").slice(0, 24)}`;
 }

@@ -10,6 +10,7 @@ import * as f from "./fields.ts";
 import { toolNamed } from "./index.ts";
 import { checkInput } from "./invalid-input.ts";
 import type { Failure, Outcome, ToolRequest } from "./outcome.ts";
+import { safeIds } from "./safe-ids.ts";
 
 /** Who calls, as the door has made sure of it. `butler: "*"` speaks for whichever butler it addresses. */
 export interface Identity {
@@ -27,18 +28,20 @@ export async function callTool(memory: Memory, identity: Identity, request: Tool
     const tool = toolNamed(request.tool);
     if (!tool) throw new MemoryError("not_found", `there is no tool "${clip(request.tool, 60)}".`);
     requestId = requestIdIn(request.input);
-    const input: Record<string, unknown> = checked(tool.input, request.input === undefined ? {} : request.input);
+    const safe = safeIds(memory);
+    const input = safe.input(checked(tool.input, request.input === undefined ? {} : request.input));
+    const project = safe.id(checked(f.project.optional(), request.project, "project"));
     const call: Call = {
       memory,
       caller: {
-        ...callerOf(memory, identity, input.butler, checked(f.project.optional(), request.project, "project")),
-        session: checked(f.name.optional(), request.session, "session"),
+        ...callerOf(memory, identity, input.butler, project),
+        session: safe.id(checked(f.name.optional(), request.session, "session")),
       },
       now: nowOf(memory, request.now),
-      request: input.request_context as RequestContext | undefined,
+      request: safe.request(input.request_context as RequestContext | undefined),
       idempotencyKey:
         (input.idempotency_key as string | undefined) ??
-        checked(f.idempotencyKey.optional(), request.idempotencyKey, "idempotency_key"),
+        safe.id(checked(f.idempotencyKey.optional(), request.idempotencyKey, "idempotency_key")),
     };
     const answer = tool.output.parse(await tool.run(call, input));
     return { ok: true, answer: requestId === undefined ? answer : { ...answer, request_id: requestId } };
@@ -92,7 +95,7 @@ function requestIdIn(input: unknown): string | undefined {
 function failureOf(memory: Memory, error: unknown, tool: string, requestId: string | undefined): Failure {
   const known = error instanceof MemoryError ? error : translate(error);
   if (known.code === "internal" || known.code === "unavailable" || known.code === "integrity")
-    memory.log.error({ err: error, tool, request_id: requestId }, known.message);
+    memory.log.error({ err: error, tool, request_id: safeIds(memory).id(requestId) }, known.message);
   return {
     code: known.code,
     message: known.message,

@@ -103,6 +103,66 @@ inOneHouse("redaction", (guest) => {
     await nothingLeft(g);
   });
 
+  it("keeps no secret in an id or a path, and ids go on working", async () => {
+    const g = guest();
+    const request_context = {
+      request_id: SECRETS.github,
+      subrequest_id: `sub ${SECRETS.aws}`,
+      segment_id: SECRETS.url,
+    };
+    const from = { session: `s-${SECRETS.aws}`, project: `host/${SECRETS.github}`, idempotencyKey: SECRETS.github };
+    const told = {
+      content: "The mill stood still.",
+      session_id: SECRETS.github,
+      metadata: { cwd: `/home/ada/${SECRETS.github}/src`, project: SECRETS.url },
+      request_context,
+    };
+    const first = await g.call("memory_store_episode", told, from);
+    expect(first.request_id).toBe(SECRETS.github);
+    const again = await g.call("memory_store_episode", told, from);
+    expect(again.id).toBe(first.id);
+    await g.refused("memory_store_episode", { ...told, content: "The mill turned." }, from);
+    const other = await g.call("memory_store_episode", told, { ...from, idempotencyKey: `${SECRETS.github}2` });
+    expect(other).toMatchObject({ id: first.id, duplicate: true });
+
+    const row = { content: "The bees came late.", session_id: SECRETS.aws, idempotency_key: SECRETS.url };
+    const batch = { episodes: [row, { ...row, content: "The river rose.", idempotency_key: SECRETS.aws }] };
+    const { results } = await g.call("memory_ingest_batch", batch, from);
+    const repeated = await g.call("memory_ingest_batch", batch, { ...from, idempotencyKey: "other" });
+    const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
+    expect(ids(repeated.results)).toEqual(ids(results));
+    expect(new Set(ids(results)).size).toBe(2);
+
+    const scope = `general/${from.project}`;
+    const fact = await g.call(
+      "memory_store_fact",
+      { subject: "mill", predicate: "state", content: "still", scope },
+      from,
+    );
+    expect(fact.scope).not.toContain(SECRETS.github);
+    const found = await g.call("memory_search", { query: "mill", scope }, { project: from.project });
+    expect(ids(found.results)).toContain(fact.id);
+    expect(ids((await g.call("memory_search", { query: "mill" })).results)).not.toContain(fact.id);
+
+    const rule = await g.call("memory_store_rule", { content: "Oil the wheel.", request_context }, {});
+    for (let n = 0; n < 2; n++)
+      await g.call("memory_mark_helpful", { rule_id: rule.id, session_id: SECRETS.aws, request_context }, {});
+    expect((await g.row("rules", rule.id))?.applied_count).toBe(1);
+    await nothingLeft(g);
+  });
+
+  it("leaves ordinary ids alone", async () => {
+    const g = guest();
+    const session = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
+    const request_context = { request_id: "req_011CSHoEeqs5C35K2UUqR7Fy" };
+    const { id } = await g.call(
+      "memory_store_episode",
+      { content: "The mill stood still.", request_context },
+      { session },
+    );
+    expect(await g.row("episodes", id)).toMatchObject({ session_id: session, ...request_context });
+  });
+
   it("leaves ordinary words alone", async () => {
     const g = guest();
     const content = "The password policy asks for 12 characters; token budgets are in the docs.";

@@ -82,6 +82,18 @@ describe("the log of sessions", () => {
     expect(statSync(sessionLogFile(home)).mode & 0o777).toBe(0o600);
   });
 
+  it("keeps no secret in an id or a path either, and finds the end of such a session", () => {
+    const home = freshHome();
+    const secret = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
+    const ids = { key: `local ${secret}`, project: `host/${secret}`, folder: `/home/ada/${secret}/app` };
+    noteSession(home, started(secret, ids));
+    noteSession(home, { ended: { id: secret, key: ids.key, at: NOON, state: "done" } });
+    expect(readFileSync(sessionLogFile(home), "utf8")).not.toContain(secret);
+    expect(readSessions(home, 10, LATER)).toMatchObject([
+      { state: "done", folder: "/home/ada/[redacted:github_token]/app" },
+    ]);
+  });
+
   it("reads past broken, half and foreign lines", () => {
     const home = freshHome();
     noteSession(home, started("a"));
