@@ -8,8 +8,9 @@ import { fileURLToPath } from "node:url";
 
 const script = fileURLToPath(new URL("../butler-memory/hook.sh", import.meta.url));
 const LIMIT_MS = 2000;
+const MARK = "butler_memory";
 
-/** Runs the hook; resolves with its answer, or with undefined, and never rejects. */
+/** Runs the hook; resolves with its answer, that it is late, or undefined, and never rejects. */
 function tell(event, input) {
   return new Promise((done) => {
     let child;
@@ -19,7 +20,7 @@ function tell(event, input) {
     };
     const timer = setTimeout(() => {
       child?.kill();
-      finish(undefined);
+      finish({ late: true });
     }, LIMIT_MS);
     try {
       child = spawn("sh", [script, "opencode", event], { stdio: ["pipe", "pipe", "ignore"] });
@@ -52,7 +53,11 @@ function textOf(parts) {
     .join("\n");
 }
 
+/** Ours among the parts of a message. */
+const isOurs = (part) => part.type === "text" && part.metadata?.[MARK] === true;
+
 export const ButlerMemory = async ({ client, directory }) => {
+  // Of each session that this process has met, the answer of its last start; null once a message has brought it.
   const starts = new Map();
   // Sessions of sub-agents: their work comes back as part of the session that sent them.
   const children = new Set();
@@ -64,13 +69,22 @@ export const ButlerMemory = async ({ client, directory }) => {
     await client.tui.showToast({ body: { message: answer.message, variant: "warning" } }).catch(() => undefined);
   }
 
-  function begin(session) {
-    const known = starts.get(session);
-    if (known) return known;
-    const start = say(session, "session.created", { source: "startup" });
+  function begin(session, source) {
+    const start = say(session, "session.created", { source });
     starts.set(session, start);
     start.then(show).catch(() => undefined);
     return start;
+  }
+
+  /** A first message may come before word of its session, or in a session of an earlier process; only then it must be asked for. */
+  async function isChild(session) {
+    if (starts.has(session) || children.has(session)) return children.has(session);
+    const parent = await client.session.get({ path: { id: session } }).then(
+      ({ data }) => data?.parentID,
+      () => undefined,
+    );
+    if (parent) children.add(session);
+    return children.has(session);
   }
 
   async function lastExchange(session) {
@@ -97,7 +111,9 @@ export const ButlerMemory = async ({ client, directory }) => {
       if (typeof session !== "string") return;
       if (event.type === "session.created" && info?.parentID) children.add(session);
       if (children.has(session)) return;
-      if (event.type === "session.created") await begin(session);
+      if (event.type === "session.created" && !starts.has(session)) await begin(session, "startup");
+      // What it was told went with the messages that were folded up.
+      if (event.type === "session.compacted") await begin(session, "compact");
       if (event.type === "session.idle") await say(session, "session.idle", await lastExchange(session));
       if (event.type === "session.deleted") {
         starts.delete(session);
@@ -105,24 +121,40 @@ export const ButlerMemory = async ({ client, directory }) => {
       }
     },
     "chat.message": async (input, output) => {
-      if (children.has(input.sessionID)) return;
-      const answer = await say(input.sessionID, "chat.message", { prompt: textOf(output.parts) });
+      const session = input.sessionID;
+      if (await isChild(session)) return;
+      const starting = starts.has(session) ? starts.get(session) : begin(session, "resume");
+      const start = await starting;
+      // A compaction meanwhile has a start of its own.
+      if (starts.get(session) === starting) starts.set(session, null);
+      // Two seconds are spent: whatever there is comes with the next message.
+      if (start?.late) return;
+      const answer = await say(session, "chat.message", { prompt: textOf(output.parts) });
       await show(answer);
-      if (!answer?.context) return;
+      const text = [start?.context, answer?.context].filter(Boolean).join("");
+      if (text === "") return;
+      // Parts are read in the order of their ids: ours stands behind what was typed.
+      const last = output.parts.at(-1)?.id;
       output.parts.push({
-        id: `prt_${randomUUID().replaceAll("-", "")}`,
-        sessionID: input.sessionID,
+        id: last ? `${last}zz` : `prt_${randomUUID().replaceAll("-", "")}`,
+        sessionID: session,
         messageID: output.message.id,
         type: "text",
-        text: answer.context,
+        text,
         synthetic: true,
+        ignored: true,
+        metadata: { [MARK]: true },
       });
     },
-    // Asked before every request to the model: the same text each time, so that its prompt cache holds.
-    "experimental.chat.system.transform": async (input, output) => {
-      if (typeof input?.sessionID !== "string" || children.has(input.sessionID)) return;
-      const start = await begin(input.sessionID);
-      if (start?.context) output.system.push(start.context);
+    // Asked before each request of the conversation, and for no other: a title is made without memory. What is stored is marked as
+    // not for the model; what was told stays in its place all session long, so that the model's prompt cache holds.
+    "experimental.chat.messages.transform": async (_, output) => {
+      for (const [index, message] of output.messages.entries())
+        if (message.parts.some(isOurs))
+          output.messages[index] = {
+            ...message,
+            parts: message.parts.map((part) => (isOurs(part) ? { ...part, ignored: false } : part)),
+          };
     },
   };
 };

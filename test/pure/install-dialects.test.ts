@@ -121,7 +121,8 @@ describe("how an agent wants to be answered", () => {
     expect(answer("gemini", "BeforeAgent", "C")).toEqual({
       hookSpecificOutput: { hookEventName: "BeforeAgent", additionalContext: "C" },
     });
-    expect(answer("gemini", "AfterAgent", "C", "M")).toEqual({ systemMessage: "M" });
+    for (const event of ["SessionStart", "AfterAgent"])
+      expect(answer("gemini", event, "C", "M")).toEqual({ systemMessage: "M" });
   });
 
   test("Cursor takes context at the start only, and a prompt is always let through", () => {

@@ -5,6 +5,7 @@
 import type { Clock } from "../../adapters/clock.ts";
 import type { Log } from "../../adapters/log.ts";
 import type { HookAnswer, HookTold, Principal } from "../../serve/host.ts";
+import { OPENING_PROMPT } from "../../serve/opening-prompt.ts";
 import type { Outcome, ToolRequest } from "../../tools/outcome.ts";
 import { type Home, reasonOf } from "../home.ts";
 import { within } from "../pause.ts";
@@ -50,6 +51,8 @@ interface Visit {
   readonly project: string;
   readonly key: string;
   readonly dialect: Dialect;
+  /** The session hears of memory for the first time, or anew. */
+  readonly opens: boolean;
   call(tool: string, input: Record<string, unknown>): Promise<Outcome>;
 }
 
@@ -115,15 +118,23 @@ export function hookDesk(parts: HookParts): HookDesk {
     }
   }
 
+  /** Where only a prompt brings context, everything is at least open and loaded when it comes. */
+  async function wakeUp({ call }: Visit): Promise<void> {
+    const looking = call("memory_context", { trigger_prompt: OPENING_PROMPT, token_budget: 1 });
+    await within(limitMs, looking).catch((error: unknown) =>
+      log.warn({ reason: faultOf(error) }, "memory is not there yet"),
+    );
+  }
+
   function hasBeenTold(visit: Visit, { text, shown }: Telling, message: string | undefined): void {
     writeShown(home, visit.key, shown);
     if (message === BACK) writeBack(home, visit.key);
-    if (visit.told.moment === "start") noteStart(visit, text === "" ? "empty" : "used");
+    if (visit.opens) noteStart(visit, text === "" ? "empty" : "used");
   }
 
   function missed(visit: Visit, why: string): void {
     log.warn({ butler: visit.butler, reason: why }, "a hook goes without memory");
-    if (visit.told.moment === "start") noteStart(visit, why);
+    if (visit.opens) noteStart(visit, why);
   }
 
   /** A session that has had its block, or gets it with its next prompt, does not run without memory. */
@@ -178,13 +189,15 @@ export function hookDesk(parts: HookParts): HookDesk {
     const call = (tool: string, input: Record<string, unknown>) =>
       parts.invoke(principal, butler, { tool, input, project, session });
     const key = sessionKey({ by, butler, agent, session: told.session });
-    const visit: Visit = { by, told, agent, event, butler, project, key, dialect, call };
+    const opens = told.moment === "start" || (!dialect.brings.has("start") && readShown(home, key) === undefined);
+    const visit: Visit = { by, told, agent, event, butler, project, key, dialect, opens, call };
     try {
       note(visit);
     } catch (error) {
       log.error({ reason: faultOf(error) }, "a transcript could not be noted");
     }
-    if (told.moment === "start" || told.moment === "prompt") return withContext(visit);
+    if (dialect.brings.has(told.moment)) return withContext(visit);
+    if (told.moment === "start") await wakeUp(visit);
     if (told.moment === "end") noteSession(home, { ended: { id: told.session, key, at: now(), state: "done" } });
     return { ok: true, answer: dialect.answer(event, {}) };
   };

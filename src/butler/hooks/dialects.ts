@@ -30,6 +30,8 @@ export interface HookAnswer {
 export interface Dialect {
   /** The events that are hooked; every other one is not ours to read. */
   readonly events: Readonly<Record<string, Moment>>;
+  /** The moments whose answer may bring context. */
+  readonly brings: ReadonlySet<Moment>;
   /** What fits into one answer; a longer context is cut or put aside by the agent. */
   readonly contextCharacters: number;
   read(event: string, input: unknown): HookReading | undefined;
@@ -96,15 +98,19 @@ const OPENCODE_EVENTS = {
   "session.deleted": "end",
 } as const;
 
+const BOTH: ReadonlySet<Moment> = new Set(["start", "prompt"]);
+
 export const HOOK_DIALECTS: Readonly<Record<AgentName, Dialect>> = {
   "claude-code": {
     events: CLAUDE_EVENTS,
+    brings: BOTH,
     contextCharacters: 10_000,
     read: reader(CLAUDE_EVENTS, COMMON),
     answer: nested(CLAUDE_CONTEXT, CLAUDE_MESSAGE),
   },
   codex: {
     events: CLAUDE_EVENTS,
+    brings: BOTH,
     // Above 2,500 tokens, which it reckons at four bytes each, the text goes to a file and a preview is left.
     contextCharacters: 9_000,
     read: reader(CLAUDE_EVENTS, COMMON),
@@ -112,6 +118,7 @@ export const HOOK_DIALECTS: Readonly<Record<AgentName, Dialect>> = {
   },
   cursor: {
     events: CURSOR_EVENTS,
+    brings: new Set(["start"]),
     contextCharacters: 10_000,
     read: reader(CURSOR_EVENTS, {
       ...COMMON,
@@ -127,12 +134,16 @@ export const HOOK_DIALECTS: Readonly<Record<AgentName, Dialect>> = {
   },
   gemini: {
     events: GEMINI_EVENTS,
+    // What its start is told goes in front of the first prompt, and a message that begins so is left out, prompt and all, when the
+    // session is taken up again (seen with 0.61). What comes with a prompt stands behind it and stays.
+    brings: new Set(["prompt"]),
     contextCharacters: 10_000,
     read: reader(GEMINI_EVENTS, { ...COMMON, reply: ["prompt_response"] }),
-    answer: nested(new Set(["SessionStart", "BeforeAgent"]), new Set(Object.keys(GEMINI_EVENTS))),
+    answer: nested(new Set(["BeforeAgent"]), new Set(Object.keys(GEMINI_EVENTS))),
   },
   opencode: {
     events: OPENCODE_EVENTS,
+    brings: BOTH,
     contextCharacters: 10_000,
     read: reader(OPENCODE_EVENTS, { ...COMMON, reply: ["reply"] }),
     answer: (event, { context, message }) =>
