@@ -35,8 +35,21 @@ const ERROR_SCHEMA: Json = {
   required: ["code", "message"],
 };
 
+/** Arguments for hosts and programs: a model has no use for them, and every session pays for each that it is shown. */
+const FOR_PROGRAMS: ReadonlySet<string> = new Set([
+  "request_context",
+  "idempotency_key",
+  "metadata",
+  "matcher",
+  "butler",
+  "except",
+  "except_session",
+  "min_fit",
+  "lasting",
+]);
+
 const inputs = new WeakMap<Tool, ObjectSchema>();
-const listings = new WeakMap<Tool, ListedTool>();
+const listings: Readonly<Record<Toolset, WeakMap<Tool, ListedTool>>> = { core: new WeakMap(), full: new WeakMap() };
 
 /** The input schema as advertised; the command line makes its flags from the same one. */
 export function inputSchema(tool: Tool): ObjectSchema {
@@ -44,20 +57,29 @@ export function inputSchema(tool: Tool): ObjectSchema {
 }
 
 export function listedTools(tools: readonly Tool[], toolset: Toolset): ListedTool[] {
-  return tools.filter((tool) => toolset === "full" || tool.core).map(listedTool);
+  return tools.filter((tool) => toolset === "full" || tool.core).map((tool) => listedTool(tool, toolset));
 }
 
-function listedTool(tool: Tool): ListedTool {
-  return remembered(listings, tool, () => ({
+function listedTool(tool: Tool, toolset: Toolset): ListedTool {
+  return remembered(listings[toolset], tool, () => ({
     name: tool.name,
     title: tool.title,
     description: tool.description,
-    inputSchema: { ...inputSchema(tool), additionalProperties: false } as ListedTool["inputSchema"],
+    inputSchema: { ...inputFor(tool, toolset), additionalProperties: false } as ListedTool["inputSchema"],
     outputSchema: outputSchema(tool) as NonNullable<ListedTool["outputSchema"]>,
     annotations: { title: tool.title, ...ANNOTATIONS[tool.effect] },
     // Some agents list tools by name only until asked; a memory that has to be searched for first is not used.
     ...(tool.core ? { _meta: { "anthropic/alwaysLoad": true } } : {}),
   }));
+}
+
+const inputFor = (tool: Tool, toolset: Toolset): ObjectSchema =>
+  toolset === "full" ? inputSchema(tool) : forModels(inputSchema(tool));
+
+/** What is not shown is taken all the same when a program sends it. */
+function forModels({ properties = {}, ...rest }: ObjectSchema): ObjectSchema {
+  const shown = Object.entries(properties).filter(([name]) => !FOR_PROGRAMS.has(name));
+  return { ...rest, properties: Object.fromEntries(shown) };
 }
 
 function outputSchema(tool: Tool): ObjectSchema {

@@ -112,7 +112,10 @@ describe.each([
     const seen = tools
       .map(({ name: tool, description, inputSchema }) => JSON.stringify({ tool, description, inputSchema }))
       .join("").length;
-    expect(seen).toBeLessThan(12_000);
+    expect(seen).toBeLessThan(10_500);
+    const asked = tools.flatMap(({ inputSchema: { properties = {} } }) => Object.keys(properties));
+    expect(asked).not.toContain("request_context");
+    expect(asked).not.toContain("except_session");
     expect(JSON.stringify(tools).length).toBeLessThan(28_000);
 
     const { tools: all } = await client.listTools();
