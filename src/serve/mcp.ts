@@ -70,7 +70,7 @@ export function mcpServer(options: McpOptions): Server {
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates }));
   server.setRequestHandler("resources/read", ({ params }) => readResource(params.uri, call));
   server.setRequestHandler("prompts/list", () => ({ prompts }));
-  server.setRequestHandler("prompts/get", ({ params }) => getPrompt(params.name, params.arguments ?? {}, butler));
+  server.setRequestHandler("prompts/get", ({ params }) => getPrompt(params.name, params.arguments ?? {}));
   return server;
 }
 

@@ -211,7 +211,7 @@ describe.each(doors)("MCP over %s, protocol %s", (_door, version, connect) => {
     const recall = await client.getPrompt({ name: "recall", arguments: { topic: "green tea" } });
     expect(recall.messages[0]?.content).toMatchObject({ text: expect.stringContaining("green tea") });
     const handoff = await client.getPrompt({ name: "handoff" });
-    expect(handoff.messages[0]?.content).toMatchObject({ text: expect.stringContaining('butler "general"') });
+    expect(handoff.messages[0]?.content).toMatchObject({ text: expect.stringContaining("memory_store_episode") });
     await expect(client.getPrompt({ name: "recall" })).rejects.toMatchObject({ data: { field: "topic" } });
     await expect(client.getPrompt({ name: "sing" })).rejects.toMatchObject({ data: { code: "not_found" } });
   });
