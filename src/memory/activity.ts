@@ -1,7 +1,7 @@
 /** The audit stream, page by page, in the order things happened. */
 import { invalid } from "../domain/errors.ts";
 import { readableScopes } from "../domain/scope.ts";
-import { readStream } from "../store/events.ts";
+import { placeOf, readStream } from "../store/events.ts";
 import type { Call } from "./memory.ts";
 
 export interface ActivityInput {
@@ -12,7 +12,7 @@ export interface ActivityInput {
 }
 
 export async function activity(call: Call, input: ActivityInput) {
-  const after = input.cursor === undefined ? "0" : placeOf(input.cursor);
+  const after = await placeAfter(call, input.cursor ?? START);
   const limit = input.limit ?? 100;
   const events = await readStream(call.memory.db, {
     tenant: call.caller.tenant,
@@ -21,7 +21,7 @@ export async function activity(call: Call, input: ActivityInput) {
     after,
     limit,
   });
-  const last = events.at(-1)?.seq ?? after;
+  const last = events.at(-1);
   return {
     events: events.map(({ seq: _, tenant_id: __, occurred_at, ...event }) => ({
       ...event,
@@ -29,12 +29,20 @@ export async function activity(call: Call, input: ActivityInput) {
       occurred_at: occurred_at.toISOString(),
     })),
     // Always given: a reader that has caught up asks again with it later and misses nothing.
-    next_cursor: `e${last}`,
+    next_cursor: last === undefined ? (input.cursor ?? START) : `e${last.id}`,
     more: events.length === limit,
   };
 }
 
-function placeOf(cursor: string): string {
-  if (!/^e\d{1,18}$/.test(cursor)) throw invalid("cursor", "cursor must be a next_cursor of an earlier answer.");
-  return cursor.slice(1);
+/** Before the first event. */
+const START = "e0";
+const CURSOR = /^e([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+/** The cursor is the last event's id: its number in the stream would count what other butlers and tenants do in between. */
+async function placeAfter({ memory, caller }: Call, cursor: string): Promise<string> {
+  if (cursor === START) return "0";
+  const id = CURSOR.exec(cursor)?.[1];
+  const place = id === undefined ? undefined : await placeOf(memory.db, caller.tenant, id);
+  if (place === undefined) throw invalid("cursor", "cursor must be a next_cursor of an earlier answer.");
+  return place;
 }

@@ -2,6 +2,7 @@
 import { effectiveConfidence } from "../domain/decay.ts";
 import { isLive } from "../domain/lifecycle.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
+import { ladderOf, type Viewer } from "../domain/scope.ts";
 import { historyThen, linksThen } from "../store/as-of.ts";
 import { historyOf } from "../store/events.ts";
 import { linksOf } from "../store/links.ts";
@@ -59,19 +60,22 @@ async function readNow(call: Call, input: GetInput) {
   const found = await findMemory(call, memory.db, input.id, input.type);
   const { id } = found.row;
   const [links, history] = await Promise.all([
-    linksOf(memory.db, caller.tenant, id),
+    linksOf(memory.db, caller.tenant, id, seenBy(caller)),
     historyOf(memory.db, caller.tenant, id, HISTORY),
   ]);
   if (isLive(found.row.validity)) reference(call, [{ type: found.type, id }]);
   return { found, links, history };
 }
 
+/** A link to a memory of another butler would tell its id, and how many of them there are. */
+const seenBy = (viewer: Viewer) => (viewer.admin ? undefined : ladderOf(viewer.butler));
+
 /** A look into the past counts no reference: it is no reason to keep a memory. */
 async function readThen(call: Call, input: GetInput) {
   const { memory, caller, now } = call;
   const found = await findThen(call, input.id, input.type);
   const [links, history] = await Promise.all([
-    linksThen(memory.db, caller.tenant, found.row.id, now),
+    linksThen(memory.db, caller.tenant, found.row.id, now, seenBy(caller)),
     historyThen(memory.db, caller.tenant, found.row.id, now, HISTORY),
   ]);
   return { found, links, history };

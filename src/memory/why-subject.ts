@@ -27,6 +27,6 @@ export async function findAnyState({ memory: { db }, caller }: Call, id: string)
 
 export async function successorOf({ memory, caller }: Call, { type, row }: Found): Promise<string | undefined> {
   if (type !== "fact" || row.validity !== "superseded") return undefined;
-  const links = await linksOf(memory.db, caller.tenant, row.id);
+  const links = await linksOf(memory.db, caller.tenant, row.id, undefined);
   return links.find((link) => link.relation === "supersedes" && link.target_id === row.id)?.source_id;
 }

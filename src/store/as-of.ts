@@ -3,7 +3,7 @@ import type { Sql } from "../adapters/db/port.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
 import type { RowJson } from "../domain/replay.ts";
 import type { StoredEvent } from "./events.ts";
-import type { Link } from "./links.ts";
+import { type Link, linksSeen } from "./links.ts";
 import { vectorLiteral } from "./rows.ts";
 
 export interface PastQuery {
@@ -235,12 +235,19 @@ export function speakersThen(
   );
 }
 
-export function linksThen(sql: Sql, tenant: string, id: string, until: Date): Promise<Link[]> {
+export function linksThen(
+  sql: Sql,
+  tenant: string,
+  id: string,
+  until: Date,
+  scopes: readonly string[] | undefined,
+): Promise<Link[]> {
   return sql.query<Link>(
     `select tenant_id, source_type, source_id, target_type, target_id, relation, request_id, created_at
      from memory_links where tenant_id = $1 and (source_id = $2 or target_id = $2) and created_at <= $3
+       and ${linksSeen(4)}
      order by created_at, relation, source_id, target_id limit 200`,
-    [tenant, id, until],
+    [tenant, id, until, scopes ?? null],
   );
 }
 

@@ -64,6 +64,15 @@ export function readStream(sql: Sql, query: StreamQuery): Promise<StoredEvent[]>
   );
 }
 
+/** Where an event stands in its tenant's stream. */
+export async function placeOf(sql: Sql, tenant: string, id: string): Promise<string | undefined> {
+  const [event] = await sql.query<{ seq: string }>("select seq from memory_events where tenant_id = $1 and id = $2", [
+    tenant,
+    id,
+  ]);
+  return event?.seq;
+}
+
 export function historyOf(sql: Sql, tenant: string, entityId: string, limit: number): Promise<StoredEvent[]> {
   return sql.query<StoredEvent>(
     `select seq, ${COLUMNS} from memory_events where tenant_id = $1 and entity_id = $2 order by seq desc limit $3`,

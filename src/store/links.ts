@@ -35,10 +35,17 @@ export async function insertLinks(sql: Sql, links: readonly Link[]): Promise<voi
   );
 }
 
-export function linksOf(sql: Sql, tenant: string, id: string): Promise<Link[]> {
+/** Neither end lies in a scope that is not among those of parameter `$n`; null sees all. What was deleted is in none. */
+export const linksSeen = (n: number): string => `($${n}::text[] is null or not exists (
+  select from episodes where id in (source_id, target_id) and butler <> all($${n}::text[])
+  union all select from facts where id in (source_id, target_id) and scope <> all($${n}::text[])
+  union all select from rules where id in (source_id, target_id) and scope <> all($${n}::text[])))`;
+
+export function linksOf(sql: Sql, tenant: string, id: string, scopes: readonly string[] | undefined): Promise<Link[]> {
   return sql.query<Link>(
     `select ${COLUMNS.join(", ")} from memory_links where tenant_id = $1 and (source_id = $2 or target_id = $2)
+       and ${linksSeen(3)}
      order by created_at, relation, source_id, target_id limit 200`,
-    [tenant, id],
+    [tenant, id, scopes ?? null],
   );
 }

@@ -53,6 +53,10 @@ export async function readStats(sql: Sql, query: StatsQuery): Promise<StoredStat
      r as materialized (
        select maturity, effectiveness_score, applied_count from rules
        where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[])) and validity in ('active', 'fading')),
+     s as materialized (
+       select id from episodes where tenant_id = $1 and butler = any($2::text[])
+       union all select id from facts where tenant_id = $1 and scope = any($2::text[])
+       union all select id from rules where tenant_id = $1 and scope = any($2::text[])),
      u as materialized (
        select id, state, provider, started_at, error from consolidation_runs
        where tenant_id = $1 and ($2::text[] is null or butler = any($2::text[])) and provider <> 'agent')
@@ -88,7 +92,8 @@ export async function readStats(sql: Sql, query: StatsQuery): Promise<StoredStat
          as rule_maturity,
        (select avg(effectiveness_score) from r where applied_count > 0) as effectiveness,
        (select coalesce(sum(applied_count), 0)::int4 from r) as applications,
-       (select count(*)::int4 from memory_links where tenant_id = $1) as links,
+       (select count(*)::int4 from memory_links l where l.tenant_id = $1 and ($2::text[] is null
+          or (exists (select from s where s.id = l.source_id) and exists (select from s where s.id = l.target_id)))) as links,
        (select count(*)::int4 from memory_events
           where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))) as events,
        (select count(*)::int4 from memory_events where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))

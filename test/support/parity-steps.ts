@@ -106,7 +106,7 @@ export const GOOD: readonly Step[] = [
     episodes: [{ content: "Row one." }, { content: "Row two.", importance: 99 }, { content: "Row one." }],
   }),
   step("memory_activity_stream", { limit: 5 }),
-  step("memory_activity_stream", { since: "2026-03-01", cursor: "e5", scope: "general" }),
+  step("memory_activity_stream", { since: "2026-03-01", cursor: "e0", scope: "general" }),
   step("memory_stats", { scope: "general" }),
   step("memory_dead_letters", { limit: 3 }),
   step("memory_consolidate", { limit: 2 }),
