@@ -1,4 +1,6 @@
 /** Filling a block of text under a hard token budget, section by section. Pure: the tokenizer comes as a function. */
+import { clip } from "./text.ts";
+
 export interface Section<T> {
   readonly name: string;
   readonly heading: string;
@@ -55,10 +57,12 @@ export function fillBudget<T>(
   for (const section of sections) {
     const allowance = carried + Math.floor(section.quota * Math.max(0, budget - frameTokens));
     const offered = section.items.filter((line) => !told.has(line.key));
-    const filled = fillSection(section.heading, offered, allowance, count);
-    carried = allowance - filled.used;
+    const heading = count(section.heading);
+    const filled = fillLines(offered, allowance - heading, count);
+    const used = filled.kept.length === 0 ? 0 : filled.used + heading;
+    carried = allowance - used;
     for (const line of filled.kept) told.add(line.key);
-    kept.push({ section, kept: filled.kept, offered: offered.length, used: filled.used });
+    kept.push({ section, kept: filled.kept, offered: offered.length, used });
   }
   let text = render(frame, kept);
   let tokens = text === "" ? 0 : frameTokens + kept.reduce((sum, { used }) => sum + used, 0);
@@ -79,24 +83,42 @@ export function fillBudget<T>(
   };
 }
 
-/** A line too long for the whole section is passed over: in first place it would hide everything after it. */
-function fillSection<T>(
-  heading: string,
+/**
+ * In order, until one does not fit: nothing is shown that ranks below what is left out. A line that the whole section could not
+ * hold is cut to half of it, so that it neither goes missing nor hides everything after it.
+ */
+export function fillLines<T>(
   lines: readonly Line<T>[],
-  allowance: number,
+  room: number,
   count: (text: string) => number,
-) {
-  const room = allowance - count(heading);
+): { readonly kept: Line<T>[]; readonly used: number; readonly ended: Line<T> | undefined } {
   const kept: Line<T>[] = [];
   let used = 0;
   for (const line of lines) {
-    const cost = count(line.line);
-    if (cost > room) continue;
-    if (used + cost > room) break;
-    kept.push(line);
+    const most = Math.min(Math.floor(room / 2), room - used);
+    const whole = count(line.line);
+    const shown = whole <= room ? line : { ...line, line: cut(line.line, most, count) };
+    const cost = whole <= room ? whole : count(shown.line);
+    if (shown.line === "" || used + cost > room) return { kept, used, ended: line };
+    kept.push(shown);
     used += cost;
   }
-  return { kept, used: kept.length === 0 ? 0 : used + allowance - room };
+  return { kept, used, ended: undefined };
+}
+
+/** Fewer characters of a line tell nothing. */
+const LEAST_CUT = 16;
+
+/** As much of a line as so many tokens hold, with its mark and its newline; empty when that is next to nothing. */
+function cut(line: string, most: number, count: (text: string) => number): string {
+  const shown = (chars: number) => `${clip(line.trimEnd(), chars)}\n`;
+  let [fits, over] = [0, line.length];
+  while (over - fits > 1) {
+    const middle = (fits + over) >> 1;
+    if (count(shown(middle)) <= most) fits = middle;
+    else over = middle;
+  }
+  return fits < LEAST_CUT ? "" : shown(fits);
 }
 
 /** No memories: no block at all, rather than an empty frame that costs tokens in every prompt. */

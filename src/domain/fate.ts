@@ -1,5 +1,5 @@
 /** What became of one line when sections were filled under a budget: the same walk as `fillBudget`, with its reasons kept. */
-import { fillBudget, type Line, type Section } from "./budget.ts";
+import { fillBudget, fillLines, type Section } from "./budget.ts";
 
 interface Room {
   readonly section: string;
@@ -37,7 +37,7 @@ export function fatesOf<T>(
     const room = allowance - count(section.heading);
     const wanted = section.items.find(({ item }) => isWanted(item));
     const offered = section.items.filter(({ key }) => !told.has(key));
-    const { kept, used, ended } = fill(offered, room, count);
+    const { kept, used, ended } = fillLines(offered, room, count);
     carried = allowance - (kept.length === 0 ? 0 : used + allowance - room);
     const said = wanted && told.get(wanted.key);
     if (wanted !== undefined && said !== undefined) fates.push({ kind: "said", section: section.name, ...said });
@@ -47,7 +47,7 @@ export function fatesOf<T>(
       const at = { section: section.name, place, of: offered.length, needs, room };
       const left = room - used;
       if (block.sections[index]?.items.includes(wanted.item)) fates.push({ ...at, kind: "shown" });
-      else if (kept.includes(wanted)) fates.push({ ...at, kind: "cut" });
+      else if (kept.some(({ item }) => item === wanted.item)) fates.push({ ...at, kind: "cut" });
       else if (needs > room) fates.push({ ...at, kind: "too long" });
       else if (ended === undefined || ended === wanted || needs > left) fates.push({ ...at, kind: "no room", left });
       else fates.push({ ...at, kind: "behind", left, behind: ended.item });
@@ -55,17 +55,4 @@ export function fatesOf<T>(
     for (const { key, item } of kept) told.set(key, { by: item, in: section.name });
   });
   return fates;
-}
-
-function fill<T>(offered: readonly Line<T>[], room: number, count: (text: string) => number) {
-  const kept: Line<T>[] = [];
-  let used = 0;
-  for (const line of offered) {
-    const cost = count(line.line);
-    if (cost > room) continue;
-    if (used + cost > room) return { kept, used, ended: line };
-    kept.push(line);
-    used += cost;
-  }
-  return { kept, used, ended: undefined };
 }

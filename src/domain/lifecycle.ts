@@ -14,6 +14,9 @@ import { integrity } from "./errors.ts";
 export const VALIDITY = ["active", "fading", "superseded", "expired", "retracted"] as const;
 export type Validity = (typeof VALIDITY)[number];
 
+/** `forgotten` is an older name, which streams and callers may still use; it is always shown as `retracted`. */
+export const canonicalState = <S>(state: S): S | "retracted" => (state === "forgotten" ? "retracted" : state);
+
 export type Happening = "confirm" | "fade" | "expire" | "supersede" | "retract" | "restore";
 
 const NEXT: Readonly<Record<Validity, Partial<Record<Happening, Validity>>>> = {

@@ -2,6 +2,7 @@
  * The stream folded into rows. Pure: a page of events and the rows they touch go in, the rows as they are afterwards come
  * out. Rows are JSON as the database writes it: timestamps in ISO form, bytea as `\x…`.
  */
+import { canonicalState } from "./lifecycle.ts";
 import { MEMORY_TYPES, type MemoryType } from "./memory-types.ts";
 import { dayOf } from "./scoring.ts";
 
@@ -76,7 +77,7 @@ export function applyEvent(ledger: Ledger, event: ReplayEvent): void {
   const rows = ledger.memories[type];
   if (isBirth(event)) {
     // Rows from before trust was written down were given it by the migration.
-    rows.set(event.entity_id, { trust: "agent", ...(payload.row as RowJson) });
+    rows.set(event.entity_id, { trust: "agent", ...canonical(payload.row as RowJson) });
   } else if (event.event_type === `${type}.deleted`) {
     if (!rows.delete(event.entity_id)) ledger.orphans.push(describe(event));
     ledger.deleted[type].add(event.entity_id);
@@ -84,10 +85,20 @@ export function applyEvent(ledger: Ledger, event: ReplayEvent): void {
       if (episode_id === event.entity_id) ledger.meetings.delete(key);
   } else if (isRecord(payload.set)) {
     const row = rows.get(event.entity_id);
-    if (row) Object.assign(row, payload.set);
+    if (row) Object.assign(row, canonical(payload.set));
     else ledger.orphans.push(describe(event));
   }
 }
+
+const canonical = (columns: RowJson): RowJson =>
+  "validity" in columns ? { ...columns, validity: canonicalState(columns.validity) } : columns;
+
+/** An event's payload as it is shown: its states by their present names. */
+export const shownPayload = (payload: Readonly<RowJson>): RowJson => ({
+  ...payload,
+  ...(isRecord(payload.row) ? { row: canonical(payload.row) } : {}),
+  ...(isRecord(payload.set) ? { set: canonical(payload.set) } : {}),
+});
 
 export const isBirth = (event: Pick<ReplayEvent, "event_type" | "entity_type" | "payload">): boolean =>
   event.event_type === `${event.entity_type}.stored` && isRecord(event.payload.row);

@@ -1,5 +1,6 @@
 /** The audit stream, page by page, in the order things happened. */
 import { invalid } from "../domain/errors.ts";
+import { shownPayload } from "../domain/replay.ts";
 import { readableScopes } from "../domain/scope.ts";
 import { placeOf, readStream } from "../store/events.ts";
 import type { Call } from "./memory.ts";
@@ -25,7 +26,7 @@ export async function activity(call: Call, input: ActivityInput) {
   return {
     events: events.map(({ seq: _, tenant_id: __, occurred_at, ...event }) => ({
       ...event,
-      payload: { ...event.payload },
+      payload: shownPayload(event.payload),
       occurred_at: occurred_at.toISOString(),
     })),
     // Always given: a reader that has caught up asks again with it later and misses nothing.

@@ -14,22 +14,35 @@ import { doubtFact } from "./contradict-fact.ts";
 import { factText, file, shelfOf, visibleUntil } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
+import { relatedLinks } from "./related.ts";
 import { factFrom, retire } from "./remember-fact.ts";
 import { ruleFrom, ruleKey, sayAgain } from "./remember-rule.ts";
-import type { Writing } from "./write.ts";
+import { eventOf, type Writing } from "./write.ts";
 
 interface Applying {
   readonly call: Call;
   readonly writing: Writing;
   readonly run: string;
   readonly embeddings: Embeddings;
+  /** The requests that the episodes were stored for, by episode. */
+  readonly requests: ReadonlyMap<string, string>;
 }
 
 /** Ids of the facts and rules that came of it, in the order of the changes. */
 export async function applyChanges(applying: Applying, changes: readonly Change[]): Promise<string[]> {
   const ids: string[] = [];
-  for (const change of changes) ids.push(await apply(applying, change));
+  for (const change of changes) ids.push(await apply(traced(applying, change), change));
   return ids;
+}
+
+/** What comes of an episode stands under the episode's request, unless whoever applies it has one of their own. */
+function traced(applying: Applying, { episodes }: Change): Applying {
+  const { call, writing, requests } = applying;
+  const request_id = episodes.flatMap((id) => requests.get(id) ?? []).at(-1);
+  if (call.request !== undefined || request_id === undefined) return applying;
+  const under: Call = { ...call, request: { request_id } };
+  const tell: Writing["tell"] = (happened) => writing.record(eventOf(under, happened));
+  return { ...applying, call: under, writing: { ...writing, tell } };
 }
 
 function apply(applying: Applying, change: Change): Promise<string> {
@@ -61,7 +74,7 @@ const link = ({ call }: Applying, [st, source_id]: End, relation: Relation, [tt,
   target_type: tt,
   target_id,
   relation,
-  request_id: null,
+  request_id: call.request?.request_id ?? null,
   created_at: call.now,
 });
 
@@ -99,6 +112,7 @@ async function storeFact(
     ...replaced.map((id) => link(applying, ["fact", row.id], "supersedes", ["fact", id])),
     ...contradicts.map(({ id }) => link(applying, ["fact", row.id], "contradicts", ["fact", id])),
     ...change.disputers.map((id) => link(applying, ["episode", id], "contradicts", ["fact", row.id])),
+    ...(await relatedLinks(call, writing.sql, { type: "fact", ...row }, change.episodes)),
   ];
   await insertLinks(writing.sql, links);
   writing.tell({
@@ -179,6 +193,7 @@ async function storeRule(
   const links = [
     ...change.episodes.map((id) => link(applying, ["rule", row.id], "derived_from", ["episode", id])),
     ...change.contradicts.map(({ id }) => link(applying, ["rule", row.id], "contradicts", ["rule", id])),
+    ...(await relatedLinks(call, writing.sql, { type: "rule", id: row.id, scope: row.scope }, change.episodes)),
   ];
   await insertLinks(writing.sql, links);
   writing.tell({

@@ -42,7 +42,8 @@ export async function learn(
     const most = run.provider === AGENT_PROVIDER ? call.caller.voice : "user";
     const witnesses = witnessesOf(claimed).map((one) => ({ ...one, trust: atMost(one.trust, most) }));
     const decision = decide(answer, known, { butler: run.butler, witnesses, now: call.now });
-    const ids = await applyChanges({ call, writing, run: run.id, embeddings }, decision.changes);
+    const requests = new Map(episodes.flatMap(({ id, request_id }) => (request_id === null ? [] : [[id, request_id]])));
+    const ids = await applyChanges({ call, writing, run: run.id, embeddings, requests }, decision.changes);
     const changes = decision.changes.map(({ kind, episodes: cited }, at) => ({
       kind,
       id: ids[at] ?? "",

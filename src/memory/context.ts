@@ -87,7 +87,7 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
     tokens: block.tokens,
     budget,
     hash: sha256(block.text),
-    prefix: prefixOf(block, sections),
+    prefix: prefixOf(block),
     sections: block.sections.map((s) => ({ ...s, items: [...s.items] })),
     ...(retrieval.degraded ? { degraded: retrieval.degraded } : {}),
     ...(input.as_of === undefined ? {} : { as_of: input.as_of.toISOString() }),
@@ -120,11 +120,10 @@ function unsaid(lines: readonly Line<ContextItem>[], said: ReadonlySet<string>):
 }
 
 /** A host may keep this many bytes of its prompt cached for as long as the hash stays the same. */
-function prefixOf({ text, sections: filled }: Block<ContextItem>, sections: readonly Section<ContextItem>[]) {
-  const [profile] = sections;
-  const kept = new Set(filled[0]?.items);
-  const lines = (profile?.items ?? []).filter(({ item }) => kept.has(item)).map(({ line }) => line);
-  const lasting = text === "" ? "" : [FRAME.head, ...(lines.length === 0 ? [] : [profile?.heading, ...lines])].join("");
+function prefixOf({ text, sections: [profile] }: Block<ContextItem>) {
+  const lines = profile === undefined || profile.items.length === 0 ? 0 : profile.items.length + 1;
+  const shown = text.slice(FRAME.head.length).split("\n", lines);
+  const lasting = text === "" ? "" : [FRAME.head, ...shown.map((line) => `${line}\n`)].join("");
   return { bytes: Buffer.byteLength(lasting), hash: sha256(lasting) };
 }
 

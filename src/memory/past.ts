@@ -6,7 +6,7 @@
 import { effectiveConfidence } from "../domain/decay.ts";
 import { invalid, notFound } from "../domain/errors.ts";
 import { lexemes } from "../domain/lexemes.ts";
-import { isLive, type Validity } from "../domain/lifecycle.ts";
+import { canonicalState, isLive, type Validity } from "../domain/lifecycle.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
 import { concat, eachForward, encodeForward, FORWARD_BYTES, h40, MAX_LEN } from "../domain/postings.ts";
 import type { RowJson } from "../domain/replay.ts";
@@ -139,7 +139,7 @@ function memoryOf({ step, row, words }: Light): PastMemory {
     type: step.type,
     id: step.id,
     scope: step.scope,
-    validity: row.validity as Validity,
+    validity: canonicalState(row.validity as Validity),
     importance: Number(row.importance),
     tags: (row.tags as string[] | undefined) ?? [],
     created_at: created,

@@ -28,6 +28,7 @@ import type { Reference } from "../store/references.ts";
 import { FIRST_ID } from "../store/sweep.ts";
 import type { Job, JobContext } from "./job.ts";
 import { appendForTenants, jobCall, type Tallying, tallying } from "./job-call.ts";
+import type { Call } from "./memory.ts";
 import { rememberFact } from "./remember-fact.ts";
 import { rememberRule, ruleKey } from "./remember-rule.ts";
 import { promotionBar, tierPolicy } from "./settings.ts";
@@ -119,9 +120,15 @@ function raisedOf({ memory, now }: JobContext, episode: Candidate, to: "mid" | "
   };
 }
 
+/** Under the request that the episode was stored for. */
+function callFor(context: JobContext, { tenant_id, request_id }: Candidate, butler?: string): Call {
+  const call = jobCall(context, NAME, tenant_id, butler);
+  return request_id === null ? call : { ...call, request: { request_id } };
+}
+
 function eventFor(context: JobContext, episode: Candidate, raised: Raised, distilled: readonly Reference[]) {
   const { id, seen_until: _, ...set } = raised;
-  return eventOf(jobCall(context, NAME, episode.tenant_id), {
+  return eventOf(callFor(context, episode), {
     type: "episode.promoted",
     entity: { type: "episode", id },
     scope: episode.butler,
@@ -151,7 +158,7 @@ async function distilFrom(context: JobContext, episode: Candidate): Promise<read
   if (derived.length > 0 || stated === undefined) return derived;
 
   const { trust } = episode;
-  const call = jobCall(context, NAME, tenant, butler);
+  const call = callFor(context, episode, butler);
   const common = { tags: episode.tags, source_episode_id: id, trust };
   if (stated.type === "rule") {
     if (trust === "tool") return [];

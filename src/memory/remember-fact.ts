@@ -18,6 +18,7 @@ import { claimBefore, contradictedNote, doubtFact, echoNote } from "./contradict
 import { factText, file, foldSoon, shelfOf, unfile, vectorsOf, visibleUntil } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
+import { relatedLinks } from "./related.ts";
 import { type Writing, write } from "./write.ts";
 
 export interface FactInput {
@@ -94,12 +95,17 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
       return { ...answerOf(fact.id, "created", null, "expired"), contradicts_id };
     }
 
+    function related(row: Fact): Promise<Link[]> {
+      const episodes = row.source_episode_id ? [row.source_episode_id] : [];
+      return relatedLinks(call, writing.sql, { type: "fact", ...row }, episodes);
+    }
+
     async function insert(row: Fact, against?: string): Promise<void> {
       await insertFact(writing.sql, row);
       const until = visibleUntil(memory, row, row.valid_to);
       await file(writing.sql, memory, [{ id: row.id, sk, text: factText(row), vector, visibleUntil: until }]);
       if (row.validity === "expired") await unfile(writing.sql, [row.id], call.now);
-      const links = linksFrom(call, row, against);
+      const links = [...linksFrom(call, row, against), ...(against === undefined ? await related(row) : [])];
       await insertLinks(writing.sql, links);
       writing.tell({
         type: "fact.stored",

@@ -23,6 +23,7 @@ import { birth } from "./birth.ts";
 import { file, foldSoon, refile, shelfOf, vectorsOf, visibleUntil } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
+import { relatedLinks } from "./related.ts";
 import { checkSource, sourceOf } from "./remember-fact.ts";
 import { type Writing, write } from "./write.ts";
 
@@ -69,7 +70,14 @@ export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAn
     await file(writing.sql, memory, [
       { id: rule.id, sk, text: rule.content, vector, visibleUntil: visibleUntil(memory, rule) },
     ]);
-    const links = derivedFrom(call, rule);
+    const { id, scope, source_episode_id } = rule;
+    const siblings = relatedLinks(
+      call,
+      writing.sql,
+      { type: "rule", id, scope },
+      source_episode_id ? [source_episode_id] : [],
+    );
+    const links = [...derivedFrom(call, rule), ...(await siblings)];
     await insertLinks(writing.sql, links);
     writing.tell({
       type: "rule.stored",

@@ -49,7 +49,11 @@ function expired(call: Call, found: Found): Step {
     return step("expired", false, `It has expired: its time in tier ${tier} was over on ${at(expires_at)}.`);
   }
   if (found.row.validity !== "expired") return step("expired", true, "It has not expired.");
-  return step("expired", false, "It has expired: nobody confirmed it for too long, or it was over when it was told.");
+  return step(
+    "expired",
+    false,
+    "It has expired: nobody confirmed it for too long, it was over when it was told, or it is a claim against a better source.",
+  );
 }
 
 function valid(call: Call, { row: { valid_to } }: Extract<Found, { type: "fact" }>): Step {

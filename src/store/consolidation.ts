@@ -53,6 +53,7 @@ export interface BatchEpisode {
   readonly speaker: string | null;
   readonly session_id: string | null;
   readonly trust: Trust;
+  readonly request_id: string | null;
   readonly occurred_at: Date;
   readonly created_at: Date;
   readonly consolidation_attempts: number;
@@ -61,7 +62,7 @@ export interface BatchEpisode {
   readonly format: string | null;
 }
 
-const BATCH = `id, content, speaker, session_id, trust, occurred_at, created_at, consolidation_attempts,
+const BATCH = `id, content, speaker, session_id, trust, request_id, occurred_at, created_at, consolidation_attempts,
   next_consolidation_retry_at, metadata ->> 'format' as format`;
 
 /** Oldest first, and none that is later than one which waits to be tried again: what is said later must be learned later. */

@@ -35,6 +35,26 @@ export async function insertLinks(sql: Sql, links: readonly Link[]): Promise<voi
   );
 }
 
+/** Live facts and rules of a scope that were derived from any of these episodes, facts of another subject left out; newest first. */
+export function siblingsOf(
+  sql: Sql,
+  tenant: string,
+  of: { readonly scope: string; readonly subject?: string },
+  episodes: readonly string[],
+  limit: number,
+): Promise<{ readonly type: "fact" | "rule"; readonly id: string }[]> {
+  return sql.query(
+    `select l.source_type as type, l.source_id as id from memory_links l
+     left join facts f on l.source_type = 'fact' and f.id = l.source_id
+     left join rules r on l.source_type = 'rule' and r.id = l.source_id
+     where l.tenant_id = $1 and l.target_id = any($2::uuid[]) and l.relation = 'derived_from'
+       and coalesce(f.scope, r.scope) = $3 and coalesce(f.validity, r.validity) in ('active', 'fading')
+       and ($4::text is null or f.id is null or f.subject = $4)
+     group by l.source_type, l.source_id order by l.source_id desc limit $5`,
+    [tenant, episodes, of.scope, of.subject ?? null, limit],
+  );
+}
+
 /** Neither end lies in a scope that is not among those of parameter `$n`; null sees all. What was deleted is in none. */
 export const linksSeen = (n: number): string => `($${n}::text[] is null or not exists (
   select from episodes where id in (source_id, target_id) and butler <> all($${n}::text[])

@@ -1,6 +1,7 @@
 /** The parts that tool inputs and outputs are made of: each says in words what it wants. */
 import { z } from "zod";
 import { PERMANENCE } from "../domain/decay.ts";
+import { canonicalState, VALIDITY } from "../domain/lifecycle.ts";
 import { MEMORY_TYPES } from "../domain/memory-types.ts";
 import { RequestContext } from "../domain/request.ts";
 import { hasNul, isBlank, isWellFormed, jsonDepth } from "../domain/text.ts";
@@ -51,6 +52,8 @@ export const asOf = time.describe(
   "A moment in the past: answers with what was known then. Slower than asking about now.",
 );
 export const type = z.enum(MEMORY_TYPES);
+/** Of a memory, whatever it is called where it comes from. */
+export const state = z.preprocess(canonicalState, z.enum(VALIDITY));
 export const tier = z.enum(TIERS);
 export const permanence = z.enum(PERMANENCE);
 export const importance = z.number().min(0).max(10);

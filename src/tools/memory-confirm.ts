@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { VALIDITY } from "../domain/lifecycle.ts";
 import { confirm } from "../memory/confirm.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
@@ -14,13 +13,13 @@ export const memoryConfirm = defineTool({
     id: z.string(),
     last_confirmed_at: z.string(),
     effective_confidence: z.number(),
-    state: z.enum(VALIDITY),
+    state: f.state,
   }),
   effect: "write",
   core: true,
   run: async (call, input) => {
     const answer = await confirm(call, input);
-    return { ...answer, state: z.enum(VALIDITY).parse(answer.state) };
+    return { ...answer, state: f.state.parse(answer.state) };
   },
   text: (a) => `Confirmed ${a.type} ${a.id}: confidence ${a.effective_confidence.toFixed(2)}.`,
 });

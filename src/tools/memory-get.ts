@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { VALIDITY } from "../domain/lifecycle.ts";
 import { RELATIONS } from "../domain/memory-types.ts";
 import { get } from "../memory/get.ts";
 import { defineTool } from "./define.ts";
@@ -21,7 +20,7 @@ export const memoryGet = defineTool({
     memory: z.looseObject({
       type: f.type,
       id: z.string(),
-      state: z.enum(VALIDITY),
+      state: f.state,
       content: z.string(),
       scope: z.string(),
     }),

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { VALIDITY } from "../domain/lifecycle.ts";
 import { rememberFact } from "../memory/remember-fact.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
@@ -40,7 +39,7 @@ export const memoryStoreFact = defineTool({
     id: z.string(),
     status: z.enum(["created", "confirmed", "superseded"]),
     superseded_id: z.string().nullable().describe("The fact whose place it took."),
-    state: z.enum(VALIDITY),
+    state: f.state,
     subject: z.string(),
     predicate: z.string(),
     scope: z.string(),

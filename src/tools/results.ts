@@ -3,7 +3,6 @@ import { z } from "zod";
 import { PERMANENCE } from "../domain/decay.ts";
 import { INTENTS } from "../domain/intent.ts";
 import { SIGNALS } from "../domain/late-interaction.ts";
-import { VALIDITY } from "../domain/lifecycle.ts";
 import { MATURITY } from "../domain/maturity.ts";
 import { neutralLine } from "../domain/neutral.ts";
 import { clip } from "../domain/text.ts";
@@ -40,7 +39,7 @@ const Found = z.object({
   recency: z.number(),
   effective_confidence: z.number(),
   scope: z.string(),
-  state: z.enum(VALIDITY),
+  state: f.state,
   tags: z.array(z.string()),
   created_at: z.string(),
   subject: z.string().optional(),

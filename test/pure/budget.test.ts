@@ -30,9 +30,29 @@ describe("filling a budget", () => {
     expect(fillBudget(frame, turned, 20 + room, chars).sections.map((s) => s.items.length)).toEqual([0, 1]);
   });
 
-  it("passes over a line that the whole section cannot hold", () => {
-    const block = fillBudget(frame, [section("a", 1, "z".repeat(500), "short")], 60, chars);
-    expect(block.sections[0]).toMatchObject({ items: ["short"], dropped: 1 });
+  it("cuts a line that the whole section cannot hold, and leaves room for what ranks below it", () => {
+    const block = fillBudget(frame, [section("a", 1, "z".repeat(500), "short")], 100, chars);
+    expect(block.text).toMatch(/^<m>\nbackground\n# a\n- z{30,38}…\n- short\n<\/m>\n$/);
+    expect(block.sections[0]).toMatchObject({ items: ["z".repeat(500), "short"], dropped: 0 });
+    const last = fillBudget(frame, [section("a", 1, "first", "z".repeat(500), "last")], 100, chars);
+    expect(last.sections[0]?.items).toEqual(["first", "z".repeat(500), "last"]);
+  });
+
+  it("shows nothing that ranks below a line it leaves out", () => {
+    const text = fc.oneof(fc.nat(30), fc.nat(400)).map((n) => `${n} ${"word ".repeat(n)}end`);
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 12 }), fc.integer({ min: 20, max: 900 }), (texts, budget) => {
+        const offered = [...new Set(texts)];
+        const block = fillBudget(frame, [section("a", 1, ...offered)], budget, chars);
+        const shown = block.sections[0]?.items ?? [];
+        expect(shown).toEqual(offered.slice(0, shown.length));
+        expect(block.text.length).toBeLessThanOrEqual(budget);
+        for (const item of shown) {
+          const start = `- ${item}`.slice(0, 16);
+          expect(block.text.split("\n").some((line) => line.startsWith(start))).toBe(true);
+        }
+      }),
+    );
   });
 
   it("says a thing once, in the first section that had room for it", () => {
@@ -69,6 +89,7 @@ describe("filling a budget", () => {
       const { count } = await openTokenizer(name);
       const text = fc.oneof(
         fc.lorem({ maxCount: 20 }),
+        fc.lorem({ maxCount: 300 }),
         fc.string({ unit: "grapheme", maxLength: 40 }),
         fc.constant("  \t "),
       );

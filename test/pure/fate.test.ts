@@ -9,7 +9,7 @@ const count = (text: string) => text.length;
 /** A whole that costs more than its lines: then the block is shortened from its end. */
 const dearer = (text: string) => text.length + (text.match(/\n/g)?.length ?? 0) * (text.length > 40 ? 2 : 0);
 
-const line = fc.record({ length: fc.integer({ min: 1, max: 30 }), key: fc.nat(12) });
+const line = fc.record({ length: fc.integer({ min: 1, max: 60 }), key: fc.nat(12) });
 const sections = fc
   .array(fc.record({ quota: fc.constantFrom(0, 0.1, 0.25, 0.5), lines: fc.array(line, { maxLength: 8 }) }), {
     minLength: 1,
