@@ -1,6 +1,15 @@
 /** What hooks leave for the owner: under whose name it is stored, and that nothing in it holds up the rest. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -87,6 +96,19 @@ describe("whose words they are", () => {
     await h.event("AfterAgent", "s", { prompt_response: "So I hear." }, gemini);
     await h.sweep();
     expect(m.taken.map(({ principal }) => principal.tenant)).toEqual(["a"]);
+  });
+
+  it("whatever else a caller says of itself, what waits for it stays small", async () => {
+    const m = memory(() => "unavailable");
+    const h = hookHost(m);
+    const long = "x".repeat(3_000_000);
+    const told = { ...gemini, token: stranger };
+    const about = { cwd: `/${long}`, transcript_path: long, prompt: `Say it ${long}`, prompt_response: long };
+    await h.event("AfterAgent", long, about, told);
+    await h.sweep();
+    const files = readdirSync(h.home.spool).map((name) => statSync(join(h.home.spool, name)).size);
+    expect(files.length).toBe(1);
+    expect(Math.max(...files)).toBeLessThan(20_000);
   });
 
   it.each(["general", "*"])("no token has a file read, not even an administrator's of %s", async (butler) => {

@@ -1,7 +1,6 @@
-/** Hooks of a running daemon: told by strangers with tokens, with transcripts that are traps, and by agents that do not wait. */
+/** Hooks of a running daemon: told by strangers with tokens, and with transcripts that are traps. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
@@ -92,12 +91,15 @@ test("what a stranger tells in any agent's words is the stranger's, and no token
     const found = await post(`/api/butlers/${house}/tools/memory_search`, bearer, { query, scope: "*", limit: 50 });
     return JSON.stringify(await found.json());
   };
-  // Everything has been taken in when each of them finds their own.
+  const episodes = async (house: string, bearer: string) => {
+    const stats = await post(`/api/butlers/${house}/tools/memory_stats`, bearer, { scope: "*" });
+    return ((await stats.json()) as { episodes: { total: number } }).episodes.total;
+  };
+  // Two strangers and one of us in five agents' words: everything has been taken in, each under whoever said it.
   for (const house of ["general", "memory"])
     await vi.waitFor(
       async () => {
-        expect((await search(house, theirAdmin, "Mallory chief name guest")).match(/User: My name/g)).toHaveLength(10);
-        expect((await search(house, ourAdmin, "Paint the shed green")).match(/User: Paint the shed/g)).toHaveLength(5);
+        expect([await episodes(house, theirAdmin), await episodes(house, ourAdmin)]).toEqual([10, 5]);
       },
       { timeout: 60_000, interval: 500 },
     );
@@ -150,35 +152,6 @@ test("pipes as transcripts stop neither the others nor the owner's end", { timeo
   );
   daemon.child.kill("SIGTERM");
   expect((await daemon.ended).code).toBe(0);
-});
-
-test("a hook that did not wait for its answer has it told with the next prompt", { timeout: LONG }, async () => {
-  const home = await seededHome();
-  const folder = scratch();
-  await up(home);
-  const fact = { subject: "user", predicate: "tea", content: "Drinks green tea", importance: 8, scope: "global" };
-  expect((await butler(home, ["call", "memory_store_fact", "--json", JSON.stringify(fact)])).code).toBe(0);
-  const about = { session_id: "s", cwd: folder };
-  const payload = JSON.stringify(about);
-  await new Promise<void>((done) => {
-    const line = connect(homeAt(home).socket);
-    line.on("error", () => undefined);
-    const head = `POST /hooks/codex/SessionStart?butler=general HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${payload.length}`;
-    line.write(`${head}\r\n\r\n${payload}`, () => {
-      line.destroy();
-      done();
-    });
-  });
-  const prompt = () =>
-    ask({
-      socket: homeAt(home).socket,
-      method: "POST",
-      path: "/hooks/codex/UserPromptSubmit?butler=general",
-      body: { ...about, prompt: "Compile the parser for me" },
-      timeoutMs: 60_000,
-    });
-  expect(JSON.stringify((await prompt()).json)).toContain("green tea");
-  expect(JSON.stringify((await prompt()).json ?? "")).not.toContain("green tea");
 });
 
 test("what could not be stored is shown by the doctor and the spool, and tried again", { timeout: LONG }, async () => {

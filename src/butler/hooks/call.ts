@@ -2,13 +2,14 @@
  * A hook's own process: asks the owner, starts one if none is there, and never takes longer than its host waits. Used where the
  * quick way (a few lines of shell and curl) found nobody.
  */
+import { systemClock } from "../../adapters/clock.ts";
 import { type Home, reasonOf } from "../home.ts";
 import { isGone, OwnerTimeout } from "../local-gone.ts";
 import { ask } from "../local-socket.ts";
 import { within } from "../pause.ts";
 import { projectOf } from "../project.ts";
 import { ensureOwner, type Launch } from "../start-owner.ts";
-import { hearsWithPrompts, lateWords, withoutWords } from "./desk-words.ts";
+import { lateWords, withoutWords } from "./desk-words.ts";
 import { type AgentName, HOOK_DIALECTS } from "./dialects.ts";
 import { announce, firstWarning, sessionKey } from "./spool.ts";
 
@@ -48,9 +49,16 @@ export async function callHook(call: HookCall): Promise<Record<string, unknown> 
   }
   const by = "local" as const;
   const key = sessionKey({ by, butler: call.butler, agent, session: told.session });
-  if (told.transcript !== undefined) {
-    const { session, folder, transcript, moment } = told;
-    const project = projectOf(folder, call.project).key;
+  const { session, folder, transcript, moment } = told;
+  const project = projectOf(folder, call.project).key;
+  if (moment === "start") {
+    // Only now: an owner that answers notes it itself, and loading it takes time.
+    const { noteSession } = await import("../session-log.ts");
+    const at = systemClock.now().toISOString();
+    const known = { id: session, key, butler: call.butler, agent, folder, project };
+    noteSession(home, { started: { ...known, kind: "hook", at, memory: why } });
+  }
+  if (transcript !== undefined) {
     const entry = { by, agent, session, butler: call.butler, transcript, folder, project };
     announce(home, { ...entry, ended: moment === "end", working: moment === "prompt" });
   }
@@ -58,7 +66,7 @@ export async function callHook(call: HookCall): Promise<Record<string, unknown> 
     await within(KICK_MS, ensureOwner(home, call.launch, call.until)).catch(() => undefined);
     return undefined;
   }
-  const follows = late && hearsWithPrompts(agent);
+  const follows = late && HOOK_DIALECTS[agent].brings.has("prompt");
   if (!firstWarning(home, key, follows ? "late" : "without")) return undefined;
   return HOOK_DIALECTS[agent].answer(event, { message: follows ? lateWords(why) : withoutWords(why) });
 }

@@ -1,10 +1,5 @@
 /** The one sentence a session hears when memory does not answer: which one depends on what comes after it. */
 
-/** Agents that take nothing with a prompt: what their start has missed, the session has missed. */
-const START_ONLY: ReadonlySet<string> = new Set(["cursor"]);
-
-export const hearsWithPrompts = (agent: string): boolean => !START_ONLY.has(agent);
-
 /** True as long as nothing follows; `BACK` takes it back. */
 export const withoutWords = (why: string): string =>
   `Butler Memory is unavailable (${plain(why)}); this session runs without it.`;

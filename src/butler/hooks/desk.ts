@@ -14,7 +14,7 @@ import { placeKey, projectKey } from "../project-key.ts";
 import { noteSession } from "../session-log.ts";
 import { episodeOf } from "../transcripts/episodes.ts";
 import { askedOf, spokenExchange } from "../transcripts/spoken.ts";
-import { BACK, hearsWithPrompts, lateWords, withoutWords } from "./desk-words.ts";
+import { BACK, lateWords, withoutWords } from "./desk-words.ts";
 import { AGENT_NAMES, type Dialect, HOOK_DIALECTS, type HookReading, isAgentName } from "./dialects.ts";
 import { faultOf } from "./fault.ts";
 import { type Pickup, readable } from "./pickup.ts";
@@ -138,8 +138,8 @@ export function hookDesk(parts: HookParts): HookDesk {
   }
 
   /** A session that has had its block, or gets it with its next prompt, does not run without memory. */
-  function warning({ agent, key }: Visit, why: string): string | undefined {
-    const follows = (why === late && hearsWithPrompts(agent)) || readShown(home, key) !== undefined;
+  function warning({ dialect, key }: Visit, why: string): string | undefined {
+    const follows = (why === late && dialect.brings.has("prompt")) || readShown(home, key) !== undefined;
     if (!firstWarning(home, key, follows ? "late" : "without")) return undefined;
     return follows ? lateWords(why) : withoutWords(why);
   }
@@ -189,7 +189,7 @@ export function hookDesk(parts: HookParts): HookDesk {
     const call = (tool: string, input: Record<string, unknown>) =>
       parts.invoke(principal, butler, { tool, input, project, session });
     const key = sessionKey({ by, butler, agent, session: told.session });
-    const opens = told.moment === "start" || (!dialect.brings.has("start") && readShown(home, key) === undefined);
+    const opens = told.moment === "start" || readShown(home, key) === undefined;
     const visit: Visit = { by, told, agent, event, butler, project, key, dialect, opens, call };
     try {
       note(visit);

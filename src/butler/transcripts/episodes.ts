@@ -15,6 +15,9 @@ const TELLING = 7;
 /** The longest name and key that a row may have. */
 const LONGEST = 200;
 
+/** Callers elsewhere name folders too: a row that waits stays small whatever they say. */
+const LONGEST_PATH = 1_000;
+
 /** The same exchange, whoever tells it (a hook, an import, a run) and however often, is the same row and so one episode. */
 export function episodeOf(exchange: Exchange, about: About): Record<string, unknown> {
   const { agent, session, folder, project } = about;
@@ -27,7 +30,7 @@ export function episodeOf(exchange: Exchange, about: About): Record<string, unkn
     occurred_at: exchange.at,
     metadata: {
       ...{ format: EXCHANGE_FORMAT, agent },
-      ...(folder === undefined ? {} : { folder }),
+      ...(folder === undefined ? {} : { folder: folder.slice(0, LONGEST_PATH) }),
       ...(project === undefined ? {} : { project }),
     },
     idempotency_key: short(`transcript:${agent}:${nameOf(exchange.key, session)}`),

@@ -1,6 +1,7 @@
-import { homeAt, reasonOf } from "../../butler/home.ts";
+import { homeAt } from "../../butler/home.ts";
 import { callHook } from "../../butler/hooks/call.ts";
 import { type AgentName, HOOK_DIALECTS } from "../../butler/hooks/dialects.ts";
+import { faultOf } from "../../butler/hooks/fault.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { ExitCode } from "../../serve/failures.ts";
 import { type Context, readOptions } from "../command.ts";
@@ -39,7 +40,8 @@ export async function run(args: readonly string[], { environment, say, note }: C
     });
     if (answer !== undefined) say(JSON.stringify(answer));
   } catch (error) {
-    note(`butler hook: ${reasonOf(error)}`);
+    // Some agents keep what a hook says here, and the message of JSON that cannot be read quotes it.
+    note(`butler hook: ${faultOf(error)}`);
   }
   // An owner that is still starting must not keep this process.
   process.exit(0);
