@@ -45,6 +45,7 @@ const FOR_PROGRAMS: ReadonlySet<string> = new Set([
   "except",
   "except_session",
   "min_fit",
+  "min_relevance",
   "lasting",
 ]);
 

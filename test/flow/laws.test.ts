@@ -230,8 +230,8 @@ async function laws({ g }: Life): Promise<void> {
 
   const counted = await g.db.query<Record<string, number>>(
     `select r.success_count, r.harmful_count, r.applied_count, r.effectiveness_score,
-       (select count(*)::int4 from rule_applications a where a.rule_id = r.id and outcome = 'helpful') as success,
-       (select count(*)::int4 from rule_applications a where a.rule_id = r.id and outcome = 'harmful') as harmful
+       (select count(*)::int4 from rule_applications a where a.rule_id = r.id and counted and outcome = 'helpful') as success,
+       (select count(*)::int4 from rule_applications a where a.rule_id = r.id and counted and outcome = 'harmful') as harmful
      from rules r where r.tenant_id = $1`,
     [g.tenant],
   );
