@@ -15,7 +15,7 @@ import {
   countUnlearned,
   episodeWindowEnd,
   findCrowded,
-  type Graces,
+  type Grace,
   type IdWindow,
   type Leaving,
   lockEvictable,
@@ -52,24 +52,23 @@ export const episodeCleanup: Job = {
   },
 };
 
-function gracesOf({ memory, now }: JobContext): Graces {
-  const grace = memory.settings.episodes.unlearned_grace_days * DAY_MS;
-  const before = (ms: number) => new Date(now.getTime() - ms);
-  return { now, waitedSince: before(grace), keptSince: before(2 * grace) };
-}
+const graceOf = ({ memory, now }: JobContext): Grace => ({
+  now,
+  since: new Date(now.getTime() - memory.settings.episodes.unlearned_grace_days * DAY_MS),
+});
 
 async function giveUpUnlearned(context: JobContext, tally: Tallying): Promise<boolean> {
   const { memory } = context;
-  const graces = gracesOf(context);
+  const grace = graceOf(context);
   if (context.dryRun) {
-    tally.count("dead_lettered", await countUnlearned(memory.db, graces));
+    tally.count("dead_lettered", await countUnlearned(memory.db, grace));
     return true;
   }
   const limit = BATCH[memory.db.kind];
   for (;;) {
     if (context.interrupted()) return false;
     const given = await memory.db.tx(async (sql) => {
-      const rows = await lockUnlearned(sql, graces, limit);
+      const rows = await lockUnlearned(sql, grace, limit);
       const standings = rows.map((row) => ({ row, set: unlearned(context, row) }));
       await setStanding(
         sql,
@@ -110,9 +109,9 @@ const WINDOW = 2_000;
 
 async function dropExpired(context: JobContext, tally: Tallying): Promise<boolean> {
   const { memory } = context;
-  const graces = gracesOf(context);
+  const grace = graceOf(context);
   if (context.dryRun) {
-    tally.count("expired", await countExpired(memory.db, graces));
+    tally.count("expired", await countExpired(memory.db, grace));
     return true;
   }
   const limit: number = BATCH[memory.db.kind];
@@ -121,7 +120,7 @@ async function dropExpired(context: JobContext, tally: Tallying): Promise<boolea
     const window: IdWindow = { after, to: await episodeWindowEnd(memory.db, after, WINDOW) };
     for (let gone = limit; gone === limit; ) {
       if (context.interrupted()) return false;
-      gone = await remove(context, folds, (sql) => lockExpired(sql, graces, window, limit), whyExpired);
+      gone = await remove(context, folds, (sql) => lockExpired(sql, grace, window, limit), whyExpired);
       tally.count("expired", gone);
     }
     after = window.to;

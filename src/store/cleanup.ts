@@ -30,33 +30,36 @@ export async function episodeWindowEnd(sql: Sql, after: string, size: number): P
   return row?.id;
 }
 
-/** Until when an episode waits that was not learned from, and until when a dead letter is there to be sent on its way again. */
-export interface Graces {
+export interface Grace {
   readonly now: Date;
-  /** What expired before this time has waited long enough to be learned from. */
-  readonly waitedSince: Date;
-  /** A dead letter that expired before this time goes. */
-  readonly keptSince: Date;
+  /** What expired before this time has waited long enough to be learned from; what is a dead letter since then has been seen. */
+  readonly since: Date;
 }
 
 /** Forgotten ones too: their time to be restored ends with their time. What still waits to be learned from stays. */
-const OVER = `expires_at <= case when validity <> 'active' then $1::timestamptz
-    when consolidation_status = 'pending' then '-infinity' when consolidation_status = 'dead_letter' then $2::timestamptz
-    else $1::timestamptz end`;
+const OVER = `e.expires_at <= $1 and (e.validity <> 'active' or e.consolidation_status in ('consolidated', 'failed')
+    or (e.consolidation_status = 'dead_letter' and not exists (select from memory_events v
+      where v.tenant_id = e.tenant_id and v.entity_id = e.id and v.event_type = 'episode.dead_lettered'
+        and v.occurred_at > $2::timestamptz)))`;
 
 /** Rows in other hands are left for the next run. */
-export function lockExpired(sql: Sql, graces: Graces, { after, to }: IdWindow, limit: number): Promise<Leaving[]> {
+export function lockExpired(
+  sql: Sql,
+  { now, since }: Grace,
+  { after, to }: IdWindow,
+  limit: number,
+): Promise<Leaving[]> {
   return sql.query<Leaving>(
-    `select ${LEAVING} from episodes where ${OVER} and id > $3 and ($4::uuid is null or id <= $4::uuid)
-     order by expires_at, id limit $5 for update skip locked`,
-    [graces.now, graces.keptSince, after, to ?? null, limit],
+    `select ${LEAVING} from episodes e where ${OVER} and id > $3 and ($4::uuid is null or id <= $4::uuid)
+     order by expires_at, id limit $5 for update of e skip locked`,
+    [now, since, after, to ?? null, limit],
   );
 }
 
-export async function countExpired(sql: Sql, graces: Graces): Promise<number> {
-  const [row] = await sql.query<{ n: number }>(`select count(*)::int4 as n from episodes where ${OVER}`, [
-    graces.now,
-    graces.keptSince,
+export async function countExpired(sql: Sql, { now, since }: Grace): Promise<number> {
+  const [row] = await sql.query<{ n: number }>(`select count(*)::int4 as n from episodes e where ${OVER}`, [
+    now,
+    since,
   ]);
   return row?.n ?? 0;
 }
@@ -74,16 +77,16 @@ const UNLEARNED = `from episodes e where e.consolidation_status = 'pending' and 
     and not exists (select from consolidation_runs r where r.tenant_id = e.tenant_id and r.butler = e.butler
       and r.state = 'running' and e.id = any(r.episode_ids))`;
 
-export function lockUnlearned(sql: Sql, { waitedSince }: Graces, limit: number): Promise<Unlearned[]> {
+export function lockUnlearned(sql: Sql, { since }: Grace, limit: number): Promise<Unlearned[]> {
   return sql.query<Unlearned>(
     `select e.id, e.tenant_id, e.butler, e.consolidation_attempts, e.last_consolidation_error ${UNLEARNED}
      order by e.created_at, e.id limit $2 for update of e skip locked`,
-    [waitedSince, limit],
+    [since, limit],
   );
 }
 
-export async function countUnlearned(sql: Sql, { waitedSince }: Graces): Promise<number> {
-  const [row] = await sql.query<{ n: number }>(`select count(*)::int4 as n ${UNLEARNED}`, [waitedSince]);
+export async function countUnlearned(sql: Sql, { since }: Grace): Promise<number> {
+  const [row] = await sql.query<{ n: number }>(`select count(*)::int4 as n ${UNLEARNED}`, [since]);
   return row?.n ?? 0;
 }
 

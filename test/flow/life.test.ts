@@ -209,4 +209,15 @@ onEachStore("what waits to be learned from", (open) => {
     expect((await runJob(house, episodeCleanup)).counts).toEqual({ expired: 1 });
     expect(await ids(house)).toEqual([]);
   });
+
+  it("is a dead letter first, also when nobody has cleaned for long", async () => {
+    const house = await open({ model: false });
+    const id = await store(house, "The unlearned lighthouse keeper");
+    house.later(500);
+    expect((await runJob(house, episodeCleanup)).counts).toEqual({ dead_lettered: 1 });
+    house.later(29);
+    expect((await runJob(house, episodeCleanup)).changed).toBe(0);
+    expect((await house.call("memory_dead_letters", { redrive: [id] })).redriven).toEqual([id]);
+    expect(await ids(house)).toEqual([id]);
+  });
 });
