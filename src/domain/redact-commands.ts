@@ -8,7 +8,7 @@ const rows: readonly (readonly [programs: string, argument: string, chosen?: boo
   ["mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|7z|7za|unrar|rar", `\\s-p${V}`],
   [
     "docker login|podman login|buildah login|skopeo login|helm registry login|oc login|az login|az acr login|cf login",
-    `\\s-p[ \\t=]+${V}`,
+    `\\s-p[ \\t=]*${V}`,
   ],
   ["sshpass", `\\s-p[ \\t]*${V}`],
   [

@@ -10,7 +10,16 @@ import {
   type SecretKind,
   type Span,
 } from "./redact-scan.ts";
-import { JUDGED, passphraseEnd, readValue, sentenceGoesOn, trimBare, UNITS, type Value } from "./redact-values.ts";
+import {
+  JUDGED,
+  passphraseEnd,
+  readValue,
+  sentenceGoesOn,
+  trimBare,
+  UNITS,
+  type Value,
+  wholeEnd,
+} from "./redact-values.ts";
 import {
   classifyName,
   isExpression,
@@ -44,6 +53,8 @@ function assignedQuoted(value: string, cls: NameClass, environment: boolean): bo
   if (isProseWord(value) || isLocation(value)) return false;
   // 'my_api_key' in an example names the key it stands for.
   if (cls === "secret" && !/\d/.test(value) && isReference(value)) return false;
+  // `credentials: 'same-origin'` is one of the words that an option knows.
+  if (cls === "secret" && /^[a-z]+-[a-z]+$/.test(value)) return false;
   return cls === "password" || /\d/.test(value) || value.length >= 8;
 }
 
@@ -106,7 +117,7 @@ function assigned(scan: Scan, name: Name): Span | undefined {
     ? assignedQuoted(value.text, cls, tight && /^[A-Z][A-Z0-9_]+$/.test(written))
     : assignedBare(text, value, cls, { name: written, operator, tight });
   const hidden = end > value.end || (single && (cls === "pin" || !isPlaceholder(value.text)));
-  return hidden ? { start: value.start, end, kind: kindOfName(cls) } : undefined;
+  return hidden ? { start: value.start, end: Math.max(end, wholeEnd(text, value)), kind: kindOfName(cls) } : undefined;
 }
 
 const QUERY = /(?<=[?&#])([A-Za-z0-9_.-]{1,60})=([^&#\s"'`<>\\)\]]+)/dg;

@@ -1,6 +1,6 @@
 /** Secrets in sentences. */
 import { type Finder, matchAt, matches, type Name, type Scan, type Span } from "./redact-scan.ts";
-import { passphraseEnd, readValue, sentenceGoesOn, UNITS, type Value } from "./redact-values.ts";
+import { passphraseEnd, readValue, sentenceGoesOn, UNITS, type Value, wholeEnd } from "./redact-values.ts";
 import {
   isExpression,
   isLocation,
@@ -44,7 +44,7 @@ const DIRECTLY_BEFORE =
 
 function saidEnd(text: string, name: Name, value: Value, strict: boolean): number | undefined {
   const v = value.text;
-  const phraseEnd = name.lower.endsWith("phrase") ? passphraseEnd(text, value) : value.end;
+  const phraseEnd = !strict && name.lower.endsWith("phrase") ? passphraseEnd(text, value) : value.end;
   if (phraseEnd > value.end) return phraseEnd;
   if (isPlaceholder(v) || isExpression(v) || isLocation(v) || /^\d+-[a-z]+/i.test(v)) return undefined;
   if (/^\d+$/.test(v) && (v.length < 4 || UNITS.test(text.slice(value.end, value.end + 20)))) return undefined;
@@ -59,7 +59,8 @@ function valueAfter({ text }: Scan, name: Name, pattern: RegExp, strict: boolean
   const match = matchAt(pattern, text, name.end);
   const value = match === null ? undefined : readValue(text, match.index + match[0].length);
   const end = value === undefined ? undefined : saidEnd(text, name, value, strict);
-  return value === undefined || end === undefined ? undefined : { start: value.start, end, kind: "password" };
+  if (value === undefined || end === undefined) return undefined;
+  return { start: value.start, end: Math.max(end, wholeEnd(text, value)), kind: "password" };
 }
 
 function valueBefore({ text }: Scan, name: Name, accept: (value: string) => boolean): Span | undefined {
@@ -83,7 +84,9 @@ const isWifiKey = ({ lower }: Scan, { start, lower: word }: Name) =>
   /^(?:key|code|schlüssel|clave|clé)$/.test(word) && WIFI_BEFORE.test(lower.slice(Math.max(0, start - 9), start));
 
 const passwords: Finder = function* (scan): Generator<Span> {
+  let done = 0;
   for (const name of scan.names) {
+    if (name.start < done) continue;
     // `${PASSWORD:?must be set}`
     if (scan.text.charAt(name.start - 1) === "{") continue;
     const english = ENGLISH.test(name.lower);
@@ -95,7 +98,9 @@ const passwords: Finder = function* (scan): Generator<Span> {
       valueAfter(scan, name, english ? POINTED : LINKED, true) ??
       (bare ? valueAfter(scan, name, BARE, true) : undefined) ??
       valueBefore(scan, name, looksChosen);
-    if (span !== undefined) yield span;
+    if (span === undefined) continue;
+    yield span;
+    done = span.end;
   }
 };
 
@@ -174,7 +179,7 @@ const KEPT_KEY =
 const OPEN_KEY =
   /(?:public|pub|verify|verification|site|cache|checksum|primary|foreign|host|idempotency|sort|partition|object|publishable|measurement)[ _-]$/;
 /** "clave de cifrado", "clé API", "key passphrase": the words between the noun and its value. */
-const OF_WHAT = /(?:[ \t]+(?:de[ \t]+(?:cifrado|chiffrement|acceso)|d['’]acc[eè]s|api))?/iy;
+const OF_WHAT = /(?:[ \t]+(?:de[ \t]+(?:cifrado|chiffrement|acceso)|d['’]acc[eè]s|api|(?:in[ \t]+)?(?:hex|base64)))?/iy;
 
 const nearSecretWords: Finder = function* (scan): Generator<Span> {
   const { text, lower, names } = scan;

@@ -29,88 +29,104 @@ interface Cell {
   readonly text: string;
 }
 
+/** By hand: a pattern for the end of a text tries every run of blanks in it. */
+function withoutMarks(cell: string): string {
+  let from = 0;
+  let to = cell.length;
+  while (from < to && /[\s"'`*]/.test(cell.charAt(from))) from++;
+  while (to > from && /[\s"'`*]/.test(cell.charAt(to - 1))) to--;
+  return cell.slice(from, to);
+}
+
 function cellsOf(line: string, at: number, delimiter: string): Cell[] {
   let start = at;
   return line.split(delimiter).map((raw) => {
-    const inner = raw.replace(/^[\s"'`*]+|[\s"'`*]+$/g, "");
+    const inner = withoutMarks(raw);
     const from = start + raw.indexOf(inner);
     start += raw.length + delimiter.length;
     return { start: from, end: from + inner.length, text: inner };
   });
 }
 
-const lineStart = (text: string, at: number) => text.lastIndexOf("\n", at - 1) + 1;
 const lineEnd = (text: string, at: number) => {
   const end = text.indexOf("\n", at);
   return end < 0 ? text.length : end;
 };
 
-/** The rows under a heading, as long as they have its delimiter; rulers between them are passed over. */
-function* column({ text }: Scan, from: number, delimiter: string, index: number, cls: NameClass): Generator<Span> {
-  let at = from;
+interface Line {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  readonly delimiter: string | undefined;
+  readonly cells: readonly Cell[];
+}
+
+/** Code and prose have commas and semicolons too, but not only names between them. */
+const HEADINGS = /^[\p{L}\d "'`*.\t,;_-]{3,400}$/u;
+
+function lineAt(text: string, at: number): Line {
+  const start = text.lastIndexOf("\n", at - 1) + 1;
+  const end = lineEnd(text, at);
+  const whole = end - start > LONGEST_LINE ? "" : text.slice(start, end);
+  const tabular = whole.includes("|") || HEADINGS.test(whole);
+  const delimiter = tabular ? ["|", "\t", ";", ","].find((sign) => whole.includes(sign)) : undefined;
+  const cells = delimiter === undefined ? [] : cellsOf(whole, start, delimiter);
+  return { start, end, text: tabular ? whole : "", delimiter, cells };
+}
+
+/** The rows under a heading, as long as they have its delimiter; rulers between them are passed over. Returns where they end. */
+function* column(scan: Scan, { end, delimiter = "" }: Line, index: number, cls: NameClass): Generator<Span, number> {
+  const { text } = scan;
+  let at = end + 1;
   for (let row = 0; row < MOST_ROWS && at < text.length; row++) {
-    const end = lineEnd(text, at);
-    if (end - at > LONGEST_LINE) return;
-    const line = text.slice(at, end);
-    const ruler = /^[\s|+:=-]+$/.test(line);
-    if (!ruler) {
-      if (!line.includes(delimiter)) return;
+    const until = lineEnd(text, at);
+    const line = text.slice(at, until);
+    if (line.length > LONGEST_LINE) return at;
+    if (!/^[\s|+:=-]+$/.test(line)) {
+      if (!line.includes(delimiter)) return at;
       const cell = cellsOf(line, at, delimiter)[index];
       if (cell !== undefined && isCellSecret(cell.text, cls))
         yield { start: cell.start, end: cell.end, kind: kindOfName(cls) };
     }
-    at = end + 1;
+    at = until + 1;
   }
+  return at;
 }
 
 /** `USER   PASSWORD` over columns that are set with blanks: what begins where the heading begins. */
-function* aligned({ text }: Scan, from: number, offset: number, cls: NameClass): Generator<Span> {
-  let at = from;
+function* aligned({ text }: Scan, heading: Line, offset: number, cls: NameClass): Generator<Span, number> {
+  let at = heading.end + 1;
   for (let row = 0; row < MOST_ROWS && at < text.length; row++) {
     const end = lineEnd(text, at);
     const line = text.slice(at, Math.min(end, at + LONGEST_LINE));
     const value = /^\S+/.exec(line.slice(offset))?.[0] ?? "";
-    if (value === "" || !/^\s*$/.test(line.slice(Math.max(0, offset - 2), offset))) return;
+    if (value === "" || line.slice(Math.max(0, offset - 2), offset).trim() !== "") return at;
     if (isCellSecret(value, cls)) yield { start: at + offset, end: at + offset + value.length, kind: kindOfName(cls) };
     at = end + 1;
   }
+  return at;
 }
 
-const HEADINGS = /^[\p{L}\d "'`*.\t,;_-]{3,400}$/u;
+/** Headings are names, not values. */
+const areHeadings = (line: Line) => !/\d/.test(line.text);
 
-function* inTable(scan: Scan, name: Name): Generator<Span> {
-  const { text } = scan;
-  const start = lineStart(text, name.start);
-  const end = lineEnd(text, name.end);
-  if (end - start > LONGEST_LINE) return;
-  const line = text.slice(start, end);
-  // Code and prose have commas and semicolons too, but not only names between them.
-  if (!line.includes("|") && !HEADINGS.test(line)) return;
-  const delimiter = line.includes("|")
-    ? "|"
-    : line.includes("\t")
-      ? "\t"
-      : line.includes(";")
-        ? ";"
-        : line.includes(",")
-          ? ","
-          : undefined;
-  if (delimiter !== undefined) {
-    const cells = cellsOf(line, start, delimiter);
-    const index = cells.findIndex((cell) => cell.start <= name.start && name.end <= cell.end);
-    const cls = classOfLabel(cells[index]?.text ?? "");
-    if (cls === undefined) return;
-    const next = cells[index + 1];
-    if (delimiter === "|" && next !== undefined && isCellSecret(next.text, cls))
+/** Returns the end of the table when the name heads a column of one. */
+function* inTable(scan: Scan, name: Name, line: Line, mayHead: boolean): Generator<Span, number> {
+  if (line.delimiter !== undefined) {
+    const index = line.cells.findIndex((cell) => cell.start <= name.start && name.end <= cell.end);
+    const cls = classOfLabel(line.cells[index]?.text ?? "");
+    if (cls === undefined) return 0;
+    const next = line.cells[index + 1];
+    if (line.delimiter === "|" && next !== undefined && isCellSecret(next.text, cls)) {
       yield { start: next.start, end: next.end, kind: kindOfName(cls) };
-    // Headings are names, not values.
-    else if (cells.every((cell) => !/\d/.test(cell.text))) yield* column(scan, end + 1, delimiter, index, cls);
-    return;
+      return 0;
+    }
+    return mayHead && areHeadings(line) ? yield* column(scan, line, index, cls) : 0;
   }
-  if (!/\S[ ]{2,}\S/.test(line)) return;
-  const word = /^\S+/.exec(text.slice(name.start))?.[0] ?? "";
-  const cls = classOfLabel(word);
-  if (cls !== undefined && !/\d/.test(line)) yield* aligned(scan, end + 1, name.start - start, cls);
+  if (!mayHead || !/\S {2,}\S/.test(line.text)) return 0;
+  const offset = name.start - line.start;
+  const cls = classOfLabel(/^\S+/.exec(line.text.slice(offset))?.[0] ?? "");
+  return cls !== undefined && areHeadings(line) ? yield* aligned(scan, line, offset, cls) : 0;
 }
 
 /** After the label, perhaps a colon and the end of a fence or a quote, and then a line of its own. */
@@ -136,13 +152,34 @@ function onNextLine({ text, lower }: Scan, name: Name): Span | undefined {
 const LABEL =
   /(?:pass|pw|psk|pin|otp|pat|auth|passe|clave|mdp|secret|token|key|credentials?|senha|password|passwor[dt]|passwd|pwd|passphrase|passcode|kennwort|contrase[ñn]a|wachtwoord|hasło|пароль)$/;
 
+const MOST_COLUMNS = 8;
+
 const apartFromName: Finder = function* (scan): Generator<Span> {
-  if (!scan.text.includes("\n") && !scan.text.includes("|")) return;
-  for (const name of scan.names) {
+  const { text, names } = scan;
+  if (!text.includes("\n") && !text.includes("|")) return;
+  let line: Line | undefined;
+  let columns = 0;
+  // A row of a table heads no other: else every line would read all lines after it.
+  let tableEnd = 0;
+  for (const name of names) {
     if (!LABEL.test(name.lower)) continue;
-    const cells = [...inTable(scan, name)];
-    yield* cells;
-    const span = cells.length > 0 ? undefined : onNextLine(scan, name);
+    if (line === undefined || name.start > line.end) {
+      line = lineAt(text, name.start);
+      columns = 0;
+    }
+    const mayHead = columns > 0 ? columns < MOST_COLUMNS : line.start >= tableEnd;
+    let found = false;
+    const cells = inTable(scan, name, line, mayHead);
+    for (let cell = cells.next(); ; cell = cells.next()) {
+      if (cell.done) {
+        if (cell.value > 0) columns++;
+        tableEnd = Math.max(tableEnd, cell.value);
+        break;
+      }
+      found = true;
+      yield cell.value;
+    }
+    const span = found ? undefined : onNextLine(scan, name);
     if (span !== undefined) yield span;
   }
 };

@@ -48,12 +48,14 @@ export function readValue(text: string, from: number): Value | undefined {
   const bare = BARE.exec(text)?.[0];
   if (bare === undefined) return undefined;
   const value = trimBare(bare);
-  let end = start + value.length;
-  if (value.length === JUDGED) {
-    BARE_REST.lastIndex = end;
-    end += BARE_REST.exec(text)?.[0].length ?? 0;
-  }
-  return value === "" ? undefined : { start, end, text: value, quoted: false };
+  return value === "" ? undefined : { start, end: start + value.length, text: value, quoted: false };
+}
+
+/** The end of a value that was accepted. Read only then: reading on from each name of a long run would be quadratic. */
+export function wholeEnd(text: string, { start, end, quoted }: Value): number {
+  if (quoted || end - start < JUDGED) return end;
+  BARE_REST.lastIndex = end;
+  return end + (BARE_REST.exec(text)?.[0].length ?? 0);
 }
 
 /** Two more plain words on the line: a sentence goes on, so the word before them was no value. */
