@@ -8,8 +8,8 @@ const ROLES: ReadonlySet<string> = new Set(
   "user assistant system tool human ai agent bot butler model developer function me".split(" "),
 );
 
-/** Two letters at least: initials and pronouns would take too much away. */
-const NAME = /^\p{L}[\p{L}\p{M}.\u2019'-]+$/u;
+/** Two letters at least: initials and pronouns would take too much away. A pattern of thousands of letters would not even compile. */
+const NAME = /^\p{L}[\p{L}\p{M}.\u2019'-]{1,63}$/u;
 
 /** "Ada Lovelace" → ada. The index on speakers is over the same expression: the first word, in lower case. */
 export function firstName(speaker: string | null | undefined): string | undefined {

@@ -59,6 +59,8 @@ export const FRAME = {
 /** An arm brings this many of each type; what ranks below has no place in a block of a few thousand tokens. */
 const PER_TYPE = 20;
 const PROFILE_LIMIT = 40;
+/** Of a longer prompt its beginning is looked for: what was pasted into it has thousands of words, and reading them holds up others. */
+const PROMPT_CHARS = 20_000;
 
 export async function context(call: Call, input: ContextInput): Promise<ContextAnswer> {
   const { memory } = call;
@@ -70,7 +72,7 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
     ? contextNow(call, query, input.lasting !== false)
     : contextThen(asked, query, PROFILE_LIMIT));
   const said = await alreadyKnown(call, input, [...lasting, ...retrieval.results.map(({ candidate }) => candidate)]);
-  const { intent } = intentOf(call, input.trigger_prompt);
+  const { intent } = intentOf(call, query.text);
   const ranked = rankForContext(asked, wanted(retrieval.results, said, input), intent);
   const profile = input.lasting === false ? [] : profileLines(asked, lasting);
   const sections = arrange(asked, unsaid(profile, said), ranked, intent);
@@ -129,7 +131,7 @@ function prefixOf({ text, sections: [profile] }: Block<ContextItem>) {
 
 export function contextQuery({ memory: { settings }, caller }: Call, prompt: string): RetrieveQuery {
   return {
-    text: prompt,
+    text: clip(prompt, PROMPT_CHARS),
     mode: "hybrid",
     types: MEMORY_TYPES,
     scopes: readableScopes(caller, undefined),

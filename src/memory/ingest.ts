@@ -1,4 +1,5 @@
 /** Many episodes in one transaction; a row with a used key hears its first answer, a row that cannot be kept says why. */
+import { mapInTurns } from "../adapters/turns.ts";
 import { conflict, MemoryError } from "../domain/errors.ts";
 import { findAnswers, keepAnswers } from "../store/idempotency.ts";
 import { foldSoon, shelfOf } from "./filing.ts";
@@ -25,7 +26,7 @@ export async function ingest(call: Call, asked: unknown, inputs: readonly KeyedE
   const { memory, caller, now } = call;
   const sk = await shelfOf(call, caller.butler, "episode");
   const owner = { tenant: caller.tenant, butler: caller.butler, tool: KEYED_TOOL };
-  const hashes = inputs.map(inputHash);
+  const hashes = await mapInTurns(inputs, ({ content }) => content.length, inputHash);
   const keys = [...new Set(inputs.flatMap((input) => input.idempotency_key ?? []))];
   // A transcript that is read again has mostly rows that are known: those need no vector.
   const answered = await findAnswers(memory.db, owner, keys);

@@ -1,11 +1,14 @@
 /** Secrets are taken out before anything is stored, embedded or written to the audit stream. */
 import { createHash } from "node:crypto";
-import { type Found, redact, redactDeep } from "../domain/redact.ts";
+import { inTurns } from "../adapters/turns.ts";
+import { type Found, type Redacted, redact, redactDeep, redactSteps } from "../domain/redact.ts";
 import type { JsonValue } from "../domain/text.ts";
 import type { Memory } from "./memory.ts";
 
 export interface Redactor {
   text(text: string): string;
+  /** The same for what may be long: in slices, between which others are answered. */
+  longText(text: string): Promise<string>;
   json<T>(value: T): T;
   /** What was taken out so far, by kind. */
   readonly redactions: readonly Found[];
@@ -17,13 +20,13 @@ export function openRedactor(memory: Memory): Redactor {
     for (const { kind, count } of found) counts.set(kind, (counts.get(kind) ?? 0) + count);
   };
   const on = memory.settings.privacy.redact;
+  const noted = ({ text, found }: Redacted) => {
+    note(found);
+    return text;
+  };
   return {
-    text(text) {
-      if (!on) return text;
-      const result = redact(text);
-      note(result.found);
-      return result.text;
-    },
+    text: (text) => (on ? noted(redact(text)) : text),
+    longText: async (text) => (on ? noted(await inTurns(redactSteps(text))) : text),
     json<T>(value: T): T {
       if (!on) return value;
       const result = redactDeep(value as JsonValue);

@@ -1,6 +1,7 @@
 /** Stores what happened: one episode or many, each once. */
 import { createHash } from "node:crypto";
 import type { Sql } from "../adapters/db/port.ts";
+import { mapInTurns } from "../adapters/turns.ts";
 import { firstName } from "../domain/names.ts";
 import type { Found } from "../domain/redact.ts";
 import { contentKey } from "../domain/text.ts";
@@ -69,7 +70,7 @@ export async function rememberEpisode(
 }
 
 export async function prepareEpisodes(call: Call, inputs: readonly EpisodeInput[]): Promise<PreparedEpisode[]> {
-  const drafts = inputs.map((input) => draft(call, input));
+  const drafts = await mapInTurns(inputs, contentChars, (input) => draft(call, input));
   const texts = await spokenTexts(
     call,
     drafts.map(({ row }) => row),
@@ -82,6 +83,8 @@ export async function prepareEpisodes(call: Call, inputs: readonly EpisodeInput[
   );
 }
 
+const contentChars = ({ content }: { readonly content: string }): number => content.length;
+
 /** What of each row is embedded: without the names of those who speak in its session, in this call or before it. */
 async function spokenTexts({ memory, caller }: Call, rows: readonly NewEpisode[]): Promise<string[]> {
   if (memory.versions.written.length === 0) return rows.map(({ content }) => content);
@@ -93,15 +96,15 @@ async function spokenTexts({ memory, caller }: Call, rows: readonly NewEpisode[]
   }
   for (const [session, stored] of await sessionNames(memory.db, caller.tenant, [...names.keys()]))
     for (const name of stored) names.get(session)?.add(name);
-  return rows.map(({ content, session_id, speaker }) =>
+  return mapInTurns(rows, contentChars, ({ content, session_id, speaker }) =>
     spokenText(content, speaker, session_id === null ? [] : [...(names.get(session_id) ?? [])]),
   );
 }
 
-function draft(call: Call, input: EpisodeInput): Omit<PreparedEpisode, "vector"> {
+async function draft(call: Call, input: EpisodeInput): Promise<Omit<PreparedEpisode, "vector">> {
   const { memory, caller, now } = call;
   const redactor = openRedactor(memory);
-  const content = redactor.text(input.content);
+  const content = await redactor.longText(input.content);
   const session = input.session_id ?? caller.session ?? null;
   const tier = input.tier ?? "eden";
   const speaker = input.speaker === undefined ? null : redactor.text(input.speaker);

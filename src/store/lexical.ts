@@ -1,4 +1,5 @@
 import type { Sql } from "../adapters/db/port.ts";
+import { mapInTurns } from "../adapters/turns.ts";
 import type { Hit, Postings } from "../domain/bm25.ts";
 import { lexemes } from "../domain/lexemes.ts";
 import { blockKey, concat, countHashes, encodeForward } from "../domain/postings.ts";
@@ -17,7 +18,11 @@ export interface LexicalRow {
 /** Bytes travel as one value with offsets: arrays of bytea are written differently by each driver. */
 export async function putLexical(sql: Sql, rows: readonly LexicalRow[]): Promise<void> {
   if (rows.length === 0) return;
-  const forwards = rows.map((row) => encodeForward(lexemes(row.text)));
+  const forwards = await mapInTurns(
+    rows,
+    ({ text }) => text.length,
+    ({ text }) => encodeForward(lexemes(text)),
+  );
   await sql.query(
     `insert into lex_doc (memory_id, sk, len, x)
      select u.memory_id, u.sk, u.len, substring($6::bytea from u.at for u.size)

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { mapInTurns } from "../adapters/turns.ts";
 import { forbidden, MemoryError } from "../domain/errors.ts";
 import { butlerOf } from "../domain/scope.ts";
 import { type Ingested, ingest, type KeyedEpisode } from "../memory/ingest.ts";
@@ -21,7 +22,7 @@ export const memoryIngestBatch = defineTool({
   effect: "write",
   core: false,
   async run(call, input) {
-    const checked = input.episodes.map((row, index) => check(call, row, index));
+    const checked = await mapInTurns(input.episodes, ROW_CHARS, (row, index) => check(call, row, index));
     const good = checked.filter((row): row is KeyedEpisode => !(row instanceof MemoryError));
     const ingested = good.length === 0 ? [] : await ingest(call, input, good);
     let at = 0;
@@ -32,6 +33,9 @@ export const memoryIngestBatch = defineTool({
     return `Stored ${a.results.length - bad} of ${a.results.length} episodes${bad === 0 ? "" : `; ${bad} refused`}.`;
   },
 });
+
+/** What a row holds is not known before it is checked; checking is quick, so that a long one does not matter. */
+const ROW_CHARS = () => 1_000;
 
 function check(call: Call, row: unknown, index: number): KeyedEpisode | MemoryError {
   const checked = checkInput(Episode, row, `episodes.${index}`);

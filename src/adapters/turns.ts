@@ -1,0 +1,33 @@
+/** Long work in slices. Between them the event loop answers whoever else is waiting: a health check, a search, another agent. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+/** Characters of text that are worked on in one go: the slowest work on so many takes some ten milliseconds. */
+export const TURN_CHARS = 16_384;
+
+/** Runs a generator that stops between its steps, one step a turn. */
+export async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await nextTurn();
+  }
+}
+
+/** `items.map(work)` with a turn of the event loop wherever the work since the last one has grown to a slice. */
+export async function mapInTurns<T, R>(
+  items: readonly T[],
+  charsOf: (item: T) => number,
+  work: (item: T, index: number) => R | Promise<R>,
+): Promise<R[]> {
+  const done: R[] = [];
+  let chars = 0;
+  for (const [index, item] of items.entries()) {
+    if (chars >= TURN_CHARS) {
+      chars = 0;
+      await nextTurn();
+    }
+    chars += charsOf(item);
+    done.push(await work(item, index));
+  }
+  return done;
+}
