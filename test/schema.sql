@@ -154,6 +154,7 @@ create table facts (
   tags text[] not null default '{}'::text[],
   metadata jsonb not null default '{}'::jsonb,
   trust text not null default 'agent'::text,
+  waits_until timestamp with time zone,
   constraint facts_check CHECK (((validity = 'retracted'::text) = (forgotten_at IS NOT NULL))),
   constraint facts_check1 CHECK (((valid_to IS NULL) OR (valid_from IS NULL) OR (valid_to >= valid_from))),
   constraint facts_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision))),
@@ -172,7 +173,8 @@ create table facts (
   constraint facts_supersedes_id_fkey FOREIGN KEY (supersedes_id) REFERENCES facts(id),
   constraint facts_tenant_id_check CHECK ((tenant_id <> ''::text)),
   constraint facts_trust_check CHECK ((trust = ANY (ARRAY['tool'::text, 'imported'::text, 'agent'::text, 'user'::text]))),
-  constraint facts_validity_check CHECK ((validity = ANY (ARRAY['active'::text, 'fading'::text, 'superseded'::text, 'expired'::text, 'retracted'::text])))
+  constraint facts_validity_check CHECK ((validity = ANY (ARRAY['active'::text, 'fading'::text, 'superseded'::text, 'expired'::text, 'retracted'::text]))),
+  constraint facts_waits_check CHECK (((waits_until IS NULL) OR (waits_until = valid_from)))
 ) with (fillfactor=85);
 
 create table idempotency_keys (
@@ -374,11 +376,12 @@ CREATE INDEX episodes_session ON public.episodes USING btree (tenant_id, session
 CREATE INDEX episodes_speaker ON public.episodes USING btree (tenant_id, lower(split_part(speaker, ' '::text, 1)), session_id) WHERE (speaker IS NOT NULL);
 CREATE INDEX episodes_tags ON public.episodes USING gin (tags);
 CREATE INDEX facts_key ON public.facts USING btree (tenant_id, scope, subject, predicate, created_at);
-CREATE UNIQUE INDEX facts_one_live ON public.facts USING btree (tenant_id, scope, subject, predicate) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
+CREATE UNIQUE INDEX facts_one_live ON public.facts USING btree (tenant_id, scope, subject, predicate, waits_until) NULLS NOT DISTINCT WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
 CREATE INDEX facts_profile ON public.facts USING btree (tenant_id, scope, importance DESC) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
 CREATE INDEX facts_supersedes ON public.facts USING btree (supersedes_id);
 CREATE INDEX facts_sweep ON public.facts USING btree (id) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
 CREATE INDEX facts_tags ON public.facts USING gin (tags);
+CREATE INDEX facts_waiting ON public.facts USING btree (waits_until, id) WHERE ((waits_until IS NOT NULL) AND (validity = ANY (ARRAY['active'::text, 'fading'::text])));
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
 CREATE INDEX job_runs_latest ON public.job_runs USING btree (job, started_at DESC);
 CREATE UNIQUE INDEX job_runs_once ON public.job_runs USING btree (job, slot, attempt) WHERE (slot IS NOT NULL);

@@ -1,6 +1,6 @@
 /** Calls and the vector arm's recall on a store that `fillScale` made. */
 import type { Call, Memory } from "../memory/memory.ts";
-import { retrieveTraced } from "../memory/retrieve.ts";
+import { lookOf, retrieveTraced } from "../memory/retrieve.ts";
 import { searchQuery } from "../memory/search.ts";
 import { gatherCandidates, type VectorArm } from "../store/search.ts";
 import { indexState } from "../store/vector-index.ts";
@@ -61,7 +61,7 @@ async function armRecall(memory: Memory, queries: number, seed: number): Promise
 async function nearest(call: Call, arm: VectorArm, times: number[]): Promise<string[]> {
   const started = performance.now();
   const { candidates } = await gatherCandidates(call.memory.db, [], arm, {
-    now: call.now,
+    ...lookOf(call, undefined),
     tags: undefined,
     tier: undefined,
   });

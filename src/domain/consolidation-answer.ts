@@ -20,7 +20,7 @@ const words = (chars: number) =>
     });
 const label = (letters: string) => z.string().regex(new RegExp(`^[${letters}][1-9]\\d{0,3}$`));
 const episodes = z.array(label("e")).min(1).max(100).describe("labels of the episodes that say so");
-const scope = z.enum(["global", "own"]).describe("global: true for everybody; own: for this butler alone");
+const scope = z.enum(["global", "own"]).describe("own, unless it was said that every butler is to know it");
 const day = z
   .string()
   .regex(/^(?!0000)\d{4}-\d{2}-\d{2}$/)
@@ -35,7 +35,7 @@ export const LearnedFact = z.strictObject({
   permanence: z.enum(PERMANENCE),
   importance: z.number().min(0).max(10).default(5),
   confidence: z.number().min(0).max(1).default(0.8),
-  scope: scope.default("global"),
+  scope: scope.default("own"),
   tags: z.array(words(60)).max(10).default([]),
   valid_from: day.nullable().default(null),
   valid_to: day.nullable().default(null),
@@ -47,7 +47,7 @@ export type LearnedFact = z.infer<typeof LearnedFact>;
 
 export const LearnedRule = z.strictObject({
   content: words(2000).describe("how to behave, as an instruction"),
-  scope: scope.default("global"),
+  scope: scope.default("own"),
   tags: z.array(words(60)).max(10).default([]),
   episodes,
 });

@@ -2,6 +2,7 @@
 import type { Permanence } from "./decay.ts";
 import { doubted } from "./doubt.ts";
 import { lexemes } from "./lexemes.ts";
+import { GLOBAL_SCOPE, isForEveryButler, learnedScope } from "./scope.ts";
 import { bestTrust, isWeaker, leastTrust, type Trust } from "./trust.ts";
 
 /** An episode of the batch, or one turn of it. */
@@ -27,6 +28,8 @@ export interface KnownFact {
   /** When the latest of its witnesses spoke. */
   readonly observed_at: Date;
   readonly valid_to: Date | null;
+  /** The moment it waits for. */
+  readonly waits_until: Date | null;
   /** Episodes that say so, and episodes that have been found to say otherwise. */
   readonly witnesses: ReadonlySet<string>;
   readonly disputers: ReadonlySet<string>;
@@ -50,6 +53,7 @@ export interface Known {
 }
 
 export interface Batch {
+  /** The scope of its episodes. */
   readonly butler: string;
   readonly witnesses: readonly Witness[];
   readonly now: Date;
@@ -67,6 +71,7 @@ export interface FactDraft {
   readonly trust: Trust;
   readonly valid_from: Date | null;
   readonly valid_to: Date | null;
+  readonly waits_until: Date | null;
 }
 
 export interface RuleDraft {
@@ -117,7 +122,6 @@ export const DROPPED = [
   "nameless",
   "unknown_episode",
   "unknown_memory",
-  "foreign_scope",
   "tool_rule",
 ] as const;
 export type DropReason = (typeof DROPPED)[number];
@@ -140,6 +144,20 @@ export const lower = (known: KnownFact | KnownRule, by: Trust): Lowered => ({
   id: known.id,
   confidence: doubted(known.confidence, isWeaker(by, known.trust)),
 });
+/**
+ * Where something that was learned belongs. An extractor may think that everybody should know it; it becomes global when those
+ * who are cited have said so.
+ */
+export function scopeOf(
+  learned: "global" | "own",
+  aboutPerson: boolean,
+  batch: Batch,
+  witnesses: readonly Witness[],
+): string {
+  const saidSo = witnesses.some(({ trust, text }) => !isWeaker(trust, "agent") && isForEveryButler(text));
+  return learned === "global" && saidSo ? GLOBAL_SCOPE : learnedScope(batch.butler, aboutPerson);
+}
+
 /** Of one moment, the one that was stored last: the ids of episodes are in that order. */
 export const inOrder = (a: Witness, b: Witness): number =>
   a.occurred_at.getTime() - b.occurred_at.getTime() || (a.id < b.id ? -1 : Number(a.id > b.id));

@@ -12,6 +12,7 @@ import {
   type KnownFact,
   lastOf,
   lower,
+  scopeOf,
   trustOf,
   type Witness,
 } from "./consolidation-change.ts";
@@ -19,7 +20,8 @@ import { confirmations } from "./consolidation-confirm.ts";
 import { DAY_MS } from "./decay.ts";
 import { doubted } from "./doubt.ts";
 import { subjectOf } from "./person.ts";
-import { GLOBAL_SCOPE } from "./scope.ts";
+import { waitsFor } from "./present.ts";
+import { ladderOf } from "./scope.ts";
 import { normaliseKey, sameMeaning } from "./text.ts";
 import { isWeaker, MOST_CONFIDENT, trustRank } from "./trust.ts";
 
@@ -28,8 +30,26 @@ const keyed = <F extends { readonly subject: string; readonly predicate: string 
   subject: subjectOf(fact.subject),
   predicate: normaliseKey(fact.predicate),
 });
-const keyOf = (fact: { scope: string; subject: string; predicate: string }): string =>
-  JSON.stringify([fact.scope, fact.subject, fact.predicate]);
+/** One is true now, and one may wait for each moment ahead. */
+const keyOf = (fact: Keyed): string => JSON.stringify([fact.scope, fact.subject, fact.predicate, fact.waits_until]);
+
+interface Keyed {
+  readonly scope: string;
+  readonly subject: string;
+  readonly predicate: string;
+  readonly waits_until: Date | null;
+}
+
+const isUnder = (fact: Keyed, key: Omit<Keyed, "waits_until">): boolean =>
+  fact.scope === key.scope && fact.subject === key.subject && fact.predicate === key.predicate;
+const isSameMoment = (a: Pick<Keyed, "waits_until">, b: Pick<Keyed, "waits_until">): boolean =>
+  a.waits_until?.getTime() === b.waits_until?.getTime();
+/** Only on its own step, and what is true now stays until the new one's day. */
+const mayReplace = (old: Keyed, by: Keyed): boolean =>
+  old.scope === by.scope && (by.waits_until === null || old.waits_until !== null);
+/** The same plan for another day: the last word about it holds. */
+const isPostponed = (old: KnownFact, by: FactDraft): boolean =>
+  old.waits_until !== null && by.waits_until !== null && isUnder(old, keyed(by)) && saysSame(by.content, old.content);
 
 /** A fact of this batch, as far as it has been told. */
 interface Fresh {
@@ -54,29 +74,47 @@ export function factBook(known: Known, batch: Batch) {
 
   function draftOf(learned: LearnedFact, witnesses: readonly Witness[]): FactDraft {
     const trust = trustOf(learned.content, witnesses);
+    const isUser = subjectOf(learned.subject) === "user";
+    const valid_from = learned.valid_from === null ? null : new Date(learned.valid_from);
     return {
-      subject: subjectOf(learned.subject) === "user" ? "user" : learned.subject,
+      subject: isUser ? "user" : learned.subject,
       predicate: learned.predicate,
       content: learned.content,
-      scope: learned.scope === "own" ? batch.butler : GLOBAL_SCOPE,
+      scope: scopeOf(learned.scope, isUser, batch, witnesses),
       permanence: learned.permanence,
       importance: learned.importance,
       confidence: Math.min(learned.confidence, MOST_CONFIDENT[trust]),
       tags: learned.tags,
       trust,
-      valid_from: learned.valid_from === null ? null : new Date(learned.valid_from),
+      valid_from,
       valid_to: learned.valid_to === null ? null : endOf(learned.valid_to),
+      waits_until: waitsFor(valid_from, batch.now),
     };
+  }
+
+  /**
+   * Where readers find it: under the key and on the step of what it takes the place of. A fact of a wider step, and one that is
+   * true until the new one's day, is not touched: it is passed over by whoever reads both.
+   */
+  function placed(draft: FactDraft, old: KnownFact | undefined): FactDraft {
+    const { subject, predicate } = old !== undefined && !mayReplace(old, draft) ? old : draft;
+    const under = keyed({ ...draft, subject, predicate });
+    const steps = ladderOf(batch.butler);
+    const narrower = steps.slice(steps.indexOf(draft.scope) + 1).toReversed();
+    const learned = [...fresh.values()].map((item) => keyed(item.draft));
+    const held = (scope: string) =>
+      [...alive(), ...learned].some((fact) => !isOver(fact) && isUnder(fact, { ...under, scope }));
+    return { ...draft, subject, predicate, scope: narrower.find(held) ?? draft.scope };
   }
 
   function learn(learned: LearnedFact, nth: number, witnesses: readonly Witness[]): DropReason | undefined {
     if (learned.permanence === "ephemeral") return "ephemeral";
-    const draft = draftOf(learned, witnesses);
-    if (isOver(draft) || endsBeforeItBegins(draft)) return "over";
-    if (keyed(draft).subject === "" || keyed(draft).predicate === "") return "nameless";
+    const drawn = draftOf(learned, witnesses);
+    if (isOver(drawn) || endsBeforeItBegins(drawn)) return "over";
+    if (keyed(drawn).subject === "" || keyed(drawn).predicate === "") return "nameless";
     const told = { supersedes: pointedAt(learned.supersedes), contradicts: pointedAt(learned.contradicts) };
     if (told.supersedes === null || told.contradicts === null) return "unknown_memory";
-    if (told.supersedes !== undefined && told.supersedes.scope !== draft.scope) return "foreign_scope";
+    const draft = placed(drawn, told.supersedes);
     const mine = keyOf(keyed(draft));
     const holder = alive().find((fact) => keyOf(fact) === mine);
     const agreed = holder !== undefined && !isOver(holder) && agreement(draft.content, holder.content) === "same";
@@ -90,9 +128,11 @@ export function factBook(known: Known, batch: Batch) {
       if (!saysSame(draft.content, before.draft.content)) fresh.set(mine, { ...before, disputers });
       return "echo";
     }
-    const old = alive().filter((fact) => fact === holder || fact === told.supersedes);
+    const pointed = told.supersedes !== undefined && mayReplace(told.supersedes, draft) ? told.supersedes : undefined;
+    const old = alive().filter((fact) => fact === holder || fact === pointed || isPostponed(fact, draft));
     if (old.some((fact) => !isOver(fact) && isOlder(witnesses, fact))) return "outdated";
-    const stronger = old.find((fact) => isWeaker(draft.trust, confirmed.trustOf(fact)) && !isOver(fact));
+    const until = alive().filter((fact) => fact.waits_until === null && isUnder(fact, keyed(draft)));
+    const stronger = [...old, ...until].find((fact) => isWeaker(draft.trust, confirmed.trustOf(fact)) && !isOver(fact));
     if (stronger !== undefined) return dispute(stronger, draft, nth, witnesses);
     for (const { id } of old) replace(id);
     const rival = told.contradicts;
@@ -118,10 +158,11 @@ export function factBook(known: Known, batch: Batch) {
     };
   }
 
-  /** The same of the same subject under another name. A global truth holds for every butler. */
-  function isTwin(draft: FactDraft, other: { scope: string; subject: string; predicate: string; content: string }) {
+  /** The same of the same subject under another name. What is true on a wider step is true here; what waits is not true yet. */
+  function isTwin(draft: FactDraft, other: Keyed & { readonly content: string }) {
     const [mine, theirs] = [keyed(draft), keyed(other)];
-    if (theirs.subject !== mine.subject || (other.scope !== draft.scope && other.scope !== GLOBAL_SCOPE)) return false;
+    if (theirs.subject !== mine.subject || !ladderOf(draft.scope).includes(other.scope)) return false;
+    if (other.waits_until !== null && !isSameMoment(other, draft)) return false;
     if (theirs.predicate === mine.predicate) return agreement(draft.content, other.content) === "same";
     return isTelling(draft.content) && saysSame(draft.content, other.content);
   }
@@ -147,7 +188,7 @@ export function factBook(known: Known, batch: Batch) {
       const twin = knownTwin(item);
       const stays =
         twin === undefined || isWeaker(item.draft.trust, confirmed.trustOf(twin)) || isOlder(cited(item), twin);
-      const gone = stays || twin.scope !== item.draft.scope ? [] : [twin.id];
+      const gone = stays || !mayReplace(twin, item.draft) ? [] : [twin.id];
       for (const id of gone) replace(id);
       settled.set(key, { ...item, replaced: [...item.replaced, ...gone] });
     }

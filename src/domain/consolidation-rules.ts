@@ -10,11 +10,13 @@ import {
   type Known,
   type KnownRule,
   lower,
+  scopeOf,
   trustOf,
   type Witness,
 } from "./consolidation-change.ts";
 import { confirmations } from "./consolidation-confirm.ts";
-import { GLOBAL_SCOPE } from "./scope.ts";
+import { isAboutPerson } from "./person.ts";
+import { ladderOf } from "./scope.ts";
 import { contentKey } from "./text.ts";
 import { isWeaker } from "./trust.ts";
 
@@ -26,19 +28,17 @@ export function ruleBook(known: Known, batch: Batch) {
   function learn(learned: LearnedRule, nth: number, witnesses: readonly Witness[]): DropReason | undefined {
     const trust = trustOf(learned.content, witnesses);
     if (trust === "tool") return "tool_rule";
-    const scope = learned.scope === "own" ? batch.butler : GLOBAL_SCOPE;
-    const seen = [scope, ...(scope === GLOBAL_SCOPE ? [] : [GLOBAL_SCOPE])].flatMap((of) =>
-      known.rules.filter((rule) => rule.scope === of),
-    );
+    const scope = scopeOf(learned.scope, isAboutPerson(learned.content), batch, witnesses);
+    // What holds on a wider step holds here; what is said here changes nothing there.
+    const steps = ladderOf(scope).toReversed();
+    const seen = steps.flatMap((of) => known.rules.filter((rule) => rule.scope === of));
     const opposed = seen.filter((rule) => agreement(learned.content, rule.content) === "opposite");
     if (opposed.some((rule) => isWeaker(trust, confirmed.trustOf(rule)))) return "echo";
     const alike = (rule: KnownRule) =>
       contentKey(rule.content) === contentKey(learned.content) || known.likeness("rule", nth, rule.id) >= ALIKE;
     const twin = seen.find((rule) => alike(rule) && saysSame(learned.content, rule.content));
     if (twin !== undefined) return confirmed.add(twin, nth, witnesses);
-    const told = fresh.findIndex(
-      ({ rule }) => [scope, GLOBAL_SCOPE].includes(rule.scope) && saysSame(learned.content, rule.content),
-    );
+    const told = fresh.findIndex(({ rule }) => steps.includes(rule.scope) && saysSame(learned.content, rule.content));
     const before = fresh[told];
     if (before !== undefined) {
       fresh[told] = { ...before, episodes: [...new Set([...before.episodes, ...idsOf(witnesses)])] };
@@ -50,7 +50,7 @@ export function ruleBook(known: Known, batch: Batch) {
       rule,
       nth,
       episodes: idsOf(witnesses),
-      contradicts: opposed.map((rule) => lower(rule, trust)),
+      contradicts: opposed.filter((rule) => rule.scope === scope).map((rule) => lower(rule, trust)),
     });
     return undefined;
   }

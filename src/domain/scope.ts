@@ -54,6 +54,12 @@ export function writableScope(viewer: Viewer, asked: string | undefined, aboutPe
 export const learnedScope = (episodes: string, aboutPerson: boolean): string =>
   aboutPerson ? butlerOf(episodes) : episodes;
 
+const EVERY_BUTLER =
+  /(?<![\p{L}\p{N}])(?:all|every|each) (?:of )?(?:(?:my|your|the|our) )?(?:other )?(?:butler|agent|assistant)s?(?![\p{L}\p{N}])|(?<![\p{L}\p{N}])(?:alle|allen|jeder|jedem) (?:meine|meinen )?(?:butler|agent|assistent)(?:en|n)?(?![\p{L}\p{N}])/iu;
+
+/** Whether somebody says that what they tell is for every butler: "tell all my butlers", "every assistant should know". */
+export const isForEveryButler = (text: string): boolean => EVERY_BUTLER.test(text);
+
 export function canSee(viewer: Viewer, scope: string): boolean {
   return viewer.admin || ladderOf(viewer.butler).includes(scope);
 }

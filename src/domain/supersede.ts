@@ -29,3 +29,41 @@ export function judgeFact(told: ToldFact, live: HeldFact | undefined, now: Date)
   if (isWeaker(told.trust, live.trust)) return same ? "echo" : "contradict";
   return same ? "confirm" : "supersede";
 }
+
+export interface Judgement<H> {
+  readonly verdict: Verdict;
+  /** The fact that the verdict is about. */
+  readonly holder: H | undefined;
+  /** Those that give way. */
+  readonly replaced: readonly H[];
+}
+
+/**
+ * The same among all that holds a key: one fact that is true now, and those that wait for their day. What begins ahead leaves the
+ * present one as it is. It has to do with what waits for the same day, or says the same of another one: the last word about a
+ * plan is the plan.
+ */
+export function judgeTold<H extends HeldFact & { readonly waits_until: Date | null }>(
+  told: ToldFact & { readonly waitsUntil: Date | null },
+  { live, waiting }: { readonly live: H | undefined; readonly waiting: readonly H[] },
+  now: Date,
+): Judgement<H> {
+  const present = judgeFact(told, live, now);
+  const day = told.waitsUntil?.getTime();
+  if (day === undefined || present === "history")
+    return { verdict: present, holder: live, replaced: present === "supersede" && live ? [live] : [] };
+  const saysSame = (held: H) => sameMeaning(told.content, held.content);
+  const isThen = (held: H) => held.waits_until?.getTime() === day;
+  const rivals = waiting.filter((held) => isThen(held) || saysSame(held));
+  const better = rivals.find((held) => isWeaker(told.trust, held.trust));
+  if (better) return { verdict: saysSame(better) ? "echo" : "contradict", holder: better, replaced: [] };
+  const twin = rivals.find((held) => isThen(held) && saysSame(held));
+  if (twin) return { verdict: "confirm", holder: twin, replaced: [] };
+  if (rivals.length > 0) return { verdict: "supersede", holder: rivals[0], replaced: rivals };
+  // "Berlin again from December" is news when Porto comes in June, though Berlin is true now.
+  const between = waiting.some(({ waits_until }) => waits_until !== null && waits_until.getTime() < day);
+  const isNews = present === "supersede" || (present === "confirm" && between);
+  return isNews
+    ? { verdict: "create", holder: undefined, replaced: [] }
+    : { verdict: present, holder: live, replaced: [] };
+}

@@ -37,6 +37,7 @@ export async function contextThen(call: Call, query: RetrieveQuery, limit: numbe
 }
 
 const isLasting = (m: PastMemory, now: Date): boolean =>
+  !m.hidden &&
   (m.permanence === "permanent" || m.permanence === "stable") &&
   m.importance >= 7 &&
   (m.valid_to === null || m.valid_to > now);

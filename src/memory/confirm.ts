@@ -29,9 +29,11 @@ export async function confirm(call: Call, input: ConfirmInput): Promise<ConfirmA
     const found = await findMemory(call, sql, input.id, input.type, true);
     if (found.type === "episode")
       throw invalid("id", "episodes are not confirmed, they are referenced; confirm a fact or a rule.");
+    const begins = found.type === "fact" ? found.row.waits_until : null;
     const set = {
       validity: next(found.row.validity, "confirm"),
-      last_confirmed_at: call.now,
+      // Nothing fades before it begins.
+      last_confirmed_at: begins !== null && begins > call.now ? begins : call.now,
       trust: vouched(found.row.trust, call.caller.voice),
     };
     if (found.type === "fact") await changeFact(sql, found.row.id, found.row.validity, set);
@@ -49,7 +51,7 @@ export async function confirm(call: Call, input: ConfirmInput): Promise<ConfirmA
     return {
       type: found.type,
       id: found.row.id,
-      last_confirmed_at: call.now.toISOString(),
+      last_confirmed_at: set.last_confirmed_at.toISOString(),
       effective_confidence: effectiveConfidence(confirmed, call.now),
       state: set.validity,
     };

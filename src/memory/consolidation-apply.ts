@@ -11,11 +11,12 @@ import { changeRule, findRule, insertRule, lockTwinRule, ruleJson } from "../sto
 import { setVisibility } from "../store/vectors.ts";
 import type { Embeddings } from "./consolidation-known.ts";
 import { doubtFact } from "./contradict-fact.ts";
+import { retire } from "./fact-key.ts";
 import { factText, file, shelfOf, visibleUntil } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
 import { relatedLinks } from "./related.ts";
-import { factFrom, retire } from "./remember-fact.ts";
+import { factFrom } from "./remember-fact.ts";
 import { ruleFrom, ruleKey, sayAgain } from "./remember-rule.ts";
 import { eventOf, type Writing } from "./write.ts";
 
@@ -89,13 +90,12 @@ async function storeFact(
   const { call, writing, run, embeddings } = applying;
   const { memory, caller } = call;
   const redactor = openRedactor(memory);
-  const { valid_from, valid_to, ...told } = change.fact;
+  const { valid_from, valid_to, ...draft } = change.fact;
+  const told = { ...draft, valid_from: valid_from ?? undefined, valid_to: valid_to ?? undefined };
   const row: Fact = {
     ...factFrom(call, { ...told, source_episode_id: lastOf(change.episodes) }, redactor),
     source: `consolidation:${run}`,
     supersedes_id: replaced[0] ?? null,
-    valid_from,
-    valid_to,
   };
   for (const id of replaced) {
     const old = await findFact(writing.sql, caller.tenant, id, true);
@@ -135,7 +135,7 @@ async function confirmFact(
   if (fact === undefined) throw integrity(`the fact ${id} that is to be confirmed is gone.`);
   const set = {
     validity: next(fact.validity, "confirm"),
-    last_confirmed_at: call.now,
+    last_confirmed_at: fact.waits_until ?? call.now,
     trust: vouched(fact.trust, trust),
   };
   await changeFact(writing.sql, id, fact.validity, set);

@@ -6,9 +6,15 @@ import { subjectOf } from "../domain/person.ts";
 import { ladderOf } from "../domain/scope.ts";
 import { normaliseKey } from "../domain/text.ts";
 import { type Evidence, evidenceOf, knownFacts, knownRules, type Near, nearest } from "../store/consolidation-known.ts";
+import { dueKeys } from "../store/facts.ts";
 import { comparedAs } from "../store/vectors.ts";
+import { holdersOf } from "./fact-key.ts";
 import { factText, type Vectors, vectorsOf } from "./filing.ts";
 import type { Call } from "./memory.ts";
+import type { Writing } from "./write.ts";
+
+/** Of the few keys of one answer. */
+const MOST_DUE = 1_000;
 
 /** By label, as the extractor saw them. */
 export type Shown = ReadonlyMap<string, string>;
@@ -32,11 +38,12 @@ export async function embedLearned({ memory }: Call, answer: Answer): Promise<Em
 /** Inside the transaction, under lock: what is decided now is true until it is written. */
 export async function gatherKnown(
   call: Call,
-  sql: Sql,
+  writing: Writing,
   answer: Answer,
   embeddings: Embeddings,
   shown: Shown,
 ): Promise<Known> {
+  const { sql } = writing;
   const { tenant, butler } = call.caller;
   const scopes = ladderOf(butler);
   const near = {
@@ -48,6 +55,8 @@ export async function gatherKnown(
     subject: subjectOf(fact.subject),
     predicate: normaliseKey(fact.predicate),
   }));
+  for (const due of await dueKeys(sql, call.now, MOST_DUE, { tenant, scopes, keys }))
+    await holdersOf(call, writing, due);
   const labels = new Map([...shown].map(([label, id]) => [id, label]));
   const facts = await knownFacts(sql, tenant, scopes, keys, [...near.fact.map(({ id }) => id), ...labels.keys()]);
   const rules =

@@ -38,7 +38,7 @@ export async function learn(
     const held = await findRun(writing.sql, call.caller.tenant, run.id, true);
     if (held?.state !== "running")
       throw conflict(`run ${run.id} has ended meanwhile: its lease is over and its episodes are somebody else's.`);
-    const known = await gatherKnown(call, writing.sql, answer, embeddings, shown);
+    const known = await gatherKnown(call, writing, answer, embeddings, shown);
     const most = run.provider === AGENT_PROVIDER ? call.caller.voice : "user";
     const witnesses = witnessesOf(claimed).map((one) => ({ ...one, trust: atMost(one.trust, most) }));
     const decision = decide(answer, known, { butler: run.butler, witnesses, now: call.now });

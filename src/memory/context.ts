@@ -17,7 +17,7 @@ import type { Call } from "./memory.ts";
 import { atThatTime } from "./past.ts";
 import { intentOf, type Placed, place } from "./place.ts";
 import { reference } from "./reference.ts";
-import { type Retrieved, type RetrieveQuery, retrieve } from "./retrieve.ts";
+import { lookOf, type Retrieved, type RetrieveQuery, retrieve } from "./retrieve.ts";
 
 export interface ContextInput {
   readonly trigger_prompt: string;
@@ -146,8 +146,9 @@ async function contextNow(call: Call, query: RetrieveQuery, withLasting: boolean
   return { lasting, retrieval };
 }
 
-export function readLasting({ memory, now, caller }: Call, { scopes }: RetrieveQuery): Promise<ProfileItem[]> {
-  return readProfile(memory.db, { tenant: caller.tenant, scopes: scopes ?? [], now, limit: PROFILE_LIMIT });
+export function readLasting(call: Call, { scopes }: RetrieveQuery): Promise<ProfileItem[]> {
+  const { memory, caller } = call;
+  return readProfile(memory.db, { tenant: caller.tenant, ...lookOf(call, scopes), limit: PROFILE_LIMIT });
 }
 
 export function profileLines(call: Call, lasting: readonly ProfileItem[]): Line<ContextItem>[] {

@@ -14,6 +14,7 @@ import {
   type Thresholds,
   windowEnd,
 } from "../store/sweep.ts";
+import { beginFacts } from "./begin-facts.ts";
 import { applyVerdict, judgeRule, maturityEvent, type Verdict } from "./evaluate-rule.ts";
 import type { Job, JobContext } from "./job.ts";
 import { type Folding, folding, jobCall, type Tallying, tallying } from "./job-call.ts";
@@ -38,6 +39,7 @@ export const decaySweep: Job = {
     const settled = new Set<string>();
     // Evidence comes before decay: a rule that did harm must become a warning instead of fading away with its lesson.
     const complete =
+      (await beginFacts(context, NAME, tally)) &&
       (await sweep(context, "fact", tally, settled)) &&
       (await settleRules(context, tally, settled)) &&
       (await sweep(context, "rule", tally, settled));

@@ -9,9 +9,11 @@ import { lexemes } from "../domain/lexemes.ts";
 import { canonicalState, isLive, type Validity } from "../domain/lifecycle.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
 import { concat, eachForward, encodeForward, FORWARD_BYTES, h40, MAX_LEN } from "../domain/postings.ts";
+import { isValue, type Look } from "../domain/present.ts";
 import type { RowJson } from "../domain/replay.ts";
 import { canSee } from "../domain/scope.ts";
 import { dayOf } from "../domain/scoring.ts";
+import type { Trust } from "../domain/trust.ts";
 import { type EntityEvent, eventsOf, livesThen, type PastStep, pastSteps, readingsOf } from "../store/as-of.ts";
 import type { Episode } from "../store/episodes.ts";
 import type { Fact } from "../store/facts.ts";
@@ -19,6 +21,7 @@ import type { Rule } from "../store/rules.ts";
 import { factText } from "./filing.ts";
 import type { Found } from "./find.ts";
 import type { Call } from "./memory.ts";
+import { lookOf } from "./retrieve.ts";
 
 const PAGE = 2000;
 
@@ -41,6 +44,12 @@ export interface PastMemory {
   readonly decay_rate: number;
   readonly last_confirmed_at: Date;
   readonly valid_to: Date | null;
+  /** Of facts: their key, whose word they were, and the moment they waited for. */
+  readonly key: string | undefined;
+  readonly trust: Trust;
+  readonly waits_until: Date | null;
+  /** Of facts: another one was the value of their key. */
+  readonly hidden: boolean;
   readonly expires_at: Date | null;
   readonly permanence: string | undefined;
   readonly maturity: string | undefined;
@@ -73,7 +82,18 @@ export async function memoriesThen(call: Call, where: PastScope, asked: readonly
   if (where.types.includes("episode"))
     for (const { id, expires_at } of await livesThen(call.memory.db, call.caller.tenant, call.now))
       outlive(found.get(id)?.row, expires_at);
-  return [...found.values()].map(memoryOf).filter(({ validity }) => isLive(validity));
+  const live = [...found.values()].map(memoryOf).filter(({ validity }) => isLive(validity));
+  return withoutRivals(live, lookOf(call, where.scopes));
+}
+
+function withoutRivals(live: readonly PastMemory[], look: Look): PastMemory[] {
+  const byKey = new Map<string, PastMemory[]>();
+  for (const memory of live)
+    if (memory.key !== undefined) byKey.set(memory.key, [...(byKey.get(memory.key) ?? []), memory]);
+  return live.map((memory) => {
+    const rivals = memory.key === undefined ? undefined : byKey.get(memory.key);
+    return rivals === undefined ? memory : { ...memory, hidden: !isValue(memory, rivals, look) };
+  });
 }
 
 function outlive(row: RowJson | undefined, until: Date | null): void {
@@ -84,6 +104,7 @@ function outlive(row: RowJson | undefined, until: Date | null): void {
 interface Light {
   readonly step: Pick<PastStep, "type" | "id" | "scope" | "asks">;
   readonly row: RowJson;
+  readonly key: string | undefined;
   words: PastMemory["words"];
 }
 
@@ -95,7 +116,9 @@ function takeStep(found: Map<string, Light>, step: PastStep, wanted: ReadonlySet
     return;
   }
   const light =
-    step.row === null ? found.get(step.id) : { step, row: step.row, words: { len: 0, x: new Uint8Array() } };
+    step.row === null
+      ? found.get(step.id)
+      : { step, row: step.row, key: keyOf(step.type, step.row), words: { len: 0, x: new Uint8Array() } };
   if (!light) return;
   if (step.row !== null) {
     light.words =
@@ -110,6 +133,9 @@ function takeStep(found: Map<string, Light>, step: PastStep, wanted: ReadonlySet
   }
   for (const name of TEXTS) delete light.row[name];
 }
+
+const keyOf = (type: MemoryType, { subject, predicate }: RowJson): string | undefined =>
+  type === "fact" ? JSON.stringify([subject, predicate]) : undefined;
 
 function wordsOf(text: string, wanted: ReadonlySet<number>): PastMemory["words"] {
   const words = lexemes(text);
@@ -133,7 +159,7 @@ export const filedText = (type: MemoryType, row: RowJson): string =>
     ? factText(row as { subject_text: string; predicate_text: string; content: string })
     : String(row.content ?? "");
 
-function memoryOf({ step, row, words }: Light): PastMemory {
+function memoryOf({ step, row, key, words }: Light): PastMemory {
   const created = dateOf(row.created_at) ?? new Date(0);
   return {
     type: step.type,
@@ -147,6 +173,11 @@ function memoryOf({ step, row, words }: Light): PastMemory {
     decay_rate: step.type === "episode" ? 0 : Number(row.decay_rate),
     last_confirmed_at: dateOf(row.last_confirmed_at) ?? created,
     valid_to: dateOf(row.valid_to),
+    key,
+    // Rows from before trust was written down were given it by the migration.
+    trust: (row.trust as Trust | undefined) ?? "agent",
+    waits_until: dateOf(row.waits_until),
+    hidden: false,
     expires_at: dateOf(row.expires_at),
     permanence: row.permanence as string | undefined,
     maturity: row.maturity as string | undefined,
@@ -162,8 +193,9 @@ function memoryOf({ step, row, words }: Light): PastMemory {
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 export const dateOf = (value: unknown): Date | null => (typeof value === "string" ? new Date(value) : null);
 
-/** Shown then: not expired, valid, and sure enough. */
+/** Shown then: not expired, the value of its key, valid, and sure enough. */
 export function shownThen(call: Call, memory: PastMemory, minConfidence: number): boolean {
+  if (memory.hidden) return false;
   if (memory.type === "episode" && (memory.expires_at === null || memory.expires_at <= call.now)) return false;
   if (memory.valid_to !== null && memory.valid_to <= call.now) return false;
   return effectiveConfidence(memory, call.now) >= minConfidence;
@@ -237,7 +269,8 @@ function foundOf({ type, scope, row }: Whole): Found {
   return { type, scope, row: dated as unknown as Rule };
 }
 
-const isTime = (column: string): boolean => column.endsWith("_at") || column === "valid_from" || column === "valid_to";
+const isTime = (column: string): boolean =>
+  column.endsWith("_at") || ["valid_from", "valid_to", "waits_until"].includes(column);
 
 /** One memory as it was then, if it was there and this caller may see it. */
 export async function findThen(call: Call, id: string, type: MemoryType | undefined): Promise<Found> {

@@ -14,6 +14,7 @@ import { SUMMARY_SIZE, summarise } from "../domain/summary.ts";
 import { normaliseKey } from "../domain/text.ts";
 import { expiryOf, seenUntil, type Tier } from "../domain/tiers.ts";
 import { MOST_CONFIDENT } from "../domain/trust.ts";
+import { nextBeginning } from "../store/facts.ts";
 import {
   type Candidate,
   derivedFrom,
@@ -26,6 +27,7 @@ import {
 } from "../store/promotion.ts";
 import type { Reference } from "../store/references.ts";
 import { FIRST_ID } from "../store/sweep.ts";
+import { beginFacts } from "./begin-facts.ts";
 import type { Job, JobContext } from "./job.ts";
 import { appendForTenants, jobCall, type Tallying, tallying } from "./job-call.ts";
 import type { Call } from "./memory.ts";
@@ -39,10 +41,13 @@ const BATCH = 50;
 
 export const promote: Job = {
   name: NAME,
-  about: "Episodes that are referenced from several sessions and days rise to the next tier, summarised on the way.",
+  about:
+    "Episodes that are referenced from several sessions and days rise to the next tier, summarised on the way; facts whose day has come take their place.",
   cron: "0 * * * *",
+  dueAt: ({ db }) => nextBeginning(db),
   async run(context) {
     const tally = tallying();
+    if (!(await beginFacts(context, NAME, tally))) return tally.report(false);
     // From below upwards: what a second run would raise further is raised by the first.
     const complete = (await raise(context, "eden", tally)) && (await raise(context, "mid", tally));
     return tally.report(complete);

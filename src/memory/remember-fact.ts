@@ -2,19 +2,21 @@
 import type { Sql } from "../adapters/db/port.ts";
 import { DECAY_PER_DAY, type Permanence } from "../domain/decay.ts";
 import { invalid, notFound } from "../domain/errors.ts";
-import { next } from "../domain/lifecycle.ts";
+import { isLive, next } from "../domain/lifecycle.ts";
 import { isPerson } from "../domain/person.ts";
+import { waitsFor } from "../domain/present.ts";
 import type { Found } from "../domain/redact.ts";
-import { canSee, writableScope } from "../domain/scope.ts";
-import { judgeFact } from "../domain/supersede.ts";
+import { canSee, ladderOf, writableScope } from "../domain/scope.ts";
+import { judgeTold } from "../domain/supersede.ts";
 import { normaliseKey } from "../domain/text.ts";
 import { atMost, MOST_CONFIDENT, type Trust, vouched } from "../domain/trust.ts";
 import { type Episode, findEpisode } from "../store/episodes.ts";
-import { changeFact, type Fact, type FactChange, insertFact, lockLiveFact } from "../store/facts.ts";
+import { changeFact, type Fact, type FactChange, insertFact } from "../store/facts.ts";
 import { insertLinks, type Link } from "../store/links.ts";
 import { setVisibility } from "../store/vectors.ts";
 import { birth } from "./birth.ts";
 import { claimBefore, contradictedNote, doubtFact, echoNote } from "./contradict-fact.ts";
+import { holdersOf, keyOf, retire, stepOf } from "./fact-key.ts";
 import { factText, file, foldSoon, shelfOf, unfile, vectorsOf, visibleUntil } from "./filing.ts";
 import type { Call } from "./memory.ts";
 import { openRedactor } from "./privacy.ts";
@@ -46,6 +48,8 @@ export interface FactAnswer {
   readonly predicate: string;
   readonly scope: string;
   readonly redactions: readonly Found[];
+  /** When it takes its place, if it waits. */
+  readonly begins?: string;
   /** The fact of a better source that says otherwise, and stays. */
   readonly contradicts_id?: string;
   /** Why nothing was changed. */
@@ -57,42 +61,43 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
   const redactor = openRedactor(memory);
   const drawn = factFrom(call, input, redactor);
   const vector = await vectorsOf(memory, factText(drawn));
-  const sk = await shelfOf(call, drawn.scope, "fact");
   const redactions = redactor.redactions;
+  // Known before the transaction: made inside, they would be made again each time.
+  await memory.shelves.of(call.caller.tenant, [drawn.scope, ...ladderOf(call.caller.butler)]);
 
   const { answer } = await write(call, "memory_store_fact", input, async (writing) => {
-    const fact = asGoodAs(await checkSource(call, writing.sql, input.source_episode_id), drawn);
-    const key = { tenant: fact.tenant_id, scope: fact.scope, subject: fact.subject, predicate: fact.predicate };
-    const live = await lockLiveFact(writing.sql, key);
-    const told = { content: fact.content, validTo: fact.valid_to ?? undefined, trust: fact.trust };
-    const verdict = judgeFact(told, live, call.now);
-    if (verdict === "echo" && live) {
+    let fact = asGoodAs(await checkSource(call, writing.sql, input.source_episode_id), drawn);
+    fact = { ...fact, scope: await stepOf(call, writing, fact, input.scope) };
+    const held = await holdersOf(call, writing, keyOf(fact));
+    const { verdict, holder, replaced } = judgeTold(toldOf(fact), held, call.now);
+    if (verdict === "echo" && holder) {
       const echo = { by: fact.trust, ...(input.source_episode_id ? { in: input.source_episode_id } : {}) };
-      writing.tell({ type: "fact.echoed", entity: { type: "fact", id: live.id }, scope: live.scope, payload: echo });
-      return { ...answerOf(live.id, "confirmed", null, live.validity), note: echoNote(live) };
+      const entity = { type: "fact", id: holder.id } as const;
+      writing.tell({ type: "fact.echoed", entity, scope: holder.scope, payload: echo });
+      return { ...answerOf(holder, "confirmed"), note: echoNote(holder) };
     }
-    if (verdict === "contradict" && live) return { ...(await claim(live)), note: contradictedNote(live) };
-    if (verdict === "confirm" && live) {
-      await confirmLive(call, writing, live, input, fact.trust);
-      return answerOf(live.id, "confirmed", null, "active");
-    }
-    if (verdict === "supersede" && live) {
-      await retire(call, writing, live, fact.id);
-      await insert({ ...fact, supersedes_id: live.id });
-      return answerOf(fact.id, "superseded", live.id, fact.validity);
+    if (verdict === "contradict" && holder) return { ...(await claim(holder)), note: contradictedNote(holder) };
+    if (verdict === "confirm" && holder)
+      return answerOf(await confirmLive(call, writing, holder, input, fact.trust), "confirmed");
+    for (const old of replaced) await retire(call, writing, old, fact.id);
+    const [first] = replaced;
+    if (first) {
+      await insert({ ...fact, supersedes_id: first.id }, replaced.slice(1));
+      return answerOf(fact, "superseded", first.id);
     }
     const born: Fact = verdict === "history" ? { ...fact, validity: "expired" } : fact;
     await insert(born);
-    return answerOf(born.id, "created", null, born.validity);
+    return answerOf(born, "created");
 
     /** Kept in no live state: it can be looked at, and restored once the fact is gone. */
     async function claim(holder: Fact): Promise<FactAnswer> {
       const contradicts_id = holder.id;
       const before = await claimBefore(call, writing, holder, fact.content);
-      if (before) return { ...answerOf(before.id, "confirmed", null, before.validity), contradicts_id };
-      await insert({ ...fact, validity: "expired" }, holder.id);
+      if (before) return { ...answerOf(before, "confirmed"), contradicts_id };
+      const claimed: Fact = { ...fact, validity: "expired" };
+      await insert(claimed, [], holder.id);
       await doubtFact(call, writing, holder, { claim: fact.content, by: fact.id });
-      return { ...answerOf(fact.id, "created", null, "expired"), contradicts_id };
+      return { ...answerOf(claimed, "created"), contradicts_id };
     }
 
     function related(row: Fact): Promise<Link[]> {
@@ -100,12 +105,14 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
       return relatedLinks(call, writing.sql, { type: "fact", ...row }, episodes);
     }
 
-    async function insert(row: Fact, against?: string): Promise<void> {
+    async function insert(row: Fact, alsoReplaced: readonly Fact[] = [], against?: string): Promise<void> {
+      const sk = await shelfOf(call, row.scope, "fact", writing.sql);
       await insertFact(writing.sql, row);
       const until = visibleUntil(memory, row, row.valid_to);
       await file(writing.sql, memory, [{ id: row.id, sk, text: factText(row), vector, visibleUntil: until }]);
       if (row.validity === "expired") await unfile(writing.sql, [row.id], call.now);
-      const links = [...linksFrom(call, row, against), ...(against === undefined ? await related(row) : [])];
+      const told = linksFrom(call, row, alsoReplaced, against);
+      const links = [...told, ...(against === undefined ? await related(row) : [])];
       await insertLinks(writing.sql, links);
       writing.tell({
         type: "fact.stored",
@@ -115,23 +122,24 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
       });
     }
   });
-  foldSoon(memory, sk, 1);
+  foldSoon(memory, await shelfOf(call, answer.scope, "fact"), 1);
   return answer;
 
-  function answerOf(
-    id: string,
-    status: FactAnswer["status"],
-    superseded_id: string | null,
-    state: Fact["validity"],
-  ): FactAnswer {
-    const { subject, predicate, scope } = drawn;
-    return { id, status, superseded_id, state, subject, predicate, scope, redactions };
+  function answerOf(about: Fact, status: FactAnswer["status"], superseded_id: string | null = null): FactAnswer {
+    const { id, validity: state, subject, predicate, scope, waits_until } = about;
+    const begins = waits_until === null || !isLive(state) ? {} : { begins: waits_until.toISOString() };
+    return { id, status, superseded_id, state, subject, predicate, scope, redactions, ...begins };
   }
 }
+
+const toldOf = ({ content, valid_to, trust, waits_until }: Fact) => ({
+  ...{ content, trust, validTo: valid_to ?? undefined, waitsUntil: waits_until },
+});
 
 export function factFrom(call: Call, input: FactInput, redactor: ReturnType<typeof openRedactor>): Fact {
   const { caller, now } = call;
   const permanence = input.permanence ?? "standard";
+  const waits_until = waitsFor(input.valid_from, now);
   const subjectText = redactor.text(input.subject).trim();
   const predicateText = redactor.text(input.predicate).trim();
   const subject = normaliseKey(subjectText);
@@ -151,9 +159,11 @@ export function factFrom(call: Call, input: FactInput, redactor: ReturnType<type
     superseded_at: null,
     valid_from: input.valid_from ?? null,
     valid_to: input.valid_to ?? null,
+    waits_until,
     confidence: input.confidence ?? 1,
     decay_rate: DECAY_PER_DAY[permanence],
-    last_confirmed_at: now,
+    // Nothing fades before it begins.
+    last_confirmed_at: waits_until ?? now,
     ...birth(call, redactor, { ...input, source: sourceOf(call, input.source_episode_id) }),
   };
 }
@@ -181,7 +191,7 @@ function asGoodAs(source: Episode | undefined, fact: Fact): Fact {
   return { ...fact, trust, confidence };
 }
 
-function linksFrom(call: Call, row: Fact, against: string | undefined): Link[] {
+function linksFrom(call: Call, row: Fact, alsoReplaced: readonly Fact[], against: string | undefined): Link[] {
   const base = {
     tenant_id: row.tenant_id,
     source_type: "fact",
@@ -194,6 +204,8 @@ function linksFrom(call: Call, row: Fact, against: string | undefined): Link[] {
     links.push({ ...base, target_type: "episode", target_id: row.source_episode_id, relation: "derived_from" });
   if (row.supersedes_id)
     links.push({ ...base, target_type: "fact", target_id: row.supersedes_id, relation: "supersedes" });
+  for (const { id } of alsoReplaced)
+    links.push({ ...base, target_type: "fact", target_id: id, relation: "supersedes" });
   if (against) links.push({ ...base, target_type: "fact", target_id: against, relation: "contradicts" });
   return links;
 }
@@ -205,17 +217,18 @@ async function confirmLive(
   live: Fact,
   input: FactInput,
   trust: Trust,
-): Promise<void> {
+): Promise<Fact> {
   const set: FactChange = {
     trust: vouched(live.trust, trust),
     validity: next(live.validity, "confirm"),
-    last_confirmed_at: call.now,
+    last_confirmed_at: live.waits_until ?? call.now,
     confidence: Math.max(live.confidence, input.confidence ?? 0),
     ...(input.importance === undefined ? {} : { importance: input.importance }),
     ...(input.permanence === undefined
       ? {}
       : { permanence: input.permanence, decay_rate: DECAY_PER_DAY[input.permanence] }),
-    ...(input.valid_from === undefined ? {} : { valid_from: input.valid_from }),
+    // What is true now stays so, also when it is said of a day ahead.
+    ...(input.valid_from === undefined || input.valid_from > call.now ? {} : { valid_from: input.valid_from }),
     ...(input.valid_to === undefined ? {} : { valid_to: input.valid_to }),
   };
   const after: Fact = { ...live, ...set };
@@ -235,6 +248,7 @@ async function confirmLive(
       ...(input.source_episode_id ? { links, supported_by: input.source_episode_id } : {}),
     },
   });
+  return after;
 }
 
 function supportFrom(call: Call, fact: Fact, episode: string | undefined): Link[] {
@@ -251,16 +265,4 @@ function supportFrom(call: Call, fact: Fact, episode: string | undefined): Link[
       created_at: call.now,
     },
   ];
-}
-
-export async function retire(call: Call, { sql, tell }: Writing, live: Fact, by: string): Promise<void> {
-  const set: FactChange = { validity: next(live.validity, "supersede"), superseded_at: call.now };
-  await changeFact(sql, live.id, live.validity, set);
-  await unfile(sql, [live.id], call.now);
-  tell({
-    type: "fact.superseded",
-    entity: { type: "fact", id: live.id },
-    scope: live.scope,
-    payload: { set, from: live.validity, superseded_by: by },
-  });
 }

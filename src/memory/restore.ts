@@ -3,10 +3,12 @@ import { effectiveConfidence } from "../domain/decay.ts";
 import { conflict } from "../domain/errors.ts";
 import { mayHappen } from "../domain/lifecycle.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
+import { hasBegun } from "../domain/present.ts";
 import { seenUntil } from "../domain/tiers.ts";
 import { setEpisodeValidity } from "../store/episodes.ts";
-import { changeFact, type Fact, lockLiveFact } from "../store/facts.ts";
+import { changeFact, type Fact } from "../store/facts.ts";
 import { changeRule, type Rule } from "../store/rules.ts";
+import { holdersOf, keyOf } from "./fact-key.ts";
 import { factText, refile, shelfOf, visibleUntil } from "./filing.ts";
 import { type Found, findMemory } from "./find.ts";
 import type { Call } from "./memory.ts";
@@ -42,7 +44,8 @@ export async function restore(call: Call, input: RestoreInput): Promise<RestoreA
   return answer;
 }
 
-async function bringBack(call: Call, { sql }: Writing, found: Found): Promise<Record<string, unknown>> {
+async function bringBack(call: Call, writing: Writing, found: Found): Promise<Record<string, unknown>> {
+  const { sql } = writing;
   const { row, scope } = found;
   const sk = await shelfOf(call, scope, found.type, sql);
   const seen = { validity: "active", forgotten_at: null, forget_reason: null } as const;
@@ -51,10 +54,11 @@ async function bringBack(call: Call, { sql }: Writing, found: Found): Promise<Re
     await refile(sql, { id: row.id, sk, text: row.content, visibleUntil: seenUntil(found.row.expires_at) });
     return seen;
   }
-  if (found.type === "fact") await keyIsFree(call, { sql }, found.row);
+  if (found.type === "fact") await keyIsFree(call, writing, found.row);
   const set = { ...seen, ...anchor(call, found.row) };
   if (found.type === "fact") {
-    const believed = { ...set, superseded_at: null };
+    const waits_until = hasBegun(found.row, call.now) ? null : found.row.waits_until;
+    const believed = { ...set, superseded_at: null, waits_until };
     await changeFact(sql, row.id, row.validity, believed);
     const until = visibleUntil(call.memory, { ...found.row, ...set }, found.row.valid_to);
     await refile(sql, { id: row.id, sk, text: factText(found.row), visibleUntil: until });
@@ -74,13 +78,14 @@ function anchor(call: Call, row: Fact | Rule): { last_confirmed_at?: Date } {
 }
 
 /** Its place must be free, and its time not over: it would be live in name and found by no search. */
-async function keyIsFree(call: Call, { sql }: Pick<Writing, "sql">, fact: Fact): Promise<void> {
-  const { tenant } = call.caller;
+async function keyIsFree(call: Call, writing: Writing, fact: Fact): Promise<void> {
   if (fact.valid_to !== null && fact.valid_to <= call.now)
     throw conflict(
       `this fact was true until ${fact.valid_to.toISOString().slice(0, 10)}; store it anew if it is true again.`,
     );
-  const live = await lockLiveFact(sql, { tenant, scope: fact.scope, subject: fact.subject, predicate: fact.predicate });
-  if (live)
-    throw conflict(`another fact (${live.id}) now holds "${fact.subject} ${fact.predicate}"; forget that one first.`);
+  const { live, waiting } = await holdersOf(call, writing, keyOf(fact));
+  const day = fact.waits_until?.getTime();
+  const holder = hasBegun(fact, call.now) ? live : waiting.find(({ waits_until }) => waits_until?.getTime() === day);
+  if (holder)
+    throw conflict(`another fact (${holder.id}) now holds "${fact.subject} ${fact.predicate}"; forget that one first.`);
 }

@@ -8,6 +8,7 @@ import { fitOf } from "../domain/fit.ts";
 import { fuse } from "../domain/fuse.ts";
 import type { Reading, Witness } from "../domain/late-interaction.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
+import type { Look } from "../domain/present.ts";
 import { rerankArm } from "../domain/recipe.ts";
 import { byRank } from "../domain/scoring.ts";
 import type { Tier } from "../domain/tiers.ts";
@@ -145,10 +146,17 @@ export async function answer(
 }
 
 const filters = (call: Call, query: RetrieveQuery): Filters => ({
-  now: call.now,
+  ...lookOf(call, query.scopes),
   tags: query.tags,
   tier: query.tier,
   exceptSession: query.exceptSession,
+});
+
+/** How a reader of these scopes sees keys that several facts hold. */
+export const lookOf = ({ memory, now }: Call, ladder: readonly string[] | undefined): Look => ({
+  ladder,
+  now,
+  threshold: memory.settings.facts.retrieval_confidence_threshold,
 });
 
 async function gather(

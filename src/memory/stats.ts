@@ -35,6 +35,7 @@ export async function stats(call: Call, input: { readonly scope?: string | undef
     facts: {
       total: (found.fact_states.active ?? 0) + (found.fact_states.fading ?? 0),
       by_state: every(VALIDITY, found.fact_states),
+      waiting: found.facts_waiting,
       confidence_histogram: [...found.histogram],
     },
     rules: {

@@ -1,19 +1,27 @@
 /** What must be true of a memory before any question is put to it; read from its row, as the search's own statement does. */
 import { DAY_MS, effectiveConfidence } from "../domain/decay.ts";
+import { hasBegun } from "../domain/present.ts";
 import { clip } from "../domain/text.ts";
+import type { Rival } from "../store/present.ts";
 import type { Found } from "./find.ts";
 import type { Call } from "./memory.ts";
 import type { RetrieveQuery } from "./retrieve.ts";
 import { at, listed, quoted, round, type Step, step } from "./why-step.ts";
 
+/** The fact that took its place, and those that are told instead of it. */
+export interface Others {
+  readonly successor: string | undefined;
+  readonly rivals: readonly Rival[];
+}
+
 /** Every gate, also those after the first that is shut: opening one alone would not always help. */
-export function gates(call: Call, found: Found, query: RetrieveQuery, successor: string | undefined): Step[] {
+export function gates(call: Call, found: Found, query: RetrieveQuery, { successor, rivals }: Others): Step[] {
   return [
     scope(found, query.scopes),
     forgotten(found),
     ...(found.type === "fact" ? [superseded(found, successor)] : []),
     expired(call, found),
-    ...(found.type === "fact" ? [valid(call, found)] : []),
+    ...(found.type === "fact" ? [valid(call, found), outranked(found, rivals)] : []),
     ...filters(found, query),
     confidence(call, found, query.minConfidence),
   ];
@@ -56,7 +64,20 @@ function expired(call: Call, found: Found): Step {
   );
 }
 
-function valid(call: Call, { row: { valid_to } }: Extract<Found, { type: "fact" }>): Step {
+function outranked({ row }: Extract<Found, { type: "fact" }>, [rival]: readonly Rival[]): Step {
+  const key = `“${row.subject} ${row.predicate}”`;
+  if (rival === undefined) return step("outranked", true, `It is the value of ${key}.`);
+  return step(
+    "outranked",
+    false,
+    `The value of ${key} is fact ${rival.id} in scope “${rival.scope}”, and one is told.`,
+  );
+}
+
+function valid(call: Call, { row }: Extract<Found, { type: "fact" }>): Step {
+  const { valid_to } = row;
+  if (row.waits_until !== null && !hasBegun(row, call.now))
+    return step("valid", false, `It begins to hold on ${at(row.waits_until)}.`);
   if (valid_to === null) return step("valid", true, "It holds without an end.");
   if (valid_to > call.now) return step("valid", true, `It holds until ${at(valid_to)}.`);
   return step("valid", false, `It held only until ${at(valid_to)}.`);

@@ -6,6 +6,7 @@ export const CHECKS = [
   "superseded",
   "expired",
   "valid",
+  "outranked",
   "types",
   "tier",
   "tags",

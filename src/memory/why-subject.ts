@@ -1,12 +1,15 @@
 /** The memory that is asked about, in whatever state it is, and the fact that took its place. */
 import { notFound } from "../domain/errors.ts";
+import { isLive } from "../domain/lifecycle.ts";
 import { canSee } from "../domain/scope.ts";
 import { findEpisode } from "../store/episodes.ts";
 import { findFact } from "../store/facts.ts";
 import { linksOf } from "../store/links.ts";
+import { type Rival, rivalsOf } from "../store/present.ts";
 import { findRule } from "../store/rules.ts";
 import type { Found } from "./find.ts";
 import type { Call } from "./memory.ts";
+import { lookOf, type RetrieveQuery } from "./retrieve.ts";
 
 /** Unlike every other read it also finds an episode whose time is over: that it is over is the answer. */
 export async function findAnyState({ memory: { db }, caller }: Call, id: string): Promise<Found> {
@@ -29,4 +32,9 @@ export async function successorOf({ memory, caller }: Call, { type, row }: Found
   if (type !== "fact" || row.validity !== "superseded") return undefined;
   const links = await linksOf(memory.db, caller.tenant, row.id, undefined);
   return links.find((link) => link.relation === "supersedes" && link.target_id === row.id)?.source_id;
+}
+
+export async function rivalsFor(call: Call, { type, row }: Found, { scopes }: RetrieveQuery): Promise<Rival[]> {
+  if (type !== "fact" || !isLive(row.validity)) return [];
+  return rivalsOf(call.memory.db, call.caller.tenant, row.id, lookOf(call, scopes));
 }

@@ -17,7 +17,7 @@ import { foundStep } from "./why-found.ts";
 import { a, gates } from "./why-gates.ts";
 import { carriedBy, placeSteps, type Ranked } from "./why-place.ts";
 import { at, round, type Step, step } from "./why-step.ts";
-import { findAnyState, successorOf } from "./why-subject.ts";
+import { findAnyState, rivalsFor, successorOf } from "./why-subject.ts";
 
 export interface WhyInput extends Omit<SearchInput, "explain" | "as_of"> {
   readonly id: string;
@@ -46,9 +46,9 @@ export async function why(call: Call, input: WhyInput): Promise<WhyAnswer> {
   refuseMisplaced(kind, input);
   const query = kind === "context" ? contextQuery(call, input.query) : searchQuery(call, input);
   const found = await findAnyState(call, input.id);
-  const successor = await successorOf(call, found);
+  const others = { successor: await successorOf(call, found), rivals: await rivalsFor(call, found, query) };
   const exists = step("exists", true, `It is ${a(found.type)}, remembered since ${at(found.row.created_at)}.`);
-  const before = [exists, ...gates(call, found, query, successor)];
+  const before = [exists, ...gates(call, found, query, others)];
   const open = before.every(({ ok }) => ok);
   const retrieval = await retrieveTraced(call, query);
   const intent = intentOf(call, input.query);

@@ -50,7 +50,7 @@ export function knownFacts(
   ids: readonly string[],
 ): Promise<FactRow[]> {
   return sql.query<FactRow>(
-    `select f.id, f.subject, f.predicate, f.content, f.scope, f.confidence, f.trust, f.valid_to,
+    `select f.id, f.subject, f.predicate, f.content, f.scope, f.confidence, f.trust, f.valid_to, f.waits_until,
        f.last_confirmed_at as observed_at
      from facts f where f.tenant_id = $1 and f.scope = any($2::text[]) and f.validity in ('active', 'fading')
        and (f.id = any($3::uuid[]) or (f.subject, f.predicate) in (

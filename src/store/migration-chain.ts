@@ -9,6 +9,7 @@ import { mem_0002_lifecycle } from "./migrations/mem_0002_lifecycle.ts";
 import { mem_0003_retrieval } from "./migrations/mem_0003_retrieval.ts";
 import { mem_0004_consolidation } from "./migrations/mem_0004_consolidation.ts";
 import { mem_0005_lineage } from "./migrations/mem_0005_lineage.ts";
+import { mem_0006_waiting_facts } from "./migrations/mem_0006_waiting_facts.ts";
 import { mem_0007_life } from "./migrations/mem_0007_life.ts";
 
 const MIGRATIONS: Readonly<Record<MigrationName, Migration>> = {
@@ -17,6 +18,7 @@ const MIGRATIONS: Readonly<Record<MigrationName, Migration>> = {
   mem_0003_retrieval,
   mem_0004_consolidation,
   mem_0005_lineage,
+  mem_0006_waiting_facts,
   mem_0007_life,
 };
 

@@ -7,6 +7,7 @@ export const MIGRATION_NAMES = [
   "mem_0003_retrieval",
   "mem_0004_consolidation",
   "mem_0005_lineage",
+  "mem_0006_waiting_facts",
   "mem_0007_life",
 ] as const;
 export type MigrationName = (typeof MIGRATION_NAMES)[number];

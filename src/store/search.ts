@@ -9,9 +9,11 @@ import type { Witness } from "../domain/late-interaction.ts";
 import type { Validity } from "../domain/lifecycle.ts";
 import type { Maturity } from "../domain/maturity.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
+import type { Look } from "../domain/present.ts";
 import type { Tier } from "../domain/tiers.ts";
 import { aroundSql, type Surroundings, type WitnessRow, witnessesOf, witnessSql } from "./evidence.ts";
 import { hitParams, hitsSql } from "./lexical.ts";
+import { isValueSql } from "./present.ts";
 import { vectorLiteral } from "./rows.ts";
 
 /** A memory as search sees it; columns that a type does not have are null. */
@@ -66,8 +68,8 @@ export interface VectorArm {
   readonly faded: boolean;
 }
 
-export interface Filters {
-  readonly now: Date;
+/** `ladder` and `threshold` decide which of several facts under one key is told. */
+export interface Filters extends Look {
   readonly tags: readonly string[] | undefined;
   readonly tier: Tier | undefined;
   readonly exceptSession?: string | undefined;
@@ -136,7 +138,7 @@ export async function gatherCandidates(
   const vectors = arm === undefined || query === undefined ? NO_VECTORS : vectorSql(arm, query, filters, place);
   const found = around === undefined ? "found as materialized (select * from met)" : aroundSql(around, place);
   const rows = `select json_agg(json_build_array(${GLUED}))::text
-    from (${EPISODES} union all ${FACTS} union all ${RULES}) as m`;
+    from (${EPISODES} union all ${FACTS} and ${isValueSql("m", filters, place)} union all ${RULES}) as m`;
   const [all] = await sql.query<WitnessRow & { rows: string | null }>(
     `with keyword as (${hitsSql(4)}),
      vectors as materialized (${vectors}),

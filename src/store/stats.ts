@@ -16,6 +16,8 @@ export interface StoredStats {
   /** How old episodes of the last week were when they had been learned from. */
   readonly learned_p95_hours: number | null;
   readonly fact_states: Counts;
+  /** Facts whose day lies ahead; in none of the states yet. */
+  readonly facts_waiting: number;
   readonly histogram: readonly number[];
   readonly rule_maturity: Counts;
   readonly effectiveness: number | null;
@@ -49,7 +51,8 @@ export async function readStats(sql: Sql, query: StatsQuery): Promise<StoredStat
      f as materialized (
        select validity, confidence * exp(greatest(-100, -decay_rate
            * greatest(0, extract(epoch from ($3::timestamptz - last_confirmed_at)))::float8 / 86400)) as effective
-       from facts where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))),
+       from facts where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))
+         and (waits_until is null or waits_until <= $3 or validity not in ('active', 'fading'))),
      r as materialized (
        select maturity, effectiveness_score, applied_count from rules
        where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[])) and validity in ('active', 'fading')),
@@ -85,6 +88,8 @@ export async function readStats(sql: Sql, query: StatsQuery): Promise<StoredStat
             and u.finished_at > $3::timestamptz - interval '7 days') as learned_p95_hours,
        (select coalesce(jsonb_object_agg(validity, n), '{}') from (select validity, count(*) n from f group by 1) t)
          as fact_states,
+       (select count(*)::int4 from facts where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))
+          and waits_until > $3 and validity in ('active', 'fading')) as facts_waiting,
        (select jsonb_agg(coalesce(n, 0) order by bucket) from generate_series(0, 9) bucket left join (
           select least(9, floor(effective * 10))::int4 as bucket, count(*) n from f
           where validity in ('active', 'fading') group by 1) h using (bucket)) as histogram,

@@ -35,6 +35,7 @@ export const memoryStats = defineTool({
     facts: z.object({
       total: z.number(),
       by_state: Counts,
+      waiting: z.number().describe("Facts that begin on a day ahead."),
       confidence_histogram: z.array(z.number()).describe("Live facts by effective confidence, in tenths."),
     }),
     rules: z.object({
@@ -62,7 +63,7 @@ export const memoryStats = defineTool({
       ...(a.consolidation.failing === null
         ? []
         : [`Nothing was learned since ${a.consolidation.failing.since}: ${a.consolidation.failing.reason}`]),
-      `Facts: ${a.facts.total} live (${list(a.facts.by_state)}).`,
+      `Facts: ${a.facts.total} live (${list(a.facts.by_state)})${a.facts.waiting === 0 ? "" : `, ${a.facts.waiting} waiting for their day`}.`,
       `Rules: ${a.rules.total} (${list(a.rules.by_maturity)}); effectiveness ${a.rules.effectiveness?.toFixed(2) ?? "not known yet"}.`,
       `Links: ${a.links}. Events: ${a.events}. Duplicates: ${(a.duplicate_rate * 100).toFixed(1)} %.`,
       ...(a.degraded === undefined ? [] : [`(${a.degraded})`]),

@@ -25,7 +25,7 @@ export const memoryStoreFact = defineTool({
       scope: f.scope.optional(),
       tags: f.tags.optional(),
       confidence: f.confidence.optional().describe("0 to 1; 1 if left out."),
-      valid_from: f.time.optional(),
+      valid_from: f.time.optional().describe("When it begins to be true; until then, what is true now stays."),
       valid_to: f.time.optional().describe("When it stops being true; in the past, it is kept as history."),
       source_episode_id: f.id.optional().describe("The episode it was learned from."),
       metadata: f.metadata.optional(),
@@ -44,6 +44,7 @@ export const memoryStoreFact = defineTool({
     predicate: z.string(),
     scope: z.string(),
     redactions: f.redactions,
+    begins: z.string().optional().describe("It waits beside what is true until then, and takes its place by itself."),
     contradicts_id: z
       .string()
       .optional()
@@ -58,5 +59,5 @@ export const memoryStoreFact = defineTool({
       ? `${a.note} Claim ${a.id} against fact ${a.contradicts_id} (${a.subject} / ${a.predicate}, ${a.scope})${redacted(a.redactions)}.`
       : a.note !== undefined
         ? `${a.note} Fact ${a.id} (${a.subject} / ${a.predicate}, ${a.scope}).`
-        : `${{ created: "Stored", confirmed: "Confirmed", superseded: "Stored, superseding an older fact:" }[a.status]} fact ${a.id} (${a.subject} / ${a.predicate}, ${a.scope})${redacted(a.redactions)}.`,
+        : `${{ created: "Stored", confirmed: "Confirmed", superseded: "Stored, superseding an older fact:" }[a.status]} fact ${a.id} (${a.subject} / ${a.predicate}, ${a.scope})${redacted(a.redactions)}${a.begins === undefined ? "" : `; it begins on ${a.begins.slice(0, 10)}`}.`,
 });

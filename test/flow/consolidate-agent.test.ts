@@ -35,6 +35,7 @@ inOneHouse(
         subject: "user",
         predicate: "lives_in",
         content: "The user lives in Porto.",
+        scope: "general",
       });
       await g.call("memory_store_rule", { content: "Ask before you move a meeting." });
       g.later(MINUTES);

@@ -197,13 +197,13 @@ onEachStore("consolidation by a provider", (open) => {
         ...{
           episodes_consolidated: 1,
           dropped_unknown_memory: 2,
-          dropped_foreign_scope: 1,
+          facts_created: 1,
           dropped_unknown_episode: 1,
         },
       });
       expect(api.asked[0]?.turns[0]?.text).not.toContain("Rome");
       const rows = await house.db.query<{ id: string; validity: string }>("select id, validity from facts");
-      expect(rows.map(({ validity }) => validity)).toEqual(["active", "active"]);
+      expect(rows.map(({ validity }) => validity)).toEqual(["active", "active", "active"]);
       expect(rows.map((row) => row.id)).toContain(id);
     });
 

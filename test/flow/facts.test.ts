@@ -86,11 +86,11 @@ inOneHouse("facts", (guest) => {
     });
     await g.call("memory_store_fact", { ...home, confidence: 0.1 });
     expect(await g.row("facts", id)).toMatchObject({ confidence: 0.9, permanence: "stable" });
-    await g.call("memory_store_fact", { ...home, valid_from: "2026-04-01" });
-    expect(await g.refused("memory_store_fact", { ...home, valid_to: "2026-03-20" })).toMatchObject({
-      code: "invalid_input",
-      field: "valid_to",
-    });
+    await g.call("memory_store_fact", { ...home, valid_from: "2026-02-01" });
+    expect(await g.row("facts", id)).toMatchObject({ valid_from: new Date("2026-02-01") });
+    // What is true now stays so, also when it is said of a day ahead.
+    expect(await g.call("memory_store_fact", { ...home, valid_from: "2026-04-01" })).toMatchObject({ id });
+    expect(await g.row("facts", id)).toMatchObject({ valid_from: new Date("2026-02-01"), waits_until: null });
     g.set("2026-05-01T00:00:01Z");
     expect(await found(g, "where does the user live")).toEqual([]);
   });

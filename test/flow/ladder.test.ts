@@ -4,7 +4,10 @@ import { type Guest, inOneHouse } from "../support/guests.ts";
 
 const APP = "github.com/acme/app";
 const OTHER = "github.com/acme/other";
-const at = (butler: string, project?: string) => ({ as: { butler }, ...(project === undefined ? {} : { project }) });
+const at = (butler: string, project?: string) => ({
+  as: { butler, voice: "agent" as const },
+  ...(project === undefined ? {} : { project }),
+});
 const ci = (content: string) => ({ subject: "project", predicate: "ci_system", content });
 const home = (content: string, more: object = {}) => ({ subject: "user", predicate: "lives_in", content, ...more });
 type Where = ReturnType<typeof at>;
@@ -98,6 +101,86 @@ inOneHouse(
         );
         expect(stored.map(({ scope }) => scope)).toEqual(Object.keys(told).slice(0, steps));
       }
+    });
+
+    it("tells one value of a key: the narrowest step's, unless a better source says otherwise", async () => {
+      const g = guest();
+      const steps = { global: "Berlin", coder: "Porto", [`coder/${APP}`]: "Oslo" };
+      for (const [scope, town] of Object.entries(steps))
+        await g.call("memory_store_fact", home(town, { scope, importance: 9, permanence: "stable" }), at("coder", APP));
+      const views = [
+        [at("coder", APP), "Oslo"],
+        [at("coder"), "Porto"],
+        [at("other"), "Berlin"],
+      ] as const;
+      for (const [where, town] of views) {
+        // Also when the question has the words of a value that is not told.
+        expect(await contents(g, "lives in Berlin Porto Oslo", where)).toEqual([town]);
+        const shown = await block(g, "lives in Berlin Porto Oslo", where);
+        expect(Object.values(steps).filter((one) => shown.includes(one))).toEqual([town]);
+      }
+      g.later(1);
+      const as_of = g.now.toISOString();
+      for (const [where, town] of views)
+        expect(await contents(g, "lives in Berlin Porto Oslo", where, { as_of })).toEqual([town]);
+      expect(await contents(g, "lives in", at("coder", APP), { scope: "global" })).toEqual(["Berlin"]);
+
+      const voice = { as: { butler: "coder", voice: "user" } } as const;
+      await g.call("memory_store_fact", home("Graz", { scope: "global" }), voice);
+      for (const [where] of views) expect(await contents(g, "lives in", where)).toEqual(["Graz"]);
+    });
+
+    it("corrects what its caller is told: on the step where it is known, not on a wider one", async () => {
+      const g = guest();
+      await g.call("memory_store_fact", home("Berlin", { scope: "coder" }), at("coder"));
+      const moved = await g.call("memory_store_fact", home("Porto"), at("coder"));
+      expect(moved).toMatchObject({ scope: "coder", status: "superseded" });
+      expect(await contents(g, "lives in", at("coder"))).toEqual(["Porto"]);
+      await g.call("memory_store_fact", ci("Jenkins"), at("coder"));
+      const own = await g.call("memory_store_fact", ci("Drone"), at("coder", APP));
+      expect(own).toMatchObject({ scope: `coder/${APP}`, status: "created" });
+      expect(await contents(g, "ci system", at("coder", OTHER))).toEqual(["Jenkins"]);
+    });
+
+    it("keeps what is learned with the butler and the project it was learned in, and makes nothing global unasked", async () => {
+      const g = guest();
+      const user = (butler: string) => ({ as: { butler, voice: "user" as const } });
+      const say = (content: string, where: object) =>
+        g.call("memory_store_episode", { content, speaker: "user", session_id: "s" }, where);
+      await say("I am allergic to peanuts. Our CI system is Jenkins.", { ...user("health"), project: APP });
+      const { run_id } = await g.call("memory_consolidate", {}, { ...user("health"), project: APP });
+      const learned = (subject: string, predicate: string, content: string) => ({
+        ...{ subject, predicate, content, permanence: "stable", importance: 9, scope: "global", episodes: ["e1"] },
+      });
+      await g.call(
+        "memory_consolidate",
+        {
+          run_id,
+          facts: [
+            learned("user", "allergic_to:peanuts", "The user is allergic to peanuts."),
+            learned("project", "ci_system", "The CI system is Jenkins."),
+          ],
+          rules: [{ content: "Never suggest peanuts.", scope: "global", episodes: ["e1"] }],
+        },
+        { ...user("health"), project: APP },
+      );
+      const scopes = await g.db.query<{ scope: string }>(
+        "select scope from facts where tenant_id = $1 union all select scope from rules where tenant_id = $1",
+        [g.tenant],
+      );
+      expect(scopes.map(({ scope }) => scope).toSorted()).toEqual(["health", `health/${APP}`, `health/${APP}`]);
+      expect(await block(g, "peanuts allergic Jenkins", at("health", OTHER))).toContain("allergic to peanuts");
+      expect(await block(g, "peanuts allergic Jenkins", at("health", OTHER))).not.toContain("Jenkins");
+      expect(await block(g, "peanuts allergic Jenkins", at("coder", APP))).not.toContain("peanuts");
+
+      await say("Tell all my butlers that my name is Ada.", user("health"));
+      const told = await g.call("memory_consolidate", {}, user("health"));
+      await g.call(
+        "memory_consolidate",
+        { run_id: told.run_id, facts: [learned("user", "name", "Ada")] },
+        user("health"),
+      );
+      expect(await contents(g, "name", at("coder"))).toEqual(["Ada"]);
     });
   },
   { model: false, role: "memory" },

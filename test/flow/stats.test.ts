@@ -17,6 +17,7 @@ inOneHouse("stats", (guest) => {
       facts: {
         total: 0,
         by_state: { active: 0, fading: 0, superseded: 0, expired: 0, retracted: 0 },
+        waiting: 0,
         confidence_histogram: Array(10).fill(0),
       },
       rules: {
@@ -81,7 +82,7 @@ inOneHouse("stats", (guest) => {
   it("of one scope leave the others out", async () => {
     const g = guest();
     await g.call("memory_store_fact", { subject: "user", predicate: "a", content: "x", scope: "general" });
-    await g.call("memory_store_fact", { subject: "user", predicate: "a", content: "x" });
+    await g.call("memory_store_fact", { subject: "user", predicate: "a", content: "x", scope: "global" });
     expect((await g.call("memory_stats", {})).facts.total).toBe(2);
     expect((await g.call("memory_stats", { scope: "global" })).facts.total).toBe(1);
   });

@@ -246,7 +246,7 @@ inOneHouse("trust", (guest) => {
   describe("of what an agent learns by itself", () => {
     it("is an agent's, whomever it cites", async () => {
       const g = guest();
-      const known = await g.call("memory_store_fact", home);
+      const known = await g.call("memory_store_fact", { ...home, scope: "general" });
       await g.call("memory_store_episode", { content: "Good morning, use tabs.", speaker: "user" });
       g.later(1 / 1440);
       const given = await g.call("memory_consolidate", {}, AGENT);

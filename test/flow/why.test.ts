@@ -47,7 +47,7 @@ inOneHouse("why", (guest) => {
       /^It is shown at place 1 of 1: found by its words \(place 1\) and by its meaning \(place 1\), carried/,
     );
     expect(answer.steps.map(({ check }) => check)).toEqual(
-      "exists scope forgotten superseded expired valid types confidence found place".split(" "),
+      "exists scope forgotten superseded expired valid outranked types confidence found place".split(" "),
     );
     expect(answer.steps.at(-2)?.words).toMatch(/shares “cat” and is place 1 of 1.*cosine is 0\.\d{3}, place 1 of 2\./);
     const [hit] = (await g.call("memory_search", { query: "Which cat?", explain: true })).results;

@@ -32,6 +32,8 @@ beforeAll(async () => {
   served = serviceRoster();
   service = await up(serviceHome, ["--roster", served]);
   port = new URL(service.address).port;
+  // Making its store may take a busy machine longer than a call to a service is waited for.
+  expect((await butler(serviceHome, ["stats", "--butler", "memory"], { BUTLER_ROSTER: served })).code).toBe(0);
   const tokens: Record<string, string> = {};
   for (const name of NAMES) {
     const tenant = name === "eve" ? "elsewhere" : "family";

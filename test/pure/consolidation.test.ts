@@ -3,8 +3,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decide } from "../../src/domain/consolidation.ts";
 import type { Change, Witness } from "../../src/domain/consolidation-change.ts";
+import { subjectOf } from "../../src/domain/person.ts";
 import { bestTrust, TRUST, trustRank } from "../../src/domain/trust.ts";
-import { afterwards, keysOf, knownIn, NOW, type Shelf, type World, worlds } from "../support/small-worlds.ts";
+import { afterwards, BUTLER, keysOf, knownIn, NOW, type Shelf, type World, worlds } from "../support/small-worlds.ts";
 
 const decided = ({ answer, shelf, batch }: World) => decide(answer, knownIn(shelf, answer), batch);
 const end = (world: World): Shelf => afterwards(world.shelf, decided(world).changes, world.batch);
@@ -112,6 +113,36 @@ describe("laws of a decision", () => {
       for (const change of changes) {
         for (const id of touched(change)) expect(foreign).not.toContain(id);
         if ("fact" in change) expect(change.fact.scope).not.toBe("other");
+      }
+    });
+  });
+
+  it("files what is learned with its episodes, the person's with the butler, and makes nothing global unasked", () => {
+    law(worlds(), ({ answer, batch, shelf }, changes) => {
+      const said = batch.witnesses.some(({ text }) => text.includes("all my butlers"));
+      for (const change of changes) {
+        const made = "fact" in change ? change.fact : "rule" in change ? change.rule : undefined;
+        if (made === undefined) continue;
+        expect([...(said ? ["global"] : []), BUTLER, batch.butler]).toContain(made.scope);
+        if (!("fact" in change) || made.scope === "global") continue;
+        // One that takes the place of another goes where that one is.
+        const alone = answer.facts.length === 1 && answer.facts[0]?.supersedes === null;
+        const held = !alone || shelf.facts.some(({ scope }) => scope === batch.butler);
+        const isUser = subjectOf(answer.facts[change.nth]?.subject ?? "") === "user";
+        if (isUser && !held) expect(made.scope).toBe(BUTLER);
+        if (!isUser && alone) expect(made.scope).toBe(batch.butler);
+      }
+    });
+  });
+
+  it("leaves what is true now as it is for the sake of what begins ahead, and changes no other step", () => {
+    law(worlds(true), ({ shelf }, changes) => {
+      for (const change of changes) {
+        if (change.kind !== "supersede_fact") continue;
+        for (const fact of shelf.facts.filter(({ id }) => change.replaced.includes(id))) {
+          expect(fact.scope).toBe(change.fact.scope);
+          if (change.fact.waits_until !== null) expect(fact.waits_until).not.toBeNull();
+        }
       }
     });
   });

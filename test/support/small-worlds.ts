@@ -44,6 +44,9 @@ const city = fc.constantFrom("Porto", "Graz", "Oslo");
 const sentence = fc
   .tuple(fc.constantFrom("lives in", "does not live in", "grew up in"), city, fc.constantFrom("", " near the river"))
   .map(([verb, where, more]) => `The user ${verb} ${where}${more}.`);
+const spoken = fc
+  .tuple(sentence, fc.constantFrom("", "", " Tell all my butlers."))
+  .map(([said, whom]) => `${said}${whom}`);
 const instruction = fc.constantFrom(
   ...["Run the tests before pushing.", "Run all the tests before pushing.", "Never run the tests before pushing."],
   ...["Answer in German.", "Do not answer in German.", "Use 2 spaces.", "Use 4 spaces."],
@@ -51,13 +54,14 @@ const instruction = fc.constantFrom(
 const subject = fc.constantFrom("user", "User", "the owner", "Ann");
 const predicate = fc.constantFrom("lives_in", "Lives In", "home");
 const scope = fc.constantFrom("global" as const, "own" as const);
-const scopeOfKnown = fc.constantFrom("global", BUTLER, "other");
+const scopeOfKnown = fc.constantFrom("global", BUTLER, `${BUTLER}/app`, "other");
 
 const factOf = (labels: fc.Arbitrary<string[]>) =>
   fc.record({
     ...{ subject, predicate, content: sentence, scope, episodes: labels },
     permanence: fc.constantFrom("stable", "stable", "permanent", "ephemeral"),
     confidence: fc.double({ min: 0, max: 1, noNaN: true }),
+    valid_from: fc.constantFrom(null, null, null, "2026-01-01", "2026-06-01", "2026-07-01"),
     valid_to: fc.constantFrom(null, null, null, "2026-03-01", "2027-01-01"),
     supersedes: fc.constantFrom(null, null, "f1", "f2", "f3", "f9"),
     contradicts: fc.constantFrom(null, null, null, "f1", "f2", "f9"),
@@ -68,11 +72,12 @@ const knownFact = fc.record({
   ...{ content: sentence, scope: scopeOfKnown, trust, minute: fc.nat(60), shown: fc.boolean() },
   confidence: fc.double({ min: 0.2, max: 1, noNaN: true }),
   valid_to: fc.constantFrom(null, null, null, new Date("2026-03-02"), new Date("2027-01-01")),
+  waits_until: fc.constantFrom(null, null, null, new Date("2026-06-01"), new Date("2026-07-01")),
 });
 const knownRule = fc.record({ content: instruction, scope: scopeOfKnown, trust, shown: fc.boolean() });
 
-const keyOf = (fact: { scope: string; subject: string; predicate: string }) =>
-  [fact.scope, normaliseKey(fact.subject), normaliseKey(fact.predicate)].join(" | ");
+const keyOf = (fact: { scope: string; subject: string; predicate: string; waits_until: Date | null }) =>
+  [fact.scope, normaliseKey(fact.subject), normaliseKey(fact.predicate), fact.waits_until?.toISOString()].join(" | ");
 export const keysOf = (facts: readonly KnownFact[]): string[] => facts.map(keyOf);
 
 /** With `ties`, several episodes may have happened at the same moment. */
@@ -80,14 +85,15 @@ export const worlds = (ties = false): fc.Arbitrary<World> =>
   fc
     .record({
       heard: ties
-        ? fc.array(fc.record({ trust, text: sentence, minute: fc.nat(8) }), { minLength: 1, maxLength: 6 })
-        : fc.uniqueArray(fc.record({ trust, text: sentence, minute: fc.nat(60) }), {
+        ? fc.array(fc.record({ trust, text: spoken, minute: fc.nat(8) }), { minLength: 1, maxLength: 6 })
+        : fc.uniqueArray(fc.record({ trust, text: spoken, minute: fc.nat(60) }), {
             ...{ minLength: 1, maxLength: 6, selector: (one: { minute: number }) => one.minute },
           }),
       facts: fc.uniqueArray(knownFact, { maxLength: 5, selector: keyOf }),
       rules: fc.uniqueArray(knownRule, { maxLength: 4, selector: (rule) => `${rule.scope} ${rule.content}` }),
+      butler: fc.constantFrom(BUTLER, `${BUTLER}/app`),
     })
-    .chain(({ heard, facts, rules }) => {
+    .chain(({ heard, facts, rules, butler }) => {
       const witnesses = heard.map((one, n): Witness => {
         const { trust, text } = one;
         return { label: `e${n + 1}`, id: `episode ${n}`, text, trust, occurred_at: minute(one.minute) };
@@ -114,7 +120,7 @@ export const worlds = (ties = false): fc.Arbitrary<World> =>
             { maxLength: 3 },
           ),
         })
-        .map((answer) => ({ answer: Answer.parse(answer), shelf, batch: { butler: BUTLER, witnesses, now: NOW } }));
+        .map((answer) => ({ answer: Answer.parse(answer), shelf, batch: { butler, witnesses, now: NOW } }));
     });
 
 /** What is known when the changes are written. Throws where the store would refuse. */
@@ -134,7 +140,7 @@ export function afterwards(shelf: Shelf, changes: readonly Change[], { witnesses
     facts.set(id, {
       ...{ id, label: undefined, content: fact.content, scope: fact.scope, confidence: fact.confidence },
       ...{ subject: normaliseKey(fact.subject), predicate: normaliseKey(fact.predicate), trust: fact.trust },
-      ...{ observed_at: spoke(episodes), valid_to: fact.valid_to },
+      ...{ observed_at: spoke(episodes), valid_to: fact.valid_to, waits_until: fact.waits_until },
       ...{ witnesses: new Set(episodes), disputers: new Set(disputers) },
     });
   };

@@ -23,7 +23,7 @@ Learn what the episodes say about people, their world and their work: who they a
 - permanence: "permanent" for identity, health and biography; "stable" for lasting preferences, profession, home, relations; "standard" for current interests, projects and decisions; "volatile" for plans and passing states; "ephemeral" for what will not matter in a week, which is better left out.
 - importance from 0 to 10: 9 for health and safety, 7 to 8 for identity, 5 to 6 for preferences, projects and decisions, 3 for what is merely nice to know.
 - confidence from 0 to 1: 0.9 when it was said plainly, 0.6 when it was hedged or is implied. Leave out what you would put below 0.5.
-- scope: "global" for what is true whoever asks; "own" for what concerns this butler's own work alone.
+- scope: "own", unless a person says in the episodes that every butler, agent or assistant is to know it: then "global".
 - tags: up to five single words, or none.
 - valid_from and valid_to: days as YYYY-MM-DD when the episodes say or imply them, else null.
 - episodes: the labels (e1, e2, …) of all episodes that say so, and of no others.

@@ -69,7 +69,7 @@ export function draft(clause: Clause, given: Given): Draft {
     value: null,
     ends: [],
     turns: false,
-    scope: "global",
+    scope: "own",
     leans: false,
     ...given,
     content: sentence(given.content),
