@@ -21,11 +21,18 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (entry) {
     const command = await entry.load();
-    if (args.some((word) => word === "--help" || word === "-h") && name !== "call") return say(command.usage);
+    if (beforeDashes(args).some((word) => word === "--help" || word === "-h") && name !== "call")
+      return say(command.usage);
     return command.run(args, context);
   }
   const { runWord } = await import("./run-tool.ts");
   return runWord(name, args, context);
+}
+
+/** What follows `--` is text, or for somebody else. */
+function beforeDashes(words: readonly string[]): readonly string[] {
+  const at = words.indexOf("--");
+  return at === -1 ? words : words.slice(0, at);
 }
 
 function say(line: string): ExitCode {
@@ -42,7 +49,7 @@ async function fail(error: unknown, argv: readonly string[]): Promise<ExitCode> 
   const known = error instanceof MemoryError;
   const code = known ? error.code : "internal";
   const message = error instanceof Error ? error.message : String(error);
-  if (argv.includes("--json")) {
+  if (beforeDashes(argv).some((word) => word === "--json" || word.startsWith("--json="))) {
     say(
       JSON.stringify({
         error: { code, message, ...(known && error.field !== undefined ? { field: error.field } : {}) },

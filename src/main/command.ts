@@ -1,6 +1,6 @@
 /** What a command is. Each lives in its own file and is loaded only when it is asked for. */
-import { parseArgs } from "node:util";
 import { invalid } from "../domain/errors.ts";
+import { readArgv } from "../serve/argv.ts";
 import type { ExitCode } from "../serve/failures.ts";
 import type { Environment } from "./environment.ts";
 
@@ -24,15 +24,26 @@ export interface Read<O extends Options> {
   readonly positionals: readonly string[];
 }
 
-/** `parseArgs` with its complaints in our words and with our exit code. */
+/** The flags of a command, read by the rules of all command lines; what is wrong is said with our exit code. */
 export function readOptions<O extends Options>(args: readonly string[], options: O, allowPositionals = false): Read<O> {
-  try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals, strict: true });
-    return { values: values as Read<O>["values"], positionals };
-  } catch (error) {
-    throw invalid(
-      "arguments",
-      error instanceof Error ? error.message.replace(/\. To specify.*$/s, ".") : String(error),
-    );
+  const kinds = new Map(Object.entries(options).map(([name, { type }]) => [name, type] as const));
+  const { flags, positionals: words, rest } = readArgv(args, { kinds });
+  const values: Record<string, string | boolean> = {};
+  for (const { name, typed, value, lacks } of flags) {
+    const kind = kinds.get(name);
+    if (kind === undefined) throw invalid("arguments", `There is no flag --${typed}; known are ${known(options)}.`);
+    if (lacks) throw invalid("arguments", `--${typed} needs a value (write --${typed}=… if it begins with dashes).`);
+    if (kind === "boolean" && value !== undefined && value !== "true" && value !== "false")
+      throw invalid("arguments", `--${typed} takes no value.`);
+    values[name] = kind === "boolean" ? value !== "false" : (value ?? "");
   }
+  const positionals = [...words, ...rest];
+  if (!allowPositionals && positionals.length > 0)
+    throw invalid("arguments", `"${positionals.join(" ")}" belongs to no flag; known are ${known(options)}.`);
+  return { values: values as Read<O>["values"], positionals };
 }
+
+const known = (options: Options): string =>
+  Object.keys(options)
+    .map((name) => `--${name}`)
+    .join(", ") || "none";

@@ -1,7 +1,7 @@
 /** Tools at the command line: by their name, by `call`, or in a friendly form. */
 import { systemClock } from "../adapters/clock.ts";
 import type { OwnerClient } from "../butler/client.ts";
-import { invalid, MemoryError } from "../domain/errors.ts";
+import { MemoryError } from "../domain/errors.ts";
 import { FRIENDLY, type Parsed, parseFriendly, parseToolFlags, type ToolCommand, toolHelp } from "../serve/cli.ts";
 import { type ExitCode, exitCode } from "../serve/failures.ts";
 import { flagsOf } from "../serve/flags.ts";
@@ -16,11 +16,9 @@ import { ownerClient } from "./launch.ts";
 /** `butler <word> …`, where the word is a friendly form or a tool's name. */
 export async function runWord(word: string, args: readonly string[], context: Context): Promise<ExitCode> {
   if (!FRIENDLY.some(({ name }) => name === word)) return runTool(word, args, context);
-  const { rest, project } = withoutProject(args, context);
   return runParsed(
-    (butler) => parseFriendly(word, rest, { tools, ...(butler === undefined ? {} : { butler }) }),
+    (butler) => parseFriendly(word, args, { tools, ...(butler === undefined ? {} : { butler }) }),
     context,
-    project,
   );
 }
 
@@ -28,30 +26,21 @@ export async function runWord(word: string, args: readonly string[], context: Co
 export async function runTool(name: string, args: readonly string[], context: Context): Promise<ExitCode> {
   const tool = toolNamed(name);
   if (!tool) throw new MemoryError("invalid_input", `There is no command or tool "${name}"; butler --help lists them.`);
-  const { rest, project } = withoutProject(args, context);
-  return runParsed((butler) => withButler(tool, parseToolFlags(tool, rest), butler), context, project);
-}
-
-/** `--project` is about the connection, as `--butler` is: no tool has it among its arguments. */
-function withoutProject(args: readonly string[], { environment }: Context) {
-  const at = args.indexOf("--project");
-  const named = args[at + 1];
-  if (at >= 0 && named === undefined) throw invalid("project", "--project needs a value: auto, none or a key.");
-  const rest = at < 0 ? args : args.toSpliced(at, 2);
-  return { rest, project: chosenProject(at < 0 ? undefined : named, environment) };
+  return runParsed((butler) => withButler(tool, parseToolFlags(tool, args), butler), context);
 }
 
 /** Parsed twice: whom to talk to is known only after the first time, and some tools want it as an argument too. */
 async function runParsed(
   parse: (butler: string | undefined) => Parsed | undefined,
   context: Context,
-  project: string | undefined,
 ): Promise<ExitCode> {
   const first = understood(parse(undefined));
   if (first.help) {
     context.say(toolHelp(first.tool));
     return 0;
   }
+  // It is about the connection, as `--butler` is.
+  const project = chosenProject(first.project, context.environment);
   const client = ownerClient(context.environment, { project });
   try {
     const butler = await chooseButler(client, first.butler);

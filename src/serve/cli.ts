@@ -8,6 +8,8 @@ export interface ToolCommand {
   readonly input: unknown;
   /** From `--butler`. */
   readonly butler?: string;
+  /** From `--project`. */
+  readonly project?: string;
   readonly json: boolean;
   readonly help: boolean;
 }
@@ -128,9 +130,12 @@ function rememberTarget(argv: readonly string[]): Remembered | Extract<Usage<nev
   return { tool: "memory_store_fact", argv: [...own.toSpliced(fact, 3), ...rest], preset: { subject, predicate } };
 }
 
-function commanded(tool: Tool, read: { butler?: string; json: boolean; help: boolean }, input: unknown): Parsed {
-  const { butler, json, help } = read;
-  return { ok: true, command: { tool, input, json, help, ...(butler === undefined ? {} : { butler }) } };
+type About = Pick<ToolCommand, "butler" | "project" | "json" | "help">;
+
+function commanded(tool: Tool, read: About, input: unknown): Parsed {
+  const { butler, project, json, help } = read;
+  const about = { ...(butler === undefined ? {} : { butler }), ...(project === undefined ? {} : { project }) };
+  return { ok: true, command: { tool, input, json, help, ...about } };
 }
 
 export function toolHelp(tool: Tool): string {

@@ -2,6 +2,7 @@
 import type { Tool } from "../tools/define.ts";
 import type { Failure } from "../tools/outcome.ts";
 import { inputSchema } from "./advertise.ts";
+import { type FlagKind, readArgv } from "./argv.ts";
 
 type Schema = Record<string, unknown>;
 export type Kind = "string" | "number" | "boolean" | "list" | "json";
@@ -23,6 +24,8 @@ export interface FlagSet {
   readonly positionals: readonly string[];
   /** `--butler`: whom to talk to. It also fills the tool's own `butler` argument. */
   readonly butler?: string;
+  /** `--project`: in which of its projects; no tool has it among its arguments. */
+  readonly project?: string;
   /** Answer in JSON. */
   readonly json: boolean;
   readonly help: boolean;
@@ -50,52 +53,36 @@ export function flagsOf(tool: Tool): Flag[] {
  * single flags then override. `bareJson`: only a value that looks like an object counts, for commands that take plain words.
  */
 export function readFlags(flags: readonly Flag[], argv: readonly string[], bareJson = false): Usage<FlagSet> {
-  const words = [...argv];
+  const kinds = new Map<string, FlagKind>(
+    flags.map(({ flag, kind }) => [flag.slice(2), kind === "boolean" ? kind : "string"]),
+  );
+  for (const name of ["butler", "project"]) kinds.set(name, "string");
+  kinds.set("json", "optional");
+  const read = readArgv(argv, { kinds, takes: (word) => !bareJson || /^\s*\{/.test(word) });
   const input: Record<string, unknown> = {};
-  const positionals: string[] = [];
+  const about: { butler?: string; project?: string } = {};
   let whole: { value: unknown } | undefined;
-  let butler: string | undefined;
   let json = false;
-  let help = false;
-
-  while (words.length > 0) {
-    const word = words.shift() ?? "";
-    if (word === "--") {
-      positionals.push(...words.splice(0));
-    } else if (word === "-h" || word === "--help") {
-      help = true;
-    } else if (!word.startsWith("--")) {
-      positionals.push(word);
-    } else {
-      const [typed, inline] = splitOnce(word.slice(2));
-      const name = typed.replaceAll("-", "_").toLowerCase();
-      if (name === "json") {
-        json = true;
-        const text = inline ?? (takesJson(words[0], bareJson) ? words.shift() : undefined);
-        if (text === undefined) continue;
-        const parsed = parsedJson(text);
-        if (parsed === undefined)
-          return wrongUsage('--json is not valid JSON; quote it: --json \'{"key": "value"}\'.', "json");
-        whole = parsed;
-        continue;
-      }
-      const flag = flags.find((known) => known.name === name);
-      const negated =
-        flag === undefined && name.startsWith("no_") ? flags.find((f) => f.name === name.slice(3)) : undefined;
-      if (negated?.kind === "boolean" && inline === undefined) {
-        input[negated.name] = false;
-      } else if (flag?.kind === "boolean") {
-        const said = inline ?? (words[0] === "true" || words[0] === "false" ? words.shift() : "true");
-        input[flag.name] = said === "true" ? true : said === "false" ? false : said;
-      } else if (flag === undefined && name !== "butler") {
-        return wrongUsage(`There is no flag --${typed}${nearest(name, flags)}.`, name);
-      } else {
-        const text = inline ?? (words[0]?.startsWith("--") ? undefined : words.shift());
-        if (text === undefined)
-          return wrongUsage(`--${typed} needs a value (write --${typed}=… if it begins with dashes).`, name);
-        if (name === "butler") butler = text;
-        if (flag !== undefined) input[flag.name] = readValue(flag, text, input[flag.name]);
-      }
+  for (const { name: dashed, typed, value, lacks } of read.flags) {
+    const name = dashed.replaceAll("-", "_");
+    const flag = flags.find((known) => known.name === name);
+    const negated =
+      name.startsWith("no_") && value === undefined && flags.find((known) => known.name === name.slice(3));
+    if (lacks) return wrongUsage(`--${typed} needs a value (write --${typed}=… if it begins with dashes).`, name);
+    if (name === "json") {
+      json = true;
+      whole = value === undefined ? whole : parsedJson(value);
+      if (value !== undefined && whole === undefined)
+        return wrongUsage('--json is not valid JSON; quote it: --json \'{"key": "value"}\'.', "json");
+    } else if (flag?.kind === "boolean") {
+      input[name] = value === undefined || value === "true" ? true : value === "false" ? false : value;
+    } else if (flag === undefined && negated && negated.kind === "boolean") {
+      input[negated.name] = false;
+    } else if (flag === undefined && name !== "butler" && name !== "project") {
+      return wrongUsage(`There is no flag --${typed}${nearest(name, flags)}.`, name);
+    } else if (value !== undefined) {
+      if (name === "butler" || name === "project") about[name] = value;
+      if (flag !== undefined) input[name] = readValue(flag, value, input[name]);
     }
   }
   const base = isRecord(whole?.value) ? whole.value : {};
@@ -104,17 +91,12 @@ export function readFlags(flags: readonly Flag[], argv: readonly string[], bareJ
     value: {
       input: { ...base, ...input },
       ...(whole !== undefined && !isRecord(whole.value) ? { whole: whole.value } : {}),
-      positionals,
-      ...(butler === undefined ? {} : { butler }),
+      positionals: [...read.positionals, ...read.rest],
+      ...about,
       json,
-      help,
+      help: read.help,
     },
   };
-}
-
-function takesJson(next: string | undefined, bareJson: boolean): boolean {
-  if (next === undefined || next.startsWith("--")) return false;
-  return !bareJson || /^\s*\{/.test(next);
 }
 
 function readValue(flag: Flag, text: string, before: unknown): unknown {
@@ -189,11 +171,6 @@ function parsedJson(text: string): { value: unknown } | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-function splitOnce(word: string): [string, string | undefined] {
-  const at = word.indexOf("=");
-  return at === -1 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

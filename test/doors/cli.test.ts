@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../src/adapters/log.ts";
+import { readOptions } from "../../src/main/command.ts";
 import { FRIENDLY, friendlyHelp, parseFriendly, parseToolFlags, toolHelp } from "../../src/serve/cli.ts";
 import { exitCode, httpStatus, readFailure } from "../../src/serve/failures.ts";
 import { httpApp } from "../../src/serve/http.ts";
@@ -14,6 +15,27 @@ function input(tool: typeof search, argv: string[]) {
   const parsed = parseToolFlags(tool, argv);
   return parsed.ok ? parsed.command.input : parsed.error;
 }
+
+describe("one reader for all command lines", () => {
+  const names = { project: { type: "string" }, json: { type: "boolean" } } as const;
+  it.each([
+    [["--project", "auto"], "auto"],
+    [["--project=auto"], "auto"],
+    [["--PROJECT=a=b"], "a=b"],
+    [["--project=--odd"], "--odd"],
+    [["--project", "-x"], "-x"],
+    [["--", "--project", "auto"], undefined],
+  ])("%j says the same to a tool and to a command", (argv, project) => {
+    const tool = parseToolFlags(search, argv);
+    expect(tool.ok ? tool.command.project : undefined).toBe(project);
+    expect(readOptions(argv, names, true).values.project).toBe(project);
+  });
+
+  it.each([[["--project"]], [["--project", "--json"]], [["--projct=x"]]])("%j is wrong usage for both", (argv) => {
+    expect(parseToolFlags(search, argv)).toMatchObject({ ok: false, error: { code: "invalid_input" } });
+    expect(() => readOptions(argv, names, true)).toThrow(/needs a value|There is no flag/);
+  });
+});
 
 describe("flags", () => {
   it.each([

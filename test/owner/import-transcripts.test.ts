@@ -53,7 +53,20 @@ describe("butler import transcripts", { timeout: LONG }, () => {
     expect(JSON.parse(tried.stdout)).toMatchObject({ dry_run: true, files: 4, unfit: 1, episodes: expect.any(Number) });
     expect(await episodes(home, "acme/shop")).toBe(0);
 
-    const first = await command(home, [...importing, "--json"], variables);
+    // Nobody said yes, and there is no terminal to ask at.
+    for (const more of [[], ["--json"]]) {
+      const unasked = await command(home, [...importing, ...more], variables);
+      expect([unasked.code, unasked.stderr]).toEqual([
+        2,
+        expect.stringMatching(/4 transcripts.*Nothing was taken in.*--yes/s),
+      ]);
+      expect(unasked.stdout === "" ? {} : JSON.parse(unasked.stdout)).toMatchObject(
+        more.length === 0 ? {} : { taken_in: false, files: 4 },
+      );
+      expect(await episodes(home, "acme/shop")).toBe(0);
+    }
+
+    const first = await command(home, [...importing, "--yes", "--json"], variables);
     expect(first.code).toBe(0);
     expect(JSON.parse(first.stdout)).toMatchObject({
       files: 3,
@@ -65,7 +78,7 @@ describe("butler import transcripts", { timeout: LONG }, () => {
     });
     expect(await episodes(home, "acme/shop")).toBe(4);
 
-    const again = await command(home, importing, variables);
+    const again = await command(home, [...importing, "--yes"], variables);
     expect(again.code).toBe(0);
     expect(again.stdout).toMatch(/^0 episodes stored from 3 transcripts; 4 there already, 2 files skipped\.$/m);
     expect(again.stdout).toContain("torn.jsonl: is no transcript of claude-code");
@@ -112,7 +125,7 @@ describe("butler import transcripts", { timeout: LONG }, () => {
     const home = await seededHome();
     const { project, variables } = agents();
     chmodSync(join(project, "written.jsonl"), 0o000);
-    const { code, stdout } = await command(home, ["import", "transcripts", "--json"], variables);
+    const { code, stdout } = await command(home, ["import", "transcripts", "--yes", "--json"], variables);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ stored: 2, complete: true });
     expect(stdout).toContain("EACCES");
@@ -149,7 +162,7 @@ describe("butler import transcripts", { timeout: LONG }, () => {
     child.kill("SIGINT");
     expect(await ended).toBe(1);
     expect(said).toContain("run it again to go on");
-    const again = await command(home, [...args, "--json"], variables);
+    const again = await command(home, [...args, "--yes", "--json"], variables);
     const { stored, already, complete } = JSON.parse(again.stdout) as {
       stored: number;
       already: number;

@@ -42,6 +42,14 @@ describe.skipIf(!canListProcesses)("an agent that does not end", () => {
 describe("the command", () => {
   const down = { BUTLER_AUTOSTART: "0" };
 
+  it("hands what follows -- to the agent, also words that would mean something to us", async () => {
+    const home = emptyHome();
+    agent.plan({ result: "Done." });
+    const ran = await run(home, ["general", "Hello", "--", "-h", "--help", "--json"], down);
+    expect(ran).toMatchObject({ code: 0, stdout: "Done.\n" });
+    expect(firstStart().argv).toEqual(expect.arrayContaining(["-h", "--help", "--json"]));
+  });
+
   it("starts any program that the configuration names, with its arguments, environment and time", async () => {
     const roster = rosterWith(
       `${TOML}[butler.runtime]\ncommand = "helper"\nargs = ["ask", "--id", "{session}"]\ntimeout_seconds = 60\nenv = { TONE = "kind", BUTLER_SPAWNED = "0" }\n`,

@@ -22,7 +22,8 @@ export const usage = `butler import transcripts [--agent claude-code|codex] [--f
 
 Reads the transcripts of coding agents and keeps each exchange as an episode of its project: what was asked, decided and done, and
 what failed. Secrets and <private> parts are left out. Without --from it looks where the agents keep them. It may be stopped at
-any time and run again: what is there already is not stored twice. --dry-run only says what would be done.`;
+any time and run again: what is there already is not stored twice. --dry-run only says what would be done. It says first what it
+would take in, and asks; with --json or without a terminal it takes in nothing unless --yes is given, and the exit code is 2.`;
 
 export async function run(args: readonly string[], context: Context): Promise<ExitCode> {
   const [what, ...rest] = args;
@@ -53,9 +54,15 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
       return stop.signal.aborted ? 1 : 0;
     }
     for (const line of planned(plan, places)) context.note(line);
-    if (values.yes !== true && !json && !(await agreed(stop))) {
-      context.note("Nothing was taken in.");
-      return 0;
+    if (values.yes !== true) {
+      const answer = json ? undefined : await agreed(stop);
+      if (answer !== true) {
+        const how = answer === undefined ? " Say --yes to take them in: there is nobody here to ask." : "";
+        if (json) context.say(JSON.stringify({ taken_in: false, ...plan }, null, 2));
+        context.note(`Nothing was taken in.${how}`);
+        // A person who says no has what they wanted; a script that did not say yes has left something out.
+        return answer === undefined ? 2 : 0;
+      }
     }
     return await takeAll(plan, { ...values, places, since, signal: stop.signal }, context);
   } finally {
@@ -183,9 +190,9 @@ function reported(report: TakenIn): string[] {
   ];
 }
 
-/** Asked on a terminal only: a script has decided already. */
-async function agreed(stop: AbortController): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return true;
+/** Undefined where there is no terminal to ask at. */
+async function agreed(stop: AbortController): Promise<boolean | undefined> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   const { signal } = stop;
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   // While it reads a line, the terminal's Ctrl-C arrives here and not at the process.

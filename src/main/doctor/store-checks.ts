@@ -3,7 +3,7 @@
  * holds the owner's lock while it looks, so that no store is ever open twice. `ask` and not the client: the client would
  * start an owner, or replace one of an older version.
  */
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { systemClock } from "../../adapters/clock.ts";
 import { openPgliteExclusive } from "../../adapters/db/pglite.ts";
 import type { Db } from "../../adapters/db/port.ts";
@@ -33,7 +33,8 @@ export async function checkOwner(home: Home, version: string): Promise<Ownership
   try {
     const owner = await findOwner(home, ANSWER_MS);
     if (owner) return { finding: ownerFinding(owner, version), owner, lock: undefined };
-    const lock = await acquireLock(home.ownerLock);
+    // To take the lock would make the home, and the doctor changes nothing.
+    const lock = existsSync(home.run) ? await acquireLock(home.ownerLock) : { release: async () => undefined };
     if (lock) return { finding: ok("owner", "nobody: the next command starts one"), owner: undefined, lock };
     const pid = readOwnerNote(home)?.pid;
     const who = pid === undefined ? "a process" : `process ${pid}`;
