@@ -142,6 +142,8 @@ export interface Known {
   readonly live: boolean;
   readonly confidence: number;
   readonly text: string;
+  /** Of facts: what of whom they tell. */
+  readonly key: string | null;
 }
 
 export interface Asking {
@@ -158,13 +160,14 @@ export interface Asking {
 export async function everything(g: Guest): Promise<Known[]> {
   const rows = await g.db.query<Omit<Known, "confidence"> & { conf: number; rate: number; since: Date }>(
     `select id, 'episode' as type, butler as scope, tags, tier, validity = 'active' and expires_at > $2 as live,
-       1::float8 as conf, 0::float8 as rate, created_at as since, content as text from episodes where tenant_id = $1
+       1::float8 as conf, 0::float8 as rate, created_at as since, content as text, null as key from episodes where tenant_id = $1
      union all select id, 'fact', scope, tags, null,
        validity in ('active', 'fading') and (valid_to is null or valid_to > $2),
-       confidence, decay_rate, last_confirmed_at, subject_text || ' ' || predicate_text || ' ' || content
+       confidence, decay_rate, last_confirmed_at, subject_text || ' ' || predicate_text || ' ' || content,
+       subject || ' / ' || predicate
        from facts where tenant_id = $1
      union all select id, 'rule', scope, tags, null, validity in ('active', 'fading'),
-       confidence, decay_rate, last_confirmed_at, content from rules where tenant_id = $1`,
+       confidence, decay_rate, last_confirmed_at, content, null from rules where tenant_id = $1`,
     [g.tenant, g.now],
   );
   return rows.map(({ conf, rate, since, ...row }) => ({
@@ -177,8 +180,15 @@ export async function everything(g: Guest): Promise<Known[]> {
 export function allowed(all: readonly Known[], by: Butler, asking: Asking): Set<string> {
   const scopes = asking.scope === "global" ? ["global"] : ["global", by];
   const asked = new Set(lexemes(asking.query));
+  // Everybody here is trusted alike: of two values of a key the butler's own is told.
+  const hides = (other: Known, row: Known) =>
+    other.key === row.key &&
+    other.live &&
+    other.confidence >= 0.2 &&
+    scopes.indexOf(other.scope) > scopes.indexOf(row.scope);
   const passes = (row: Known) =>
     row.live &&
+    (row.key === null || !all.some((other) => hides(other, row))) &&
     scopes.includes(row.scope) &&
     row.confidence >= (asking.min_confidence ?? 0.2) &&
     (asking.types === undefined || asking.types.includes(row.type)) &&
