@@ -4,6 +4,9 @@ import { errorCode } from "./home.ts";
 /** The owner is alive but did not answer in time: repeating would only pile up work. */
 export class OwnerTimeout extends Error {}
 
+/** What is left of a deadline has a dozen decimals, and the words reach people. */
+export const noAnswerWithin = (ms: number): OwnerTimeout => new OwnerTimeout(`no answer within ${Math.round(ms)} ms`);
+
 /** EAGAIN is a full backlog: Linux refuses a connect to a busy unix socket that way. */
 const NOBODY_THERE = new Set([
   "ENOENT",

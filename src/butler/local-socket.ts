@@ -1,6 +1,6 @@
 /** One request over the owner's socket. Shared by the proxies, the command line and `butler up`. */
 import { type Agent, request } from "node:http";
-import { OwnerTimeout } from "./local-gone.ts";
+import { noAnswerWithin } from "./local-gone.ts";
 import { refuseForeignSocket } from "./socket-place.ts";
 
 export interface Ask {
@@ -43,7 +43,7 @@ export function ask(options: Ask): Promise<Reply> {
         }
       });
     });
-    const timer = setTimeout(() => outgoing.destroy(new OwnerTimeout(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => outgoing.destroy(noAnswerWithin(timeoutMs)), timeoutMs);
     function fail(error: Error) {
       clearTimeout(timer);
       failed(error);

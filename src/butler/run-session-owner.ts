@@ -1,7 +1,7 @@
 /** Questions of a host to the owner, within the time that a host waits. */
 import { MemoryError } from "../domain/errors.ts";
 import type { Home } from "./home.ts";
-import { isGone, OwnerTimeout } from "./local-gone.ts";
+import { isGone, noAnswerWithin, OwnerTimeout } from "./local-gone.ts";
 import { askLine } from "./local-line.ts";
 import type { Launch } from "./start-owner.ts";
 
@@ -39,7 +39,7 @@ async function tryOnce({ home }: OwnerWay, path: string, body: unknown, until: n
   const timeoutMs = until - performance.now();
   if (timeoutMs <= 0) throw new OwnerTimeout("no time is left");
   try {
-    const late = () => new OwnerTimeout(`no answer within ${timeoutMs} ms`);
+    const late = () => noAnswerWithin(timeoutMs);
     return await askLine(home.socket, path, body, timeoutMs, late);
   } catch (error) {
     if (isGone(error)) return undefined;
