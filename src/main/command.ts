@@ -17,10 +17,18 @@ export interface CommandModule {
   run(args: readonly string[], context: Context): Promise<ExitCode>;
 }
 
-type Options = Readonly<Record<string, { readonly type: "string" | "boolean" }>>;
+interface Option {
+  readonly type: "string" | "boolean";
+  /** Given more than once it is a list; without it the last one holds. */
+  readonly multiple?: true;
+}
+
+type Options = Readonly<Record<string, Option>>;
+
+type Value<O extends Option> = O["type"] extends "boolean" ? boolean : O["multiple"] extends true ? string[] : string;
 
 export interface Read<O extends Options> {
-  readonly values: { readonly [K in keyof O]?: O[K]["type"] extends "string" ? string : boolean };
+  readonly values: { readonly [K in keyof O]?: Value<O[K]> };
   readonly positionals: readonly string[];
 }
 
@@ -28,14 +36,21 @@ export interface Read<O extends Options> {
 export function readOptions<O extends Options>(args: readonly string[], options: O, allowPositionals = false): Read<O> {
   const kinds = new Map(Object.entries(options).map(([name, { type }]) => [name, type] as const));
   const { flags, positionals: words, rest } = readArgv(args, { kinds });
-  const values: Record<string, string | boolean> = {};
+  const values: Record<string, string | boolean | string[]> = {};
+  const lists = new Map<string, string[]>();
   for (const { name, typed, value, lacks } of flags) {
     const kind = kinds.get(name);
     if (kind === undefined) throw invalid("arguments", `There is no flag --${typed}; known are ${known(options)}.`);
     if (lacks) throw invalid("arguments", `--${typed} needs a value (write --${typed}=… if it begins with dashes).`);
     if (kind === "boolean" && value !== undefined && value !== "true" && value !== "false")
       throw invalid("arguments", `--${typed} takes no value.`);
-    values[name] = kind === "boolean" ? value !== "false" : (value ?? "");
+    const word = value ?? "";
+    if (kind === "boolean") values[name] = value !== "false";
+    else if (options[name]?.multiple !== true) values[name] = word;
+    else {
+      lists.set(name, [...(lists.get(name) ?? []), word]);
+      values[name] = lists.get(name) ?? [];
+    }
   }
   const positionals = [...words, ...rest];
   if (!allowPositionals && positionals.length > 0)

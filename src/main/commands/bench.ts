@@ -129,8 +129,7 @@ async function quality(args: readonly string[], context: Context): Promise<ExitC
   } as const);
   const { mode, rerank, keep, svg } = values;
   const wishes: QualityWishes = {
-    // Given more than once it is a list.
-    files: [values.data ?? []].flat(),
+    files: values.data ?? [],
     databaseUrl: serverOf(values.store, context),
     mode,
     rerank,
