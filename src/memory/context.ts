@@ -130,11 +130,14 @@ function prefixOf({ text, sections: [profile] }: Block<ContextItem>) {
 }
 
 export function contextQuery({ memory: { settings }, caller }: Call, prompt: string): RetrieveQuery {
+  const scopes = readableScopes(caller, undefined);
   return {
     text: clip(prompt, PROMPT_CHARS),
     mode: "hybrid",
     types: MEMORY_TYPES,
-    scopes: readableScopes(caller, undefined),
+    scopes,
+    // Two values of one key in a block would leave the choice to the model.
+    ladder: scopes,
     minConfidence: settings.facts.retrieval_confidence_threshold,
     wanted: PER_TYPE,
     perType: true,

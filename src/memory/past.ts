@@ -67,6 +67,7 @@ export interface PastMemory {
 export interface PastScope {
   readonly types: readonly MemoryType[];
   readonly scopes: readonly string[] | undefined;
+  readonly ladder?: readonly string[] | undefined;
 }
 
 /** Every memory that was on the shelves then: live, expired episodes among them (they count in the statistics of words). */
@@ -83,7 +84,7 @@ export async function memoriesThen(call: Call, where: PastScope, asked: readonly
     for (const { id, expires_at } of await livesThen(call.memory.db, call.caller.tenant, call.now))
       outlive(found.get(id)?.row, expires_at);
   const live = [...found.values()].map(memoryOf).filter(({ validity }) => isLive(validity));
-  return withoutRivals(live, lookOf(call, where.scopes));
+  return withoutRivals(live, lookOf(call, where.ladder));
 }
 
 function withoutRivals(live: readonly PastMemory[], look: Look): PastMemory[] {

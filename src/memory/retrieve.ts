@@ -27,6 +27,8 @@ export interface RetrieveQuery {
   readonly types: readonly MemoryType[];
   /** Undefined: every scope of the tenant. */
   readonly scopes: readonly string[] | undefined;
+  /** Of the facts that hold one key on these steps only its value is wanted; undefined: each scope's own. */
+  readonly ladder?: readonly string[] | undefined;
   readonly minConfidence: number;
   readonly tags?: readonly string[] | undefined;
   readonly tier?: Tier | undefined;
@@ -146,7 +148,7 @@ export async function answer(
 }
 
 const filters = (call: Call, query: RetrieveQuery): Filters => ({
-  ...lookOf(call, query.scopes),
+  ...lookOf(call, query.ladder),
   tags: query.tags,
   tier: query.tier,
   exceptSession: query.exceptSession,

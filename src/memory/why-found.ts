@@ -86,7 +86,7 @@ function placeIn(ranking: Ranking, id: string, lexical: LexicalPlace): number | 
 async function byMeaning(
   call: Call,
   id: string,
-  { mode, tags, tier, scopes }: RetrieveQuery,
+  { mode, tags, tier, ladder }: RetrieveQuery,
   { arm, groups }: Trace,
   lexical: LexicalPlace | undefined,
   retrieved: Retrieved | undefined,
@@ -94,7 +94,7 @@ async function byMeaning(
   if (mode === "keyword") return { by: undefined, words: "Meaning is not compared in mode keyword." };
   if (arm === undefined) return { by: undefined, words: "By meaning: there is no embedding model to compare with." };
   const group = arm.groups.find(({ sks }) => lexical !== undefined && sks.includes(lexical.sk));
-  const filters = { ...lookOf(call, scopes), tags, tier };
+  const filters = { ...lookOf(call, ladder), tags, tier };
   const own = await vectorPlaceOf(call.memory.db, id, arm, group?.sks ?? groups.flat(), filters);
   if (own === undefined) return { by: undefined, words: "By meaning: it has no vector yet." };
   const where = `By meaning: its cosine is ${round(1 - own.distance)}, place ${own.nearer + 1} of ${own.of}`;

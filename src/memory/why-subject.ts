@@ -34,7 +34,7 @@ export async function successorOf({ memory, caller }: Call, { type, row }: Found
   return links.find((link) => link.relation === "supersedes" && link.target_id === row.id)?.source_id;
 }
 
-export async function rivalsFor(call: Call, { type, row }: Found, { scopes }: RetrieveQuery): Promise<Rival[]> {
+export async function rivalsFor(call: Call, { type, row }: Found, { ladder }: RetrieveQuery): Promise<Rival[]> {
   if (type !== "fact" || !isLive(row.validity)) return [];
-  return rivalsOf(call.memory.db, call.caller.tenant, row.id, lookOf(call, scopes));
+  return rivalsOf(call.memory.db, call.caller.tenant, row.id, lookOf(call, ladder));
 }

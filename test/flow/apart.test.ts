@@ -6,8 +6,11 @@ const as = (butler: string) => ({ as: { butler, admin: false } });
 
 /** Everything with a number in it that a butler can ask for. */
 async function counted(g: Guest, butler: string, id: string) {
+  await g.settled();
   const { next_cursor, events } = await g.call("memory_activity_stream", {}, as(butler));
   const { links, history } = await g.call("memory_get", { id }, as(butler));
+  // Looking is itself written down, after the answer.
+  await g.settled();
   return { stats: await g.call("memory_stats", {}, as(butler)), next_cursor, events: events.length, links, history };
 }
 

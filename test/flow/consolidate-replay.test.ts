@@ -116,7 +116,7 @@ onEachStore("replay of an old store", (open) => {
   it("knows who said what in rows from before that was written down", async () => {
     const house = await open({ model: false });
     const agent = { as: { voice: "agent" } } as const;
-    const rome = { subject: "user", predicate: "lives_in", content: "The user lives in Rome." };
+    const rome = { subject: "user", predicate: "lives_in", content: "The user lives in Rome.", scope: "general" };
     await house.call("memory_store_episode", { content: "I live in Rome" }, agent);
     await house.call("memory_store_fact", rome, agent);
     await house.call("memory_store_rule", { content: "Deploy on Friday" }, agent);

@@ -155,7 +155,7 @@ onEachStore("facts of a day ahead", (open) => {
 
   it("are learned as such", async () => {
     const h = await open({ model: false });
-    await h.call("memory_store_fact", lives("Berlin"), { as: { voice: "user" } });
+    await h.call("memory_store_fact", { ...lives("Berlin"), scope: "general" }, { as: { voice: "user" } });
     await h.call(
       "memory_store_episode",
       { content: "I live in Berlin and move to Porto in June.", speaker: "user" },
