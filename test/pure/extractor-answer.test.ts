@@ -100,7 +100,7 @@ describe("an answer", () => {
     };
     expect(checkAnswer({ facts: [fact] })).toMatchObject({
       ok: true,
-      answer: { facts: [{ scope: "global", tags: [] }] },
+      answer: { facts: [{ scope: "own", tags: [] }] },
     });
   });
 
