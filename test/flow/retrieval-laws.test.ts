@@ -112,7 +112,7 @@ const profile = (text: string) =>
 
 async function contextHolds(g: Guest, butler: Butler, prompts: readonly string[], token_budget: number): Promise<void> {
   const { count } = await openTokenizer("o200k_base");
-  const may = allowed(await everything(g), butler, { query: "" });
+  const may = allowed(await everything(g), butler, { query: "" }, true);
   const requests = prompts.map((trigger_prompt) => ({ trigger_prompt, token_budget }));
   const singles: Record<string, unknown>[] = [];
   for (const request of requests) {

@@ -5,6 +5,8 @@ import { afterAll, describe, expect, inject, test, vi } from "vitest";
 import { openPglite } from "../../src/adapters/db/pglite.ts";
 import type { Db } from "../../src/adapters/db/port.ts";
 import { openPostgres } from "../../src/adapters/db/postgres.ts";
+import { homeAt } from "../../src/butler/home.ts";
+import { ask } from "../../src/butler/local-socket.ts";
 import { butler, cleanUp, emptyHome, up } from "../support/owner-processes.ts";
 import { transcript } from "../support/transcript.ts";
 
@@ -61,6 +63,13 @@ describe.each(Object.entries(LANES))("two butlers on %s", (lane, { databaseUrl, 
       return response.status === 204 ? undefined : ((await response.json()) as Record<string, unknown>);
     };
 
+    // A transcript is a file of this machine, which only a hook on the home's own socket may name.
+    const hook = async (name: string, event: string, body: object) => {
+      const path = `/hooks/claude-code/${event}?butler=${name}`;
+      const { status } = await ask({ socket: homeAt(home).socket, method: "POST", path, body, timeoutMs: LONG });
+      expect([200, 204]).toContain(status);
+    };
+
     // Everything of both at the same time, the session of the same name too.
     await Promise.all(
       NAMES.flatMap((name) => [
@@ -77,10 +86,10 @@ describe.each(Object.entries(LANES))("two butlers on %s", (lane, { databaseUrl, 
     async function session(name: string): Promise<void> {
       const said = transcript(join(home, `${name}.jsonl`), "same-session", join(home, "project"));
       const input = { session_id: "same-session", cwd: join(home, "project"), transcript_path: said.path };
-      await post(`/hooks/claude-code/SessionStart?butler=${name}`, input);
+      await hook(name, "SessionStart", input);
       said.user(`Please note that the session belongs to ${name}`);
       said.agent(`Noted for ${name}.`);
-      await post(`/hooks/claude-code/SessionEnd?butler=${name}`, input);
+      await hook(name, "SessionEnd", input);
     }
 
     for (const name of NAMES) {

@@ -177,10 +177,10 @@ export async function everything(g: Guest): Promise<Known[]> {
 }
 
 /** Those that a search by this butler may find. By keyword it finds those that share a word, by meaning all. */
-export function allowed(all: readonly Known[], by: Butler, asking: Asking): Set<string> {
+export function allowed(all: readonly Known[], by: Butler, asking: Asking, oneValue = false): Set<string> {
   const scopes = asking.scope === "global" ? ["global"] : ["global", by];
   const asked = new Set(lexemes(asking.query));
-  // Everybody here is trusted alike: of two values of a key the butler's own is told.
+  // Everybody here is trusted alike: of two values of a key a block tells the butler's own.
   const hides = (other: Known, row: Known) =>
     other.key === row.key &&
     other.live &&
@@ -188,7 +188,7 @@ export function allowed(all: readonly Known[], by: Butler, asking: Asking): Set<
     scopes.indexOf(other.scope) > scopes.indexOf(row.scope);
   const passes = (row: Known) =>
     row.live &&
-    (row.key === null || !all.some((other) => hides(other, row))) &&
+    (!oneValue || row.key === null || !all.some((other) => hides(other, row))) &&
     scopes.includes(row.scope) &&
     row.confidence >= (asking.min_confidence ?? 0.2) &&
     (asking.types === undefined || asking.types.includes(row.type)) &&
