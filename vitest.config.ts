@@ -7,7 +7,8 @@ export default defineConfig({
     maxWorkers: 3,
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // On a busy machine a minute is not enough for a flow on three stores; only what hangs takes longer than this.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
   },
 });
