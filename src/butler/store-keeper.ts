@@ -9,6 +9,8 @@ import { unavailable } from "../domain/errors.ts";
 import { reasonOf } from "./home.ts";
 
 export interface Closable {
+  /** It will never answer again. */
+  isDead?(): boolean;
   close(): Promise<void>;
 }
 
@@ -156,7 +158,15 @@ export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKee
     }
   }
 
+  /** A store that has stopped is opened anew by the next call, not when the owner is restarted. */
+  async function leaveDead(): Promise<void> {
+    const held = await opened?.catch(() => undefined);
+    if (held?.isDead?.()) await close();
+  }
+
   async function use<T>(work: (memory: M) => Promise<T>): Promise<T> {
+    while (closing) await closing;
+    await leaveDead();
     while (closing) await closing;
     if (retired) throw unavailable(`The settings of "${butler}" have just changed; try again.`);
     clearTimeout(idle);

@@ -41,6 +41,8 @@ export interface MemoryParts {
 export interface OpenMemory extends Memory {
   /** Takes a model that arrived later. */
   adopt(embedder: Embedder): Promise<void>;
+  /** The store beneath it has stopped for good. */
+  isDead(): boolean;
   /** Finishes what follows the last answers, then closes the store. The embedder is the giver's to close. */
   close(): Promise<void>;
 }
@@ -69,6 +71,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
     uncounted: [],
     afterwards,
     adopt: versions.adopt,
+    isDead: () => parts.db.isDead?.() ?? false,
     async close() {
       await afterwards.settled();
       await parts.reranker?.close();

@@ -205,7 +205,7 @@ function handle(engine: Engine): PgliteDb {
     });
     return closing;
   };
-  return { kind: "pglite", query, exec, tx, maintain, dump, close };
+  return { kind: "pglite", query, exec, tx, maintain, dump, isDead: engine.isDead, close };
 }
 
 async function transact<T>(

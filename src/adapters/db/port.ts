@@ -17,5 +17,7 @@ export interface Db extends Sql {
   exec(script: string): Promise<void>;
   /** Chores that a server does by itself: checkpoint, and at level `full` vacuum. */
   maintain?(level: "light" | "full"): Promise<void>;
+  /** Nothing will ever be answered again (a full disk stops the embedded store in the middle): close it and open another. */
+  isDead?(): boolean;
   close(): Promise<void>;
 }
