@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { learn } from "../../src/adapters/extractor/local/collect.ts";
+import { openTokenizer } from "../../src/adapters/tokenizer/gpt.ts";
+import { readGitConfig } from "../../src/butler/git-config.ts";
+import { placeKey, projectKey, remoteKey } from "../../src/butler/project-key.ts";
+import { answerTo } from "../../src/butler/transcripts/claude-code.ts";
+import { jsonOf } from "../../src/butler/transcripts/lines.ts";
+import { isLooking, shortPath, spoken, tellingLine, toolTag } from "../../src/butler/transcripts/words.ts";
+import { agreement } from "../../src/domain/agreement.ts";
+import { distil } from "../../src/domain/distil.ts";
+import { exchangeText, turnsOf } from "../../src/domain/exchange.ts";
+import { readIntent } from "../../src/domain/intent.ts";
+import { junkReasons } from "../../src/domain/junk.ts";
+import { lexemes } from "../../src/domain/lexemes.ts";
+import { possibleNames, withoutNames } from "../../src/domain/names.ts";
+import { overlap } from "../../src/domain/near-duplicates.ts";
+import { neutral, neutralLine } from "../../src/domain/neutral.ts";
+import { withoutOwnBlock } from "../../src/domain/own-block.ts";
+import { hider, withoutPrivate } from "../../src/domain/private.ts";
+import { isCorrection, isNod } from "../../src/domain/prompt-kind.ts";
+import { redact } from "../../src/domain/redact.ts";
+import { stem } from "../../src/domain/stemmer.ts";
+import { SUMMARY_SIZE, summarise } from "../../src/domain/summary.ts";
+import { cleanText, clip, contentKey, isBlank, normaliseKey } from "../../src/domain/text.ts";
+import { pumped, REPEATED, steepness } from "../support/growth.ts";
+import { episode, material } from "../support/material.ts";
+
+const NOTHING = { user: [], agent: [], did: [], failed: [], decided: [] };
+const tokenizer = await openTokenizer("o200k_base");
+
+/** Everything that reads text which strangers can write. */
+const READERS: Readonly<Record<string, (text: string) => unknown>> = {
+  "an exchange's prompt": (text) => exchangeText({ ...NOTHING, user: [text] }),
+  "an exchange's answer": (text) =>
+    exchangeText({ ...NOTHING, user: ["go on please"], agent: [text], did: [text, text] }),
+  "turns of an exchange": turnsOf,
+  "our own block": withoutOwnBlock,
+  "what is private": withoutPrivate,
+  "hiding what is private": (text) => hider([text.slice(0, 2_000)])(text),
+  redaction: redact,
+  neutral,
+  "neutral line": neutralLine,
+  summary: (text) => summarise(text, SUMMARY_SIZE.mid),
+  distil,
+  "local extractor": (text) => learn(material([episode("e1", text)])),
+  "local extractor, a named speaker": (text) => learn(material([episode("e1", `Ada: ${text}`, { speaker: "Ada" })])),
+  intent: readIntent,
+  junk: junkReasons,
+  "prompt kind": (text) => isNod(text) || isCorrection(text),
+  lexemes,
+  stem,
+  names: (text) => withoutNames(text, possibleNames(text)),
+  overlap: (text) => overlap(text, `${text}.`),
+  agreement: (text) => agreement(text, `${text}.`),
+  "content key": contentKey,
+  "key of a subject": normaliseKey,
+  "blank or not": isBlank,
+  "clean text": cleanText,
+  clip: (text) => clip(text, 600),
+  tokens: (text) => tokenizer.count(text),
+  "a host's words": spoken,
+  "a tool's tag": toolTag,
+  "a shell command": isLooking,
+  "a failure's line": tellingLine,
+  "a path": (text) => shortPath(text, `${text}/`),
+  "a question": (text) => answerTo(text, text),
+  "a transcript's line": (text) => jsonOf(`{"a": ${text}`),
+  "a project": projectKey,
+  "a remote": remoteKey,
+  "a place": (text) => placeKey("path", text),
+  "git's configuration": (text) => readGitConfig(`[remote "origin"]\n${text}`),
+};
+
+/** Minutes of CPU: for whoever changes what reads text. */
+describe.skipIf(process.env.BUTLER_TEST_PATTERNS === undefined)("work is in proportion to the text", () => {
+  it.each(Object.keys(READERS))("%s", (name) => {
+    const read = READERS[name] as (text: string) => unknown;
+    const steep: string[] = [];
+    for (const part of REPEATED) {
+      const make = pumped("x <", part, "\u0001");
+      const measured = steepness(make, read);
+      if (measured !== undefined) steep.push(`${JSON.stringify(make(40))}: ${measured}`);
+    }
+    expect(steep).toEqual([]);
+  });
+});
