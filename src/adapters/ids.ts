@@ -5,18 +5,27 @@ export interface Ids {
   next(now: Date): string;
 }
 
+const MOST_COUNTERS = 64;
+
 export function uuidv7Source(random: (size: number) => Uint8Array = randomBytes): Ids {
-  let lastMs = -1;
-  let sequence = 0;
+  /** The counters of the last milliseconds: on a fixed clock callers of several times take turns, and each keeps its order. */
+  const counters = new Map<number, number>();
+  const first = () => (((random(2)[0] ?? 0) << 3) | ((random(1)[0] ?? 0) & 7)) & 0x7ff;
   return {
     next(now) {
       const ms = now.getTime();
-      // 12 bits of rand_a are a counter that starts in its lower half, so that 2,048 ids of one millisecond keep their order.
-      if (ms === lastMs) sequence += 1;
-      else sequence = (((random(2)[0] ?? 0) << 3) | ((random(1)[0] ?? 0) & 7)) & 0x7ff;
-      lastMs = ms;
+      // 12 bits of rand_a are a counter that starts in its lower half, so that ids of one millisecond keep their order.
+      const before = counters.get(ms);
+      const sequence = before === undefined ? first() : before + 1;
+      counters.delete(ms);
+      counters.set(ms, sequence);
+      for (const oldest of counters.keys()) {
+        if (counters.size <= MOST_COUNTERS) break;
+        counters.delete(oldest);
+      }
       const tail = random(8);
-      const hex = ms.toString(16).padStart(12, "0");
+      // What overflows the counter goes on in the next millisecond.
+      const hex = (ms + (sequence >>> 12)).toString(16).padStart(12, "0");
       const a = (0x7000 | (sequence & 0xfff)).toString(16);
       const b = (0x80 | ((tail[0] ?? 0) & 0x3f)).toString(16);
       const rest = Buffer.from(tail.subarray(1)).toString("hex");

@@ -39,4 +39,14 @@ describe("ids", () => {
     const [early, late] = [ids.next(new Date(1000)), ids.next(new Date(1001))];
     expect(early < late).toBe(true);
   });
+
+  it("keep the order of each moment while callers of several moments take turns", () => {
+    const ids = uuidv7Source();
+    const [early, late] = [new Date("2026-03-01T12:00:00Z"), new Date("2026-06-01T12:00:00Z")];
+    const made = Array.from({ length: 5_000 }, () => [ids.next(early), ids.next(late)] as const);
+    for (const at of [0, 1] as const) {
+      const mine = made.map((pair) => pair[at]);
+      expect(mine).toEqual(mine.toSorted());
+    }
+  });
 });
