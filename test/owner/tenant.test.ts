@@ -1,11 +1,11 @@
 /** `tenant` in butler.toml is whose memories they are, whichever door they come in by. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, expect, test, vi } from "vitest";
 import { openPglite } from "../../src/adapters/db/pglite.ts";
 import { homeAt } from "../../src/butler/home.ts";
+import { ask } from "../../src/butler/local-socket.ts";
 import { openMemory } from "../../src/main/library.ts";
 import { TEST_MODEL_CACHE } from "../support/model.ts";
 import { butler, cleanUp, emptyHome, up } from "../support/owner-processes.ts";
@@ -110,15 +110,7 @@ async function overMcp(url: string, token: string, content: string): Promise<voi
   expect(isError ?? false).toBe(false);
 }
 
-function overSocket(socketPath: string, path: string, body: object): Promise<void> {
-  return new Promise((done, failed) => {
-    const headers = { "content-type": "application/json" };
-    const asked = request({ socketPath, path, method: "POST", headers }, (answer) => {
-      answer.resume().on("end", () => {
-        expect(answer.statusCode).toBeLessThan(300);
-        done();
-      });
-    });
-    asked.on("error", failed).end(JSON.stringify(body));
-  });
+async function overSocket(socket: string, path: string, body: object): Promise<void> {
+  const { status } = await ask({ socket, method: "POST", path, body, timeoutMs: LONG });
+  expect(status).toBeLessThan(300);
 }

@@ -1,11 +1,11 @@
 /** Whose word a memory is depends on the door it came in by, and not on what is said there. */
 import { readFileSync } from "node:fs";
-import { request } from "node:http";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, expect, test, vi } from "vitest";
 import { openPglite } from "../../src/adapters/db/pglite.ts";
 import { homeAt } from "../../src/butler/home.ts";
+import { ask } from "../../src/butler/local-socket.ts";
 import { openMemory } from "../../src/main/library.ts";
 import { TEST_MODEL_CACHE } from "../support/model.ts";
 import { agent, butler, cleanUp, emptyHome, up } from "../support/owner-processes.ts";
@@ -95,15 +95,7 @@ test("the library speaks as an agent, unless its program says that it takes down
   }
 });
 
-function overSocket(socketPath: string, path: string, body: object): Promise<void> {
-  return new Promise((done, failed) => {
-    const headers = { "content-type": "application/json" };
-    const asked = request({ socketPath, path, method: "POST", headers }, (answer) => {
-      answer.resume().on("end", () => {
-        expect(answer.statusCode).toBeLessThan(300);
-        done();
-      });
-    });
-    asked.on("error", failed).end(JSON.stringify(body));
-  });
+async function overSocket(socket: string, path: string, body: object): Promise<void> {
+  const { status } = await ask({ socket, method: "POST", path, body, timeoutMs: LONG });
+  expect(status).toBeLessThan(300);
 }
