@@ -47,6 +47,8 @@ const isSameMoment = (a: Pick<Keyed, "waits_until">, b: Pick<Keyed, "waits_until
 /** Only on its own step, and what is true now stays until the new one's day. */
 const mayReplace = (old: Keyed, by: Keyed): boolean =>
   old.scope === by.scope && (by.waits_until === null || old.waits_until !== null);
+/** A plan holds its key against other plans only: until its day it hides nothing that is true. */
+const holds = (fact: Keyed, against: Keyed): boolean => fact.waits_until === null || against.waits_until !== null;
 /** The same plan for another day: the last word about it holds. */
 const isPostponed = (old: KnownFact, by: FactDraft): boolean =>
   old.waits_until !== null && by.waits_until !== null && isUnder(old, keyed(by)) && saysSame(by.content, old.content);
@@ -103,7 +105,9 @@ export function factBook(known: Known, batch: Batch) {
     const narrower = steps.slice(steps.indexOf(draft.scope) + 1).toReversed();
     const learned = [...fresh.values()].map((item) => keyed(item.draft));
     const held = (scope: string) =>
-      [...alive(), ...learned].some((fact) => !isOver(fact) && isUnder(fact, { ...under, scope }));
+      [...alive(), ...learned].some(
+        (fact) => !isOver(fact) && isUnder(fact, { ...under, scope }) && holds(fact, draft),
+      );
     return { ...draft, subject, predicate, scope: narrower.find(held) ?? draft.scope };
   }
 
@@ -133,7 +137,9 @@ export function factBook(known: Known, batch: Batch) {
     if (old.some((fact) => !isOver(fact) && isOlder(witnesses, fact))) return "outdated";
     const until = alive().filter((fact) => fact.waits_until === null && isUnder(fact, keyed(draft)));
     const stronger = [...old, ...until].find((fact) => isWeaker(draft.trust, confirmed.trustOf(fact)) && !isOver(fact));
-    if (stronger !== undefined) return dispute(stronger, draft, nth, witnesses);
+    // What was planned before the better source spoke is no doubt about it.
+    if (stronger !== undefined)
+      return isOlder(witnesses, stronger) ? "outdated" : dispute(stronger, draft, nth, witnesses);
     for (const { id } of old) replace(id);
     const rival = told.contradicts;
     const item: Fresh = {
