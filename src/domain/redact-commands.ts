@@ -26,10 +26,10 @@ const rows: readonly (readonly [programs: string, argument: string, chosen?: boo
   ["zip|unzip|zipcloak", `\\s-P[ \\t]*${V}`],
   ["sqlcmd|bcp|isql|osql", `\\s-P[ \\t]*${V}`],
   ["ipmitool", `\\s-P[ \\t]+${V}`],
-  ["htpasswd", `\\s-[a-zA-Z]*b[a-zA-Z]*[ \\t]+(?:\\S{1,200}[ \\t]+)?\\S{1,100}[ \\t]+${V}`],
+  ["htpasswd", `\\s-(?=[a-zA-Z]*b)[a-zA-Z]+[ \\t]+(?:\\S{1,200}[ \\t]+)?\\S{1,100}[ \\t]+${V}`],
   [
     "rabbitmqctl add_user|rabbitmqctl change_password|smbpasswd|wpa_passphrase|mc alias set \\S{1,60} \\S{1,100}",
-    `[ \\t]+\\S{1,100}[ \\t]+${V}`,
+    `(?<![ \\t])[ \\t]+\\S{1,100}[ \\t]+${V}`,
   ],
   ["xfreerdp|rdesktop|mstsc|cmdkey", `\\s(?:/p(?:ass)?:|-p[ \\t]+)${V}`],
   ["snmpget|snmpwalk|snmpset|snmpbulkwalk|snmpgetnext", `\\s-A[ \\t]+${V}`],
@@ -37,12 +37,12 @@ const rows: readonly (readonly [programs: string, argument: string, chosen?: boo
   ["nmcli", `\\s(?:password|wifi-sec\\.psk|802-11-wireless-security\\.psk)[ \\t]+${V}`],
   [
     "vault login|cargo login|npm login|ngrok authtoken|ngrok config add-authtoken|doctl auth init -t|gh secret set \\S{1,60} --body",
-    `[ \\t]+${V}`,
+    `(?<![ \\t])[ \\t]+${V}`,
     true,
   ],
   ["npm config set", `_(?:authToken|auth|password)[ \\t=]+${V}`],
   ["netlify", `\\s--auth[ \\t=]+${V}`],
-  ["send", `[ \\t]+"([^"\\\\\\n]{3,100})\\\\r"`, true],
+  ["send", `(?<![ \\t])[ \\t]+"([^"\\\\\\n]{3,100})\\\\r"`, true],
 ];
 
 interface Command {

@@ -16,28 +16,29 @@ const ENGLISH = /^(?:password|passcode|passwd|passwort|pwd|passphrase)$/;
 const FOREIGN =
   /(?:kennwort|passwort|contraseña|contrasena|mdp|senha|wachtwoord|hasło|пароль|密码|密碼|パスワード|password|passe|^clave|^pw|(?:wlan|wifi|wi-fi)-?(?:schlüssel|key|code)|geheimnis|zugangscode)$/;
 
-const FOR = "(?:[ \\t]+(?:for|to|of|on|at|in|that|which|i|we|he|she|they|you)[ \\t]+(?:[^\\n.!?;:]|\\.(?=\\S)){1,60}?)";
-const ADVERBS = "(?:[ \\t]+(?:now|still|set to|changed to|simply|just|called|probably|currently|again|also))*";
+const FOR =
+  "(?:[ \\t]{1,24}(?:for|to|of|on|at|in|that|which|i|we|he|she|they|you)[ \\t]{1,24}(?![ \\t])(?:[^\\n.!?;:]|\\.(?=\\S)){1,60}?)";
+const ADVERBS = "(?:[ \\t]{1,24}(?:now|still|set to|changed to|simply|just|called|probably|currently|again|also)){0,4}";
 /** "(the password) (for X) is Y", "(the password) for X: Y" */
 const SAID = new RegExp(
-  `(?:${FOR}?[ \\t]+(?:is|was|will be|has been)${ADVERBS}[ \\t]*[:=]?|(?:${FOR}|[ \\t]*\\([^()\\n]{1,40}\\))[ \\t]*[:=](?!//))[ \\t]*(?=\\S)`,
+  `(?:${FOR}?[ \\t]{1,24}(?:is|was|will be|has been)${ADVERBS}[ \\t]{0,24}[:=]?|(?:${FOR}|[ \\t]{0,24}\\([^()\\n]{1,40}\\))[ \\t]{0,24}[:=](?!//))[ \\t]{0,24}(?=\\S)`,
   "iy",
 );
 /** "changed the password to Y", "log in with password Y": looser grammar, so the value itself must look like one. */
-const TO = /[ \t]+to[ \t]+(?=\S)/iy;
-const BARE = /[ \t]+(?:to[ \t]+)?(?=\S)/iy;
+const TO = /[ \t]{1,24}to[ \t]{1,24}(?=\S)/iy;
+const BARE = /[ \t]{1,24}(?:to[ \t]{1,24})?(?=\S)/iy;
 const BEFORE_BARE =
-  /(?<=(?:^|\n|[,;(/]|with|using|use|the|my|mit dem|mit|con la|avec le|le|la|das)[ \t]*(?:mot de )?)\S/iy;
+  /(?<=(?:^|\n|[,;(/]|with|using|use|the|my|mit dem|mit|con la|avec le|le|la|das)[ \t]{0,24}(?:mot de )?)\S/iy;
 /** The same of any language: a few words, then a verb, a colon, an arrow or a dash. */
 const LINKED =
-  /(?:[ \t]+[^\n.!?;:]{1,50}?)?(?:[ \t]*(?:[:=：→–—](?!\/\/)|->)|[ \t]+-(?=[ \t])|[ \t]+(?:is|are|was|ist|war|lautet|heißt|heisst|wird|es|era|será|sera|est|c['’]est|était|è|é|to|auf|a|en|à|in|op)(?![\p{L}\d])|は)[ \t]*[:：]?[ \t]*(?=\S)/iuy;
+  /(?:[ \t]{1,24}(?![ \t])[^\n.!?;:]{1,50}?)?(?:[ \t]{0,24}(?:[:=：→–—](?!\/\/)|->)|[ \t]{1,24}-(?=[ \t])|[ \t]{1,24}(?:is|are|was|ist|war|lautet|heißt|heisst|wird|es|era|será|sera|est|c['’]est|était|è|é|to|auf|a|en|à|in|op)(?![\p{L}\d])|は)[ \t]{0,24}[:：]?[ \t]{0,24}(?=\S)/iuy;
 /** The same after nouns that English shares: its own verbs have a grammar above. */
 const POINTED =
-  /(?:[ \t]+[^\n.!?;:]{1,50}?)?(?:[ \t]*(?:[:=：→–—](?!\/\/)|->)|[ \t]+-(?=[ \t])|[ \t]+(?:ist|war|lautet|heißt|heisst|wird|será|c['’]est|è|é|auf)(?![\p{L}\d]))[ \t]*[:：]?[ \t]*(?=\S)/iuy;
+  /(?:[ \t]{1,24}(?![ \t])[^\n.!?;:]{1,50}?)?(?:[ \t]{0,24}(?:[:=：→–—](?!\/\/)|->)|[ \t]{1,24}-(?=[ \t])|[ \t]{1,24}(?:ist|war|lautet|heißt|heisst|wird|será|c['’]est|è|é|auf)(?![\p{L}\d]))[ \t]{0,24}[:：]?[ \t]{0,24}(?=\S)/iuy;
 /** "Y is my password", "with Y as the password", "Y as access token" */
-const REVERSED = /(?<=(?:is|as)[ \t]+(?:(?:my|the|our|his|her)[ \t]+)?(?:[\w-]{1,30}[ \t]+){0,2})\S/iy;
+const REVERSED = /(?<=(?:is|as)[ \t]{1,24}(?:(?:my|the|our|his|her)[ \t]{1,24})?(?:[\w-]{1,30}[ \t]{1,24}){0,2})\S/iy;
 const REVERSED_VALUE =
-  /(?:^|[\s"'`])([^\s"'`]{4,64})["'`]?[ \t]+(?:is[ \t]+(?:my|the|our|his|her)|as(?:[ \t]+(?:my|the|our|his|her))?)[ \t]+(?:[\w-]{1,30}[ \t]+){0,2}$/di;
+  /(?:^|[\s"'`])([^\s"'`]{4,64})["'`]?[ \t]{1,24}(?:is[ \t]{1,24}(?:my|the|our|his|her)|as(?:[ \t]{1,24}(?:my|the|our|his|her))?)[ \t]{1,24}(?:[\w-]{1,30}[ \t]{1,24}){0,2}$/di;
 /** "Y api key" */
 const DIRECTLY_BEFORE =
   /(?:^|[\s"'`])([A-Za-z0-9+/=_-]{24,512})["'`]?[ \t]{1,4}(?:(?:api|access|auth|secret|private|signing)[ \t])?$/d;
@@ -108,7 +109,7 @@ const passwords: Finder = function* (scan): Generator<Span> {
 const PIN_WORD =
   /(?:(?<![A-Za-z0-9_])PIN(?: code| number)?|(?<![A-Za-z])[Pp]in (?:code|number)|(?<=(?:my|his|her|our|your|card|sim|bank|debit|phone|door|alarm|the|meine|die|mi|mon|code) )[Pp]in|(?<=(?:door|alarm|gate|access|security|safe|unlock|entry|verification|confirmation|one-time|login|backup|your) )[Cc]ode|(?:zugangs|tür|sicherheits|bestätigungs)code|code d['’]acc[eè]s|(?<=(?:one-time|einmal) ?)pass(?:word|wort)|(?<=(?:safe|lock) )combination|OTP(?: code)?)/iy;
 const PIN_VALUE =
-  /(?: (?:for|to|of|für|de|du|del) [^\n.!?:;]{1,40}?)?(?:[ \t]*[:=]|[ \t]+(?:is|was|ist|lautet|es|est))?(?: now| still)?[ \t]+["'`]?(\d{4,8}|\d{2}(?:-\d{2}){2,3})(?![\d-]|[.,:]\d)/dy;
+  /(?: (?:for|to|of|für|de|du|del) [^\n.!?:;]{1,40}?)?(?:[ \t]{0,24}[:=]|[ \t]{1,24}(?:is|was|ist|lautet|es|est))?(?: now| still)?[ \t]{1,24}["'`]?(\d{4,8}|\d{2}(?:-\d{2}){2,3})(?![\d-]|[.,:]\d)/dy;
 
 const pins: Finder = function* ({ text, names }): Generator<Span> {
   for (const name of names) {
@@ -170,7 +171,7 @@ const seedPhrases: Finder = function* ({ text, lower }): Generator<Span> {
 
 /** What follows "key", "token", "secret" and their like, if it is random enough. */
 const NEAR =
-  /(?:[ \t]+(?:for|of|to|from|für|de|del|du)[ \t]+[^\n.!?;:]{1,40}?)?(?:[ \t]+\([^()\n]{1,20}\))?([ \t]*[:=]|[ \t]+(?:is|was|are|to|ist|lautet|es|est|->))?[ \t"'`(*:]{1,4}([A-Za-z0-9][A-Za-z0-9+/_=.~-]{9,})/diy;
+  /(?:[ \t]{1,24}(?:for|of|to|from|für|de|del|du)[ \t]{1,24}(?![ \t])[^\n.!?;:]{1,40}?)?(?:[ \t]{1,24}\([^()\n]{1,20}\))?([ \t]{0,24}[:=]|[ \t]{1,24}(?:is|was|are|to|ist|lautet|es|est|->))?[ \t"'`(*:]{1,4}([A-Za-z0-9][A-Za-z0-9+/_=.~-]{9,})/diy;
 const NEAR_WORD =
   /^(?:[\p{L}\d]+[-_])?(?:keys?|schlüssel|clave|clé|secrets?|tokens?|credentials?|psk|seed|geheimnis)$|(?:key|token|secret|schlüssel)$/u;
 /** Before a bare "key": whose it is. Without one of these, hexadecimal is a cache key or a digest. */
@@ -179,7 +180,8 @@ const KEPT_KEY =
 const OPEN_KEY =
   /(?:public|pub|verify|verification|site|cache|checksum|primary|foreign|host|idempotency|sort|partition|object|publishable|measurement)[ _-]$/;
 /** "clave de cifrado", "clé API", "key passphrase": the words between the noun and its value. */
-const OF_WHAT = /(?:[ \t]+(?:de[ \t]+(?:cifrado|chiffrement|acceso)|d['’]acc[eè]s|api|(?:in[ \t]+)?(?:hex|base64)))?/iy;
+const OF_WHAT =
+  /(?:[ \t]{1,24}(?:de[ \t]{1,24}(?:cifrado|chiffrement|acceso)|d['’]acc[eè]s|api|(?:in[ \t]{1,24})?(?:hex|base64)))?/iy;
 
 const nearSecretWords: Finder = function* (scan): Generator<Span> {
   const { text, lower, names } = scan;
@@ -195,7 +197,7 @@ const nearSecretWords: Finder = function* (scan): Generator<Span> {
     const match = matchAt(NEAR, text, name.end + of);
     const at = match?.indices?.[2];
     if (!match || at === undefined) continue;
-    const value = (match[2] ?? "").replace(/[.]+$/, "");
+    const value = (match[2] ?? "").replace(/(?<!\.)\.+$/, "");
     if (isPlaceholder(value.slice(0, 256)) || isExpression(value.slice(0, 256))) continue;
     const before = lower.slice(Math.max(0, name.start - 16), name.start);
     if (OPEN_KEY.test(before) || OPEN_KEY.test(`${name.lower.replace(/[-_]?keys?$/, "")} `)) continue;

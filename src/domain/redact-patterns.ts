@@ -133,7 +133,7 @@ const pemBlocks: Finder = function* ({ text }): Generator<Span> {
     if (next?.[1] === "END" && next.index - bodyStart <= PEM_LONGEST) {
       const body = text.slice(bodyStart, next.index);
       // "between the BEGIN line and the END line" in prose has neither line ends nor key material.
-      if (/\n|\\n|[A-Za-z0-9+/=]{16}/.test(body) && /[A-Za-z0-9]/.test(body.replace(/\\+[nr]/g, ""))) {
+      if (/\n|\\n|[A-Za-z0-9+/=]{16}/.test(body) && /[A-Za-z0-9]/.test(body.replace(/\\[nr]/g, ""))) {
         yield { start: edge.index, end: next.index + next[0].length, kind: "private_key" };
       }
       continue;

@@ -192,7 +192,7 @@ const pairs: Finder = function* ({ text, names }): Generator<Span> {
   for (const name of names) {
     const match = matchAt(LOGIN, text, name.start);
     const at = match?.indices?.[1];
-    const value = (match?.[1] ?? "").replace(/[.)]+$/, "");
+    const value = (match?.[1] ?? "").replace(/(?<![.)])[.)]+$/, "");
     if (at !== undefined && looksChosen(value)) yield { start: at[0], end: at[0] + value.length, kind: "password" };
   }
 };

@@ -174,9 +174,9 @@ export function looksChosen(value: string): boolean {
   const v = value.slice(0, 256);
   if (v.length < 4 || !/\p{L}/u.test(v)) return false;
   // Punctuation at the end belongs to the sentence.
-  if (!/\d/.test(v) && !/[!@#$%^&?~].*[\p{L}$]/u.test(v)) return false;
+  if (!/\d/.test(v) && !/^[^!@#$%^&?~]*[!@#$%^&?~].*[\p{L}$]/u.test(v)) return false;
   if (/^[^@\s]+@[^@\s]+\.\p{L}+$/u.test(v)) return false;
-  if (/^v?\d+(?:\.\d+)+(?:[-+.]\w+)*$|^\d{4}-\d\d-\d\d|^\d+(?:[.,]\d+)?[-\p{L}%°]{1,8}$/iu.test(v)) return false;
+  if (/^v?\d+\.\d+(?:[-+.]\w+)*$|^\d{4}-\d\d-\d\d|^\d+(?:[.,]\d+)?[-\p{L}%°]{1,8}$/iu.test(v)) return false;
   if (
     /^(?:argon2(?:id?|d)?|bcrypt\d*|sha-?\d+|md5|base-?(?:32|58|64)|oauth-?2(?:\.\d)?|utf-?\d+|p-?256|ed25519|es256|rs256|hs256|aes-?\d+\S*)$/i.test(
       v,

@@ -86,10 +86,12 @@ function region(word: string, from: number): number {
 
 /** A consonantal y is written Y from here on, so that it does not count as a vowel. */
 function markConsonantY(word: string): string {
+  if (!word.includes("y")) return word;
   let out = "";
-  for (let i = 0; i < word.length; i++) {
-    const c = word[i] as string;
-    out += c === "y" && (i === 0 || isVowel(out[i - 1])) ? "Y" : c;
+  let before = "a";
+  for (const c of word) {
+    before = c === "y" && isVowel(before) ? "Y" : c;
+    out += before;
   }
   return out;
 }

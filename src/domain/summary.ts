@@ -29,12 +29,13 @@ const ABBREVIATED = /(?:^|[\s(])(?:Dr|Mr|Mrs|Ms|Prof|St|No|vs|e\.g|i\.e|approx|\
 
 export function sentencesOf(text: string): string[] {
   const found: string[] = [];
+  let goesOn = false;
   for (const piece of text.split(ENDS)) {
     const part = piece.trim();
     if (part === "") continue;
-    const before = found.at(-1);
-    if (before !== undefined && ABBREVIATED.test(before)) found[found.length - 1] = `${before} ${part}`;
+    if (goesOn) found[found.length - 1] += ` ${part}`;
     else found.push(part);
+    goesOn = ABBREVIATED.test(part);
   }
   return found;
 }

@@ -71,8 +71,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   "git's configuration": (text) => readGitConfig(`[remote "origin"]\n${text}`),
 };
 
-/** Minutes of CPU: for whoever changes what reads text. */
-describe.skipIf(process.env.BUTLER_TEST_PATTERNS === undefined)("work is in proportion to the text", () => {
+describe("work is in proportion to the text", () => {
   it.each(Object.keys(READERS))("%s", (name) => {
     const read = READERS[name] as (text: string) => unknown;
     const steep: string[] = [];
