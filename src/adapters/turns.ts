@@ -1,8 +1,16 @@
 /** Long work in slices. Between them the event loop answers whoever else is waiting: a health check, a search, another agent. */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 
 /** Characters of text that are worked on in one go: the slowest work on so many takes some ten milliseconds. */
 export const TURN_CHARS = 16_384;
+
+let last: Promise<void> = Promise.resolve();
+
+/** One at a time: of fifty that wait, fifty would otherwise go on in the same turn. */
+export function nextTurn(): Promise<void> {
+  last = last.then(() => nextIteration());
+  return last;
+}
 
 /** Runs a generator that stops between its steps, one step a turn. */
 export async function inTurns<T>(steps: Generator<void, T>): Promise<T> {

@@ -70,14 +70,16 @@ const CLOSING = new RegExp(`^([\\s|/]*)(?:${CLOSE}|\\])`);
 /** Closing brackets that stand further from the name than this are left as they are. */
 const CLOSING_WITHIN = 64;
 
-const ASCII = /^[\t\n -~]*$/;
-/** Without one of these plain text holds no marker, and its look-alike form need not be made. */
+/** Without one of these, and what looks like one, a text holds no marker, and its look-alike form need not be made. */
 const SUSPECT = /[<[&%\\]/;
+const NOT_ASCII = /[^\t\n -~]/gu;
+const looksSuspect = (text: string): boolean =>
+  (text.match(NOT_ASCII) ?? []).some((character) => /[<[&%/]/.test(looksLike(character)));
 
 /** For one line or many. The same text always gives the same bytes, and `neutral(neutral(text))` is `neutral(text)`. */
 export function neutral(text: string): string {
   const shown = visible(text);
-  return ASCII.test(shown) && !SUSPECT.test(shown) ? shown : defused(shown);
+  return SUSPECT.test(shown) || looksSuspect(shown) ? defused(shown) : shown;
 }
 
 /** On one line. Blanks count as one in every marker, so that pressing them together makes no new one. */

@@ -151,8 +151,23 @@ function finalEOrL(word: string, r1: number, r2: number): string {
   return word.endsWith("ll") && stem.length >= r2 ? stem : word;
 }
 
+/** People use few words: most have been stemmed a moment ago. */
+const MOST_KNOWN = 16_384;
+const LONGEST_KNOWN = 24;
+let known = new Map<string, string>();
+
 /** `word` is lower case. Words that are not plain a–z come back unchanged. */
 export function stem(word: string): string {
+  if (word.length > LONGEST_KNOWN) return stemOf(word);
+  const before = known.get(word);
+  if (before !== undefined) return before;
+  const made = stemOf(word);
+  if (known.size >= MOST_KNOWN) known = new Map();
+  known.set(word, made);
+  return made;
+}
+
+function stemOf(word: string): string {
   if (word.length <= 2 || !/^[a-z]+$/.test(word)) return word;
   const whole = WHOLE_WORDS.get(word);
   if (whole !== undefined) return whole;

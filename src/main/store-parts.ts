@@ -1,7 +1,9 @@
 /** Picks the concrete adapters of an owner: store, model and tokenizer. */
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { gunzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { gunzip as gunzipTo } from "node:zlib";
 import { type Clock, fixedClock, systemClock } from "../adapters/clock.ts";
 import { openPgliteExclusive } from "../adapters/db/pglite.ts";
 import type { Db } from "../adapters/db/port.ts";
@@ -31,6 +33,8 @@ import { jobRunner } from "../memory/run-job.ts";
 import type { Settings } from "../memory/settings.ts";
 import type { EarlyStore } from "./early-store.ts";
 import { extractorOrWhyNot } from "./extractor.ts";
+
+const gunzip = promisify(gunzipTo);
 
 export interface StorePlace {
   /** The folder of a butler's embedded store. */
@@ -118,7 +122,7 @@ async function openDb(place: StorePlace, butler: string, log: Log): Promise<Db> 
     if (early) return early;
     const dir = place.folder(butler);
     mkdirSync(dirname(dir), { recursive: true, mode: 0o700 });
-    const snapshot = existsSync(join(dir, "PG_VERSION")) ? undefined : emptyStore();
+    const snapshot = existsSync(join(dir, "PG_VERSION")) ? undefined : await emptyStore();
     return openPgliteExclusive({ dir, ...(snapshot === undefined ? {} : { snapshot }) });
   }
   const db = await openPostgres({ url: await ensureDatabase(place.databaseUrl, butler) });
@@ -135,10 +139,10 @@ async function openDb(place: StorePlace, butler: string, log: Log): Promise<Db> 
 }
 
 /** What the build left: a store with all migrations and no rows. Without it one is made from nothing, in seconds. */
-function emptyStore(): Uint8Array | undefined {
+async function emptyStore(): Promise<Uint8Array | undefined> {
   const place = import.meta.url.endsWith(".ts") ? "../../dist/empty-store.tar.gz" : "../empty-store.tar.gz";
   const file = new URL(place, import.meta.url);
-  return existsSync(file) ? gunzipSync(readFileSync(file)) : undefined;
+  return existsSync(file) ? gunzip(await readFile(file)) : undefined;
 }
 
 /** The jobs of every store of a house. */

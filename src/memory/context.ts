@@ -1,5 +1,6 @@
 /** The block of memory an agent starts with: what is lasting first, then what the prompt calls for, within the budget. */
 import { createHash } from "node:crypto";
+import { nextTurn } from "../adapters/turns.ts";
 import { type Block, fillBudget, type Line, type Section } from "../domain/budget.ts";
 import { effectiveConfidence } from "../domain/decay.ts";
 import { FITS } from "../domain/fit.ts";
@@ -72,6 +73,7 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
     ? contextNow(call, query, input.lasting !== false)
     : contextThen(asked, query, PROFILE_LIMIT));
   const said = await alreadyKnown(call, input, [...lasting, ...retrieval.results.map(({ candidate }) => candidate)]);
+  await nextTurn();
   const { intent } = intentOf(call, query.text);
   const ranked = rankForContext(asked, wanted(retrieval.results, said, input), intent);
   const profile = input.lasting === false ? [] : profileLines(asked, lasting);
@@ -168,7 +170,7 @@ export function rankForContext(call: Call, found: readonly Retrieved[], intent: 
   const since = (c: Candidate) => settledReference(c, call.now);
   return place(call, found, { rank: "composite", intent, since }).map((p) => ({
     ...p,
-    key: p.candidate.type === "fact" ? factKey(candidateFact(p.candidate)) : contentKey(p.candidate.content),
+    key: p.candidate.type === "fact" ? factKey(candidateFact(p.candidate)) : contentKey(readOf(p.candidate)),
   }));
 }
 
@@ -255,8 +257,10 @@ const EPISODE_CHARS = 600;
 /** Of a longer one no more than this is made ready to be shown: blanks and what cannot be seen take room until they are out. */
 const EPISODE_READ = 8 * EPISODE_CHARS;
 
+const readOf = (c: Candidate): string => c.content.trimStart().slice(0, EPISODE_READ);
+
 function episodeLine(c: Candidate): string {
   const day = (c.occurred_at ?? c.created_at).toISOString().slice(0, 10);
-  const said = clip(neutralLine(clip(c.content.trimStart(), EPISODE_READ)), EPISODE_CHARS);
+  const said = clip(neutralLine(readOf(c)), EPISODE_CHARS);
   return `- ${day}${c.speaker === null ? "" : ` ${neutralLine(c.speaker)}`}: ${said}\n`;
 }

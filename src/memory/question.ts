@@ -2,6 +2,7 @@
  * What is asked, made ready for both arms: the postings of its words and its vector, fetched side by side, and the people it
  * names. Names are left out of what is embedded, as they are of the memories themselves (domain/names.ts).
  */
+import { nextTurn } from "../adapters/turns.ts";
 import { type Postings, type Ranking, rank, type Statistics, statisticsOf } from "../domain/bm25.ts";
 import { lexemes } from "../domain/lexemes.ts";
 import { possibleNames, withoutNames } from "../domain/names.ts";
@@ -57,6 +58,7 @@ export async function ask(call: Call, asking: Asking): Promise<Asked> {
   const degraded =
     mode === "keyword" ? undefined : (memory.versions.degraded ?? (embedded === undefined ? NO_VECTOR : undefined));
   const read = found ?? (degraded === undefined ? undefined : await postings());
+  await nextTurn();
   return {
     names,
     rankings: read && rankGroups(read, groups),

@@ -7,6 +7,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Failure, ToolRequest } from "../tools/outcome.ts";
 import { httpStatus, wireFailure } from "./failures.ts";
 import type { ButlerInfo, Principal } from "./host.ts";
+import { SMALL_BYTES, tooMuchJson } from "./json-size.ts";
 
 export interface DoorEnv extends Env {
   Variables: { principal: Principal };
@@ -101,6 +102,10 @@ export function guardPost(maxBodyBytes: number): MiddlewareHandler<DoorEnv> {
   };
 }
 
+/** Whose length is given and little: the MCP library reads it itself. */
+export const isSmall = (c: Context<DoorEnv>): boolean =>
+  Number(c.req.header("content-length") ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES;
+
 export type Body =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly failure: Failure; readonly status: 400 | 413 };
@@ -114,14 +119,19 @@ export async function readJson(request: Request, maxBodyBytes: number): Promise<
     if (size > maxBodyBytes) return { ok: false, failure: tooLarge(maxBodyBytes), status: 413 };
     chunks.push(chunk);
   }
+  const bytes = Buffer.concat(chunks);
+  const much = tooMuchJson(bytes);
+  if (much !== undefined) return { ok: false, failure: notTaken(much), status: 400 };
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return { ok: true, value: text.trim() === "" ? {} : JSON.parse(text) };
   } catch (error) {
     const why = error instanceof SyntaxError ? "is not valid JSON" : "is not UTF-8 text";
-    return { ok: false, failure: { code: "invalid_input", message: `The body ${why}.`, field: "body" }, status: 400 };
+    return { ok: false, failure: notTaken(why), status: 400 };
   }
 }
+
+const notTaken = (why: string): Failure => ({ code: "invalid_input", message: `The body ${why}.`, field: "body" });
 
 function tooLarge(maxBodyBytes: number): Failure {
   const message = `The body may have at most ${maxBodyBytes} bytes; send fewer rows at a time.`;

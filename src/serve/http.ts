@@ -13,6 +13,7 @@ import {
   guardHost,
   guardOrigin,
   guardPost,
+  isSmall,
   mayEnter,
   readJson,
   refuse,
@@ -132,7 +133,10 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
     const extras = callExtras(c, local !== undefined);
     if ("code" in extras) return refuse(c, extras);
     const toolset = c.req.query("tools") === "full" ? "full" : "core";
-    return (await mcpDoor()).fetch(c.req.raw, { principal: c.get("principal"), butler: name, toolset, extras });
+    const visit = { principal: c.get("principal"), butler: name, toolset, extras } as const;
+    if (c.req.method !== "POST" || isSmall(c)) return (await mcpDoor()).fetch(c.req.raw, visit);
+    const body = await readJson(c.req.raw, maxBodyBytes);
+    return body.ok ? (await mcpDoor()).fetch(c.req.raw, visit, body.value) : refuse(c, body.failure, body.status);
   });
 
   otherMethods(app, "/readyz", "GET, HEAD");

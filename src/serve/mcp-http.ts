@@ -27,7 +27,8 @@ export interface McpVisit {
 }
 
 export interface McpHttpDoor {
-  fetch(request: Request, visit: McpVisit): Promise<Response>;
+  /** `body`: what has been read of the request already. */
+  fetch(request: Request, visit: McpVisit, body?: unknown): Promise<Response>;
   /** Ends open streams; later requests are refused. */
   close(): Promise<void>;
 }
@@ -48,7 +49,8 @@ export function mcpHttpDoor(options: McpHttpOptions): McpHttpDoor {
     },
   );
   return {
-    fetch: (request, visit) => handler.fetch(request, { authInfo: passport(visit) }),
+    fetch: (request, visit, body) =>
+      handler.fetch(request, { authInfo: passport(visit), ...(body === undefined ? {} : { parsedBody: body }) }),
     close: () => handler.close(),
   };
 }

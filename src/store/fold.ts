@@ -1,4 +1,5 @@
 import type { Db, Sql } from "../adapters/db/port.ts";
+import { nextTurn } from "../adapters/turns.ts";
 import { integrity } from "../domain/errors.ts";
 import {
   BLOCK_ENTRIES,
@@ -36,6 +37,9 @@ interface Block {
   x: Uint8Array;
 }
 
+/** In bytes: a text of tens of thousands of characters. */
+const LONG_ROW = 16_384;
+
 type Blocks = Map<string, Block[]>;
 
 export async function foldShelf(db: Db, sk: number, limit = 64): Promise<{ folded: number; removed: number }> {
@@ -51,6 +55,7 @@ export async function foldShelf(db: Db, sk: number, limit = 64): Promise<{ folde
     const leaving = gone.flatMap((row) => keysOf(sk, row).map(({ key }) => ({ key, slot: row.slot ?? -1 })));
     const arriving = new Map<string, Entry[]>();
     for (const [i, row] of fresh.entries()) {
+      if (row.x.length > LONG_ROW) await nextTurn();
       for (const { key, tf } of keysOf(sk, row)) {
         const entries = arriving.get(key) ?? [];
         entries.push({ slot: shelf.slots + i, tf, len: row.len });
@@ -61,7 +66,9 @@ export async function foldShelf(db: Db, sk: number, limit = 64): Promise<{ folde
     remember(touched, await blocksHolding(sql, leaving));
     remember(touched, await tailBlocks(sql, [...arriving.keys()]));
     for (const { key, slot } of leaving) cut(touched, key, slot);
+    await nextTurn();
     for (const [key, entries] of arriving) append(touched, key, entries);
+    await nextTurn();
 
     await writeBlocks(sql, [...touched.values()].flat());
     await sql.query("delete from lex_doc where doc = any($1::int8[])", [gone.map((row) => row.doc)]);

@@ -1,5 +1,6 @@
 /** Vectors and the bits of their tokens, filed by shelf and by the version of the model that made them. */
 import type { Db, Sql } from "../adapters/db/port.ts";
+import { mapInTurns } from "../adapters/turns.ts";
 import { byteaLiteral, insertRows, vectorLiteral } from "./rows.ts";
 
 /**
@@ -26,7 +27,7 @@ export async function putVectors(sql: Sql, version: number, rows: readonly Vecto
     sql,
     "embeddings",
     COLUMNS,
-    rowsOf(version, rows),
+    await rowsOf(version, rows),
     `on conflict (memory_id, version_id) do update
        set sk = excluded.sk, visible_until = excluded.visible_until, embedding = excluded.embedding,
          word_pieces = excluded.word_pieces, tokens = excluded.tokens`,
@@ -42,7 +43,7 @@ export async function addVectors(sql: Sql, version: number, rows: readonly Vecto
     sql,
     "embeddings",
     COLUMNS,
-    rowsOf(version, rows),
+    await rowsOf(version, rows),
     `on conflict (memory_id, version_id) do update
        set embedding = excluded.embedding, word_pieces = excluded.word_pieces, tokens = excluded.tokens
        where embeddings.tokens is null
@@ -52,15 +53,19 @@ export async function addVectors(sql: Sql, version: number, rows: readonly Vecto
 }
 
 const rowsOf = (version: number, rows: readonly VectorRow[]) =>
-  rows.map((row) => ({
-    memory_id: row.memoryId,
-    version_id: version,
-    sk: row.sk,
-    visible_until: row.visibleUntil ?? "infinity",
-    embedding: vectorLiteral(row.vector),
-    word_pieces: row.tokens?.pieces ?? null,
-    tokens: row.tokens ? byteaLiteral(row.tokens.bits) : null,
-  }));
+  mapInTurns(
+    rows,
+    ({ vector }) => vector.length,
+    (row) => ({
+      memory_id: row.memoryId,
+      version_id: version,
+      sk: row.sk,
+      visible_until: row.visibleUntil ?? "infinity",
+      embedding: vectorLiteral(row.vector),
+      word_pieces: row.tokens?.pieces ?? null,
+      tokens: row.tokens ? byteaLiteral(row.tokens.bits) : null,
+    }),
+  );
 
 /** Moves the end of visibility: forward when a memory is confirmed or restored, to the past when it goes. */
 export async function setVisibility(sql: Sql, memoryId: string, until: Date | undefined): Promise<void> {

@@ -30,6 +30,16 @@ inOneHouse("the activity stream", (guest) => {
     expect(whole.events[0]).not.toHaveProperty("tenant_id");
   });
 
+  it("ends a page of long texts early, says so, and goes on with the next", async () => {
+    const g = guest();
+    for (let n = 0; n < 13; n++)
+      await g.call("memory_store_episode", { content: `${n} ${"long words ".repeat(9_000)}` });
+    const first = await page(g, { limit: 1000 });
+    expect(first.more).toBe(true);
+    expect(JSON.stringify(first.events).length).toBeLessThan(1_100_000);
+    expect((await readAll(g, 1000)).map((e) => e.id)).toEqual((await g.events()).map((e) => e.id));
+  });
+
   it("goes on from its cursor when something new has happened", async () => {
     const g = guest();
     await g.call("memory_store_episode", { content: "first" });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { inTurns, mapInTurns, TURN_CHARS } from "../../src/adapters/turns.ts";
+import { inTurns, mapInTurns, nextTurn, TURN_CHARS } from "../../src/adapters/turns.ts";
 import { openRedactor } from "../../src/memory/privacy.ts";
 import { putLexical } from "../../src/store/lexical.ts";
 import { callTool } from "../../src/tools/call.ts";
@@ -45,6 +45,13 @@ it("a slice of work is bounded by its characters, not by the number of its items
   });
 });
 
+it("of many that wait for a turn each gets one of its own", async () => {
+  await counting(async (now) => {
+    const turns = await Promise.all(Array.from({ length: 20 }, () => nextTurn().then(now)));
+    expect(different(turns)).toBe(20);
+  });
+});
+
 inOneHouse(
   "long work",
   (guest) => {
@@ -85,6 +92,26 @@ inOneHouse(
         );
       });
       expect(different(filed)).toBeGreaterThanOrEqual(ROWS);
+    });
+
+    it("contexts that were asked for together are put together one a turn", async () => {
+      const g = guest();
+      const budgets: number[] = [];
+      await counting((now) => {
+        const count = (text: string) => {
+          budgets.push(now());
+          return g.memory.tokenizer.count(text);
+        };
+        return callTool(
+          { ...g.memory, tokenizer: { ...g.memory.tokenizer, count } },
+          { name: "test", tenant: g.tenant, butler: "*", admin: false, voice: "agent" },
+          {
+            tool: "memory_context_batch",
+            input: { requests: Array.from({ length: 8 }, (_, n) => ({ trigger_prompt: `garden ${n}` })) },
+          },
+        );
+      });
+      expect(different(budgets)).toBeGreaterThanOrEqual(8);
     });
 
     it("one long text is redacted in slices, and comes out as in one go", async () => {

@@ -1,5 +1,6 @@
 import { MODEL_NAME, type ModelVariant } from "../../adapters/embedder/model-catalogue.ts";
 import { locateModel } from "../../adapters/embedder/model-files.ts";
+import { openTokenizer } from "../../adapters/tokenizer/gpt.ts";
 import { type Home, homeAt, prepareHome, reasonOf } from "../../butler/home.ts";
 import type { House } from "../../butler/house.ts";
 import { keepers, loadRoster, type Roster } from "../../butler/roster.ts";
@@ -31,6 +32,7 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
   const unwise = await checkDatabase(environment.databaseUrl);
   if (unwise !== undefined) context.note(unwise);
   await haveModels(environment, home, roster, context);
+  await haveTokenizers(roster);
   const lock = await takeHouse(home);
   const house = await runOwner({ environment, home, lock, roster, log, mode: "up" }).catch(async (error: unknown) => {
     await lock.release();
@@ -57,6 +59,12 @@ async function haveModels(environment: Environment, home: Home, roster: Roster, 
       note(`Going on without the model, with keyword search only: ${reasonOf(error)}`);
     }
   }
+}
+
+/** Loading one holds the event loop for a tenth of a second: before the doors open, nobody waits at them. */
+async function haveTokenizers(roster: Roster): Promise<void> {
+  for (const name of new Set(keepers(roster).map(({ memory }) => memory.retrieval.tokenizer)))
+    await openTokenizer(name);
 }
 
 function welcome(environment: Environment, home: Home, roster: Roster, { note }: House): string[] {

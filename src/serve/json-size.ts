@@ -1,0 +1,34 @@
+/**
+ * Bytes alone do not say what JSON costs: eight million brackets, or a few hundred thousand names, hold up everybody for
+ * a second while they are read. Looked at before it is read, in some milliseconds.
+ */
+const DEEPEST = 100;
+const MOST_VALUES = 20_000;
+/** Smaller texts cannot hold enough. */
+export const SMALL_BYTES = 65_536;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** What is wrong with it, for a sentence that begins with "The body"; undefined when it may be read. */
+export function tooMuchJson(bytes: Uint8Array): string | undefined {
+  if (bytes.length <= SMALL_BYTES) return undefined;
+  let depth = 0;
+  let values = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = endOfString(bytes, at + 1);
+    else if (byte === 0x5b || byte === 0x7b) depth++;
+    else if (byte === 0x5d || byte === 0x7d) depth--;
+    else if (byte === 0x2c) values++;
+    if (depth > DEEPEST) return `is nested more than ${DEEPEST} deep`;
+    if (values > MOST_VALUES) return `holds more than ${MOST_VALUES} values; send fewer at a time`;
+  }
+  return undefined;
+}
+
+function endOfString(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
