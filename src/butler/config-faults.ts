@@ -1,7 +1,8 @@
 /** What is wrong in a `butler.toml`, in sentences: file, line, key, what was found and what was expected. */
 import { TomlError } from "smol-toml";
 import type { z } from "zod";
-import { keysOf, nearest, type Path, suggestion, valueAt } from "./config-keys.ts";
+import { nearest } from "../domain/spelling.ts";
+import { keysOf, type Path, suggestion, valueAt } from "./config-keys.ts";
 import { type Lines, lineOf } from "./config-lines.ts";
 import { masked, quoted } from "./config-mask.ts";
 

@@ -1,5 +1,6 @@
 /** The tables and keys of a `butler.toml`, read from its schema, and which of them a misspelt key was meant to be. */
 import { z } from "zod";
+import { editDistance, plainName, reachOf } from "../domain/spelling.ts";
 import { ButlerToml } from "./config-schema.ts";
 
 export type Path = readonly string[];
@@ -62,13 +63,12 @@ export function suggestion(path: Path, name: string): string | undefined {
   const candidates = tables.flatMap((table) => {
     const here = samePath(table.path, path);
     return table.keys.map((key) => {
-      const distance = editDistance(plain(name), plain(key));
+      const distance = editDistance(plainName(name), plainName(key));
       return { key, table: table.path, here, distance, cost: here ? distance : distance + ELSEWHERE };
     });
   });
   const best = candidates.reduce((a, b) => (b.cost < a.cost ? b : a));
-  const reach = Math.max(2, Math.floor(name.length * 0.4));
-  if (best.cost > reach || best.distance >= Math.max(name.length, best.key.length)) return undefined;
+  if (best.cost > reachOf(name) || best.distance >= Math.max(name.length, best.key.length)) return undefined;
   if (best.here) return `did you mean "${best.key}"?`;
   if (best.table.length === 0) return `did you mean [${best.key}], which stands by itself?`;
   const places = candidates.filter(
@@ -78,31 +78,4 @@ export function suggestion(path: Path, name: string): string | undefined {
   const last = places.length > shown.length ? "others" : shown.pop();
   const under = `under ${shown.length === 0 ? last : `${shown.join(", ")} or ${last}`}`;
   return best.distance === 0 ? `it belongs ${under}` : `did you mean "${best.key}" ${under}?`;
-}
-
-export function nearest(name: string, among: readonly string[]): string | undefined {
-  const ranked = among.map((key) => ({ key, distance: editDistance(plain(name), plain(key)) }));
-  const best = ranked.sort((a, b) => a.distance - b.distance)[0];
-  return best !== undefined && best.distance <= Math.max(2, Math.floor(name.length * 0.4)) ? best.key : undefined;
-}
-
-const plain = (name: string) => name.toLowerCase().replaceAll("-", "_");
-
-/** Letters left out, put in, changed, or swapped with their neighbour. */
-export function editDistance(a: string, b: string): number {
-  let before: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1;
-      let least = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + same);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        least = Math.min(least, (before[j - 2] ?? 0) + 1);
-      row.push(least);
-    }
-    before = last;
-    last = row;
-  }
-  return last[b.length] ?? 0;
 }

@@ -1,4 +1,5 @@
 /** Command line flags made from a tool's input schema. Values are read, never judged: the tool says what is wrong with them. */
+import { editDistance } from "../domain/spelling.ts";
 import type { Tool } from "../tools/define.ts";
 import type { Failure } from "../tools/outcome.ts";
 import { inputSchema } from "./advertise.ts";
@@ -145,23 +146,10 @@ function itemsAreWords(schema: Schema): boolean {
 
 /** A likely meant flag, when one is at most two letters away or shares its beginning. */
 function nearest(name: string, flags: readonly Flag[]): string {
-  const close = flags.find((flag) => flag.name.startsWith(name) || distance(flag.name, name) <= 2);
+  const close = flags.find((flag) => flag.name.startsWith(name) || editDistance(flag.name, name) <= 2);
   return close === undefined
     ? `; known are ${flags.map((flag) => flag.flag).join(", ")}`
     : `; did you mean ${close.flag}?`;
-}
-
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }
 
 function parsedJson(text: string): { value: unknown } | undefined {

@@ -1,6 +1,7 @@
 /** What is wrong with an input, as one sentence that names the field. The same words at every door. */
 import type { z } from "zod";
 import { MemoryError } from "../domain/errors.ts";
+import { nearest } from "../domain/spelling.ts";
 import { clip } from "../domain/text.ts";
 
 export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: MemoryError };
@@ -10,20 +11,41 @@ export function checkInput<S extends z.ZodType>(schema: S, value: unknown, prefi
   const { data, error } = schema.safeParse(value, { error: words });
   return error === undefined
     ? { ok: true, value: data as z.output<S> }
-    : { ok: false, error: invalidInput(error, prefix) };
+    : { ok: false, error: invalidInput(error, prefix, schema) };
 }
 
 /** The first problem; an unknown argument before all others, because a misspelt one is also why another is missing. */
-function invalidInput(error: z.ZodError, prefix: string): MemoryError {
+function invalidInput(error: z.ZodError, prefix: string, schema: z.ZodType): MemoryError {
   const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0];
   const path = [prefix, ...(issue?.path ?? []).map(String)].filter((part) => part !== "").join(".");
   if (issue?.code === "unrecognized_keys") {
-    const field = clip([path, issue.keys[0] ?? ""].filter((part) => part !== "").join("."), 100);
-    return new MemoryError("invalid_input", `unknown argument "${field}"; leave it out.`, { field });
+    const name = clip(issue.keys[0] ?? "", 100);
+    const field = clip([path, name].filter((part) => part !== "").join("."), 100);
+    const meant = nearest(name, namesAt(schema, issue.path));
+    const advice = meant === undefined ? "leave it out." : `did you mean "${meant}"?`;
+    return new MemoryError("invalid_input", `unknown argument "${field}"; ${advice}`, { field });
   }
   const field = clip(path, 100);
   const sentence = `${field === "" ? "the input" : `${field}:`} ${issue?.message ?? "is not valid"}.`;
   return new MemoryError("invalid_input", sentence, field === "" ? {} : { field });
+}
+
+/** The arguments that there are at a place of the input. */
+function namesAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+  const { def } = schema._zod as { def: z.core.$ZodTypeDef & Partial<Inner> };
+  const inner = def.innerType ?? def.in;
+  if (inner !== undefined) return namesAt(inner, path);
+  const [next, ...rest] = path;
+  if (next === undefined) return Object.keys(def.shape ?? {});
+  const part = def.element ?? def.shape?.[String(next)];
+  return part === undefined ? [] : namesAt(part, rest);
+}
+
+interface Inner {
+  readonly innerType: z.core.$ZodType;
+  readonly in: z.core.$ZodType;
+  readonly element: z.core.$ZodType;
+  readonly shape: Readonly<Record<string, z.core.$ZodType>>;
 }
 
 /** For what a schema has no words of its own: zod's speak of types and not of what to write. */

@@ -15,7 +15,7 @@ export const memoryForget = defineTool({
   }),
   output: f.output({ type: f.type, id: z.string(), state: z.literal("retracted"), recoverable: z.boolean() }),
   effect: "forget",
-  core: false,
+  core: true,
   run: (call, input) => forget(call, input),
   text: (a) => `Forgot ${a.type} ${a.id}; memory_restore brings it back.`,
 });

@@ -49,7 +49,7 @@ async function expectRefusal(reply: Reply, code: string, field: string | undefin
 }
 
 function expectSentence(message: string): void {
-  expect(message).toMatch(/^[^\n]{10,240}[.]$/);
+  expect(message).toMatch(/^[^\n]{10,240}[.?]$/);
   expect(message).not.toMatch(
     /expected|received|undefined|Invalid input|Too (big|small)|\[object|zod|null$| at \S+\.[jt]s/i,
   );

@@ -18,12 +18,12 @@ const CORE = [
   "memory_confirm",
   "memory_mark_helpful",
   "memory_mark_harmful",
+  "memory_forget",
 ];
 const REST = [
   "memory_store",
   "memory_get",
   "memory_why",
-  "memory_forget",
   "memory_restore",
   "memory_stats",
   "memory_context_batch",
@@ -104,7 +104,7 @@ describe.each([
     return { ...(result.structuredContent as object), said: text?.text };
   }
 
-  it("lists the nine core tools, and all twenty when asked", async () => {
+  it("lists the ten core tools, and all twenty when asked", async () => {
     const core = await door.connect("core");
     const { tools } = await core.listTools();
     expect(tools.map((tool) => tool.name)).toEqual(CORE);

@@ -4,8 +4,9 @@ import { describe, expect, test } from "vitest";
 import { checkButlerToml, parseButlerToml } from "../../src/butler/config.ts";
 import { faultText } from "../../src/butler/config-faults.ts";
 import { configSchema, wordsFor } from "../../src/butler/config-json-schema.ts";
-import { configKeys, configTables, editDistance, keysOf, type Path, valueAt } from "../../src/butler/config-keys.ts";
+import { configKeys, configTables, keysOf, type Path, valueAt } from "../../src/butler/config-keys.ts";
 import { ownLine } from "../../src/butler/config-lines.ts";
+import { editDistance } from "../../src/domain/spelling.ts";
 
 const share = fc.integer({ min: 0, max: 100 }).map((n) => n / 100);
 const count = fc.integer({ min: 1, max: 100_000 });
