@@ -5,14 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ModelFiles } from "../../src/adapters/embedder/model-files.ts";
 import { type OnnxEmbedder, openOnnxEmbedder } from "../../src/adapters/embedder/onnx.ts";
 import type { Embedder, Embedding } from "../../src/adapters/embedder/port.ts";
 import { testModel } from "../support/model.ts";
 
 // Loading and hashing compete with whatever else runs on the machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const FOOD = "A man is eating food.";
 const BREAD = "A man is eating a piece of bread.";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { CATALOGUE, type ModelFile } from "../../src/adapters/embedder/model-catalogue.ts";
 import { cachePath, locateModel, type ModelFiles, modelStatus } from "../../src/adapters/embedder/model-files.ts";
 import { pullModel } from "../../src/adapters/embedder/model-pull.ts";
@@ -12,7 +12,6 @@ import { extractFromTgz } from "../../src/adapters/embedder/tgz.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 
 // Loading and hashing compete with whatever else runs on the machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const { weights, tokenizer } = CATALOGUE.int8;
 const variant = "int8";
