@@ -1,13 +1,13 @@
 /** Picks who reads episodes, from `[modules.memory.extractor]` and the environment. */
-import { anthropicExtractor } from "../adapters/extractor/anthropic.ts";
-import { claudeCliExtractor } from "../adapters/extractor/claude-cli.ts";
-import { localExtractor } from "../adapters/extractor/local.ts";
-import { openaiCompatibleExtractor } from "../adapters/extractor/openai-compatible.ts";
-import { type Extractor, ExtractorFailure } from "../adapters/extractor/port.ts";
-import { FREE, knownPrice, type Price } from "../adapters/extractor/pricing.ts";
-import type { Log } from "../adapters/log.ts";
-import { invalid, MemoryError } from "../domain/errors.ts";
-import type { Settings } from "../memory/settings.ts";
+import { anthropicExtractor } from "../engine/adapters/extractor/anthropic.ts";
+import { claudeCliExtractor } from "../engine/adapters/extractor/claude-cli.ts";
+import { localExtractor } from "../engine/adapters/extractor/local.ts";
+import { openaiCompatibleExtractor } from "../engine/adapters/extractor/openai-compatible.ts";
+import { type Extractor, ExtractorFailure } from "../engine/adapters/extractor/port.ts";
+import { FREE, knownPrice, type Price } from "../engine/adapters/extractor/pricing.ts";
+import type { Log } from "../engine/adapters/log.ts";
+import { invalid, MemoryError } from "../engine/domain/errors.ts";
+import type { Settings } from "../engine/memory/settings.ts";
 
 type Wishes = Settings["extractor"];
 type Variables = Readonly<Record<string, string | undefined>>;

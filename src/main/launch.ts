@@ -1,6 +1,7 @@
 /** How commands reach the owner of this home. */
-import { connectOwner, type OwnerClient } from "../butler/client.ts";
-import { homeAt } from "../butler/home.ts";
+
+import { homeAt } from "../daemon/home.ts";
+import { connectOwner, type OwnerClient } from "../daemon/line/client.ts";
 import type { Environment } from "./environment.ts";
 import { ownLaunch } from "./own-entry.ts";
 import { version } from "./version.ts";

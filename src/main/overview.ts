@@ -1,4 +1,4 @@
-import { friendlyHelp } from "../serve/cli.ts";
+import { friendlyHelp } from "../doors/cli/cli.ts";
 import { commands } from "./table.ts";
 
 export function overview(version: string): string {

@@ -1,7 +1,7 @@
 /** The way to a shared Memory Butler, with the token that this house was given for it. */
 import { readFileSync } from "node:fs";
-import type { ButlerConfig } from "../butler/config.ts";
-import { type RemoteMemory, remoteMemory } from "../butler/remote-memory.ts";
+import type { ButlerConfig } from "../daemon/config/config.ts";
+import { type RemoteMemory, remoteMemory } from "../daemon/owner/remote-memory.ts";
 import { version } from "./version.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;

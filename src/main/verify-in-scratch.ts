@@ -1,7 +1,7 @@
-import { openPglite } from "../adapters/db/pglite.ts";
-import type { Memory } from "../memory/memory.ts";
-import { type ReplayProgress, type ReplayReport, verifyReplay } from "../memory/replay.ts";
-import { migrate } from "../store/migrate.ts";
+import { openPglite } from "../engine/adapters/db/pglite.ts";
+import type { Memory } from "../engine/memory/memory.ts";
+import { type ReplayProgress, type ReplayReport, verifyReplay } from "../engine/memory/past/replay.ts";
+import { migrate } from "../engine/store/schema/migrate.ts";
 
 /**
  * The scratch store is PGlite in memory for both kinds of store: it needs no rights on a server, leaves nothing behind

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Agent, AgentCannotStart, type AgentJob } from "../../src/adapters/agent/port.ts";
+import { type Agent, AgentCannotStart, type AgentJob } from "../../src/hosts/agents/port.ts";
 import { gone, type ScriptedAgent, scriptedAgent } from "../support/scripted-agent.ts";
 
 export type MakeAgent = (options: { command: string; args: readonly string[] }) => Agent;

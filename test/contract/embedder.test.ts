@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ModelFiles } from "../../src/adapters/embedder/model-files.ts";
-import { type OnnxEmbedder, openOnnxEmbedder } from "../../src/adapters/embedder/onnx.ts";
-import type { Embedder, Embedding } from "../../src/adapters/embedder/port.ts";
+import { type OnnxEmbedder, openOnnxEmbedder } from "../../src/engine/adapters/embedder/onnx.ts";
+import type { Embedder, Embedding } from "../../src/engine/adapters/embedder/port.ts";
+import type { ModelFiles } from "../../src/engine/adapters/model/files.ts";
 import { testModel } from "../support/model.ts";
 
 // Loading and hashing compete with whatever else runs on the machine.

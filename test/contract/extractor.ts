@@ -1,8 +1,8 @@
 /** What every extractor that asks a model must do, whichever way it asks. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { ANSWER_SCHEMA } from "../../src/adapters/extractor/answer-schema.ts";
-import { type Extractor, ExtractorFailure, type Material } from "../../src/adapters/extractor/port.ts";
-import { MOST, NOTHING_LEARNED } from "../../src/domain/consolidation-answer.ts";
+import { ANSWER_SCHEMA } from "../../src/engine/adapters/extractor/answer-schema.ts";
+import { type Extractor, ExtractorFailure, type Material } from "../../src/engine/adapters/extractor/port.ts";
+import { MOST, NOTHING_LEARNED } from "../../src/engine/domain/learning/answer.ts";
 import { type FakeModel, fail, type Settings, say } from "../support/fake-model.ts";
 import { episode, material, TEA } from "../support/material.ts";
 

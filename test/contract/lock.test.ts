@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { acquireLock } from "../../src/adapters/lock.ts";
+import { acquireLock } from "../../src/engine/adapters/files/lock.ts";
 
 const HOLDER = fileURLToPath(new URL("../support/lock-holder.ts", import.meta.url));
 const ROOT = process.platform === "linux" && process.getuid?.() === 0;

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { explainFailure } from "../../src/adapters/db/durable-fs.ts";
-import { openPglite, openPgliteExclusive, type PgliteDb } from "../../src/adapters/db/pglite.ts";
+import { explainFailure } from "../../src/engine/adapters/db/durable-fs.ts";
+import { openPglite, openPgliteExclusive, type PgliteDb } from "../../src/engine/adapters/db/pglite.ts";
 import { dbContract } from "./db.ts";
 
 const support = (name: string) => fileURLToPath(new URL(`../support/${name}`, import.meta.url));

@@ -1,10 +1,10 @@
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { startServer } from "../../scripts/postgres/server.ts";
-import type { Db } from "../../src/adapters/db/port.ts";
-import { openPostgres } from "../../src/adapters/db/postgres.ts";
-import { checkServer, ensureDatabase } from "../../src/adapters/db/postgres-admin.ts";
-import { MemoryError } from "../../src/domain/errors.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
+import { checkServer, ensureDatabase } from "../../src/engine/adapters/db/postgres-admin.ts";
+import { MemoryError } from "../../src/engine/domain/errors.ts";
 import {
   administer,
   cloneDatabase,

@@ -6,8 +6,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { openReranker } from "../../src/adapters/reranker/lazy.ts";
-import { fetchCrossEncoder, locateCrossEncoder } from "../../src/adapters/reranker/model-files.ts";
+import { openReranker } from "../../src/engine/adapters/reranker/lazy.ts";
+import { fetchCrossEncoder, locateCrossEncoder } from "../../src/engine/adapters/reranker/model-files.ts";
 import { tinyModel, tinyVocabulary, writeTinyCrossEncoder } from "../support/tiny-cross-encoder.ts";
 
 const HUB_NAME = "cross-encoder/tiny";

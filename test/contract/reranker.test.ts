@@ -8,9 +8,9 @@ import type { Worker } from "node:worker_threads";
 import { Tokenizer } from "@huggingface/tokenizers";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type CrossEncoderFiles, openCrossEncoder } from "../../src/adapters/reranker/cross-encoder.ts";
-import { pairReader } from "../../src/adapters/reranker/pair.ts";
-import type { Reranker } from "../../src/adapters/reranker/port.ts";
+import { type CrossEncoderFiles, openCrossEncoder } from "../../src/engine/adapters/reranker/cross-encoder.ts";
+import { pairReader } from "../../src/engine/adapters/reranker/pair.ts";
+import type { Reranker } from "../../src/engine/adapters/reranker/port.ts";
 import { tinyVocabulary, WORDS, writeTinyCrossEncoder } from "../support/tiny-cross-encoder.ts";
 
 let scratch: string;

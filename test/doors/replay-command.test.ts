@@ -1,7 +1,7 @@
 /** `butler replay --verify` as a person runs it. Needs `npm run build`. */
 import { afterAll, expect, test } from "vitest";
-import { openPgliteExclusive } from "../../src/adapters/db/pglite.ts";
-import { homeAt } from "../../src/butler/home.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { openPgliteExclusive } from "../../src/engine/adapters/db/pglite.ts";
 import { butler, cleanUp, seededHome } from "../support/owner-processes.ts";
 
 afterAll(cleanUp);

@@ -1,13 +1,13 @@
 /** What happens to episodes when nothing can be learned from them: nobody is blamed, nothing is lost, and it is said aloud. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Extractor, FailureKind, Material } from "../../src/adapters/extractor/port.ts";
-import { pgBossQueues } from "../../src/adapters/queue/pg-boss.ts";
+import type { Extractor, FailureKind, Material } from "../../src/engine/adapters/extractor/port.ts";
+import { pgBossQueues } from "../../src/engine/adapters/queue/pg-boss.ts";
+import { episodeCleanup } from "../../src/engine/memory/keep/episode-cleanup.ts";
+import { jobRunner } from "../../src/engine/memory/keep/run-job.ts";
+import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
+import { Settings } from "../../src/engine/memory/settings.ts";
 import { extractorOrWhyNot } from "../../src/main/extractor.ts";
-import { consolidate } from "../../src/memory/consolidate.ts";
-import { episodeCleanup } from "../../src/memory/episode-cleanup.ts";
-import { jobRunner } from "../../src/memory/run-job.ts";
-import { Settings } from "../../src/memory/settings.ts";
 import { runJob } from "../support/job-runs.ts";
 import { type Reply, scripted } from "../support/scripted-extractor.ts";
 import { type House, onEachStore } from "../support/stores.ts";

@@ -1,13 +1,13 @@
 /** Every job has a caller: the schedule alone brings each of them to do its work on a real memory. */
 import { expect, it } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
-import { pgBossQueues } from "../../src/adapters/queue/pg-boss.ts";
-import { notesInMemory } from "../../src/butler/schedule-notes.ts";
-import { createScheduler } from "../../src/butler/scheduler.ts";
-import { JOB_NAMES, type JobName } from "../../src/memory/job.ts";
-import { jobNamed, jobs } from "../../src/memory/jobs.ts";
-import type { Memory } from "../../src/memory/memory.ts";
-import { jobRunner } from "../../src/memory/run-job.ts";
+import { notesInMemory } from "../../src/daemon/schedule/notes.ts";
+import { createScheduler } from "../../src/daemon/schedule/scheduler.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import { pgBossQueues } from "../../src/engine/adapters/queue/pg-boss.ts";
+import { JOB_NAMES, type JobName } from "../../src/engine/memory/keep/job.ts";
+import { jobNamed, jobs } from "../../src/engine/memory/keep/jobs.ts";
+import { jobRunner } from "../../src/engine/memory/keep/run-job.ts";
+import type { Memory } from "../../src/engine/memory/memory.ts";
 import { butler } from "../support/owner-fakes.ts";
 import { type House, onEachStore } from "../support/stores.ts";
 

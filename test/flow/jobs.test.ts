@@ -1,12 +1,12 @@
 /** The queue and the schedule, with small jobs instead of the real ones: what runs, how often, and what is written down. */
 import { expect, it } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
-import { pgBossQueues } from "../../src/adapters/queue/pg-boss.ts";
-import { notesInMemory } from "../../src/butler/schedule-notes.ts";
-import { createScheduler, type Scheduler } from "../../src/butler/scheduler.ts";
-import type { Job, JobContext, JobName, JobReport } from "../../src/memory/job.ts";
-import type { Memory } from "../../src/memory/memory.ts";
-import { type JobRunner, jobRunner } from "../../src/memory/run-job.ts";
+import { notesInMemory } from "../../src/daemon/schedule/notes.ts";
+import { createScheduler, type Scheduler } from "../../src/daemon/schedule/scheduler.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import { pgBossQueues } from "../../src/engine/adapters/queue/pg-boss.ts";
+import type { Job, JobContext, JobName, JobReport } from "../../src/engine/memory/keep/job.ts";
+import { type JobRunner, jobRunner } from "../../src/engine/memory/keep/run-job.ts";
+import type { Memory } from "../../src/engine/memory/memory.ts";
 import { butler, gate } from "../support/owner-fakes.ts";
 import { type House, onEachStore } from "../support/stores.ts";
 

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
-import { homeAt } from "../../src/butler/home.ts";
-import { hookDesk } from "../../src/butler/hooks/desk.ts";
-import { createPickup } from "../../src/butler/hooks/pickup.ts";
-import type { ToolRequest } from "../../src/tools/outcome.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import type { ToolRequest } from "../../src/engine/tools/outcome.ts";
+import { hookDesk } from "../../src/hosts/hooks/desk.ts";
+import { createPickup } from "../../src/hosts/hooks/pickup.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { everyone } from "../support/owner-fakes.ts";
 

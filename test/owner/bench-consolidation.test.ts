@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ConsolidationReport, consolidationLines } from "../../src/bench/consolidation/figures.ts";
-import { holdAgainst, readJudgements } from "../../src/bench/consolidation/judgements.ts";
-import { sampled } from "../../src/bench/consolidation/sample.ts";
-import { run } from "../../src/main/commands/bench.ts";
+import { run } from "../../src/lab/bench.ts";
+import { type ConsolidationReport, consolidationLines } from "../../src/lab/consolidation/figures.ts";
+import { holdAgainst, readJudgements } from "../../src/lab/consolidation/judgements.ts";
+import { sampled } from "../../src/lab/consolidation/sample.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { changeOf, placeFigures } from "../../src/bench/intent.ts";
-import { ASKED, MOST_PROMPTS, worldOf } from "../../src/bench/intent-memories.ts";
-import { type IntentReport, intentLines, verdict } from "../../src/bench/intent-show.ts";
-import { run } from "../../src/main/commands/bench.ts";
+import { run } from "../../src/lab/bench.ts";
+import { changeOf, placeFigures } from "../../src/lab/intent/measure.ts";
+import { ASKED, MOST_PROMPTS, worldOf } from "../../src/lab/intent/memories.ts";
+import { type IntentReport, intentLines, verdict } from "../../src/lab/intent/show.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 

@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
-import { homeAt } from "../../src/butler/home.ts";
-import { AGENT_NAMES, HOOK_DIALECTS, type Moment } from "../../src/butler/hooks/dialects.ts";
-import { leaveRow, putAside, waitingRows } from "../../src/butler/hooks/spool-rows.ts";
-import { ask } from "../../src/butler/local-socket.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { ask } from "../../src/daemon/line/local-socket.ts";
+import { AGENT_NAMES, HOOK_DIALECTS, type Moment } from "../../src/hosts/hooks/dialects.ts";
+import { leaveRow, putAside, waitingRows } from "../../src/hosts/hooks/spool-rows.ts";
 import { butler, cleanUp, emptyHome, seededHome, up } from "../support/owner-processes.ts";
 import { transcript } from "../support/transcript.ts";
 

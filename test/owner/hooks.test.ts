@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { homeAt } from "../../src/butler/home.ts";
+import { homeAt } from "../../src/daemon/home.ts";
 import { contextIn, type HookEnd, installHooks } from "../support/agent-hooks.ts";
 import { claudeApi } from "../support/claude-api.ts";
 import {

@@ -6,10 +6,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, describe, expect, inject, test, vi } from "vitest";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import type { Db } from "../../src/adapters/db/port.ts";
-import { openPostgres } from "../../src/adapters/db/postgres.ts";
-import { homeAt } from "../../src/butler/home.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
 import { attempt, type Clients, dice, UNKNOWN } from "../support/hostile/attempts.ts";
 import {
   type Answer,

@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
-import { sharedModel } from "../../src/butler/shared-model.ts";
-import { MemoryError } from "../../src/domain/errors.ts";
-import type { Principal } from "../../src/serve/host.ts";
-import type { Outcome, ToolRequest } from "../../src/tools/outcome.ts";
+import { sharedModel } from "../../src/daemon/owner/shared-model.ts";
+import type { Principal } from "../../src/doors/host.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import { MemoryError } from "../../src/engine/domain/errors.ts";
+import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { butler, everyone, fakeEmbedder, fakeModel, fakeOwner, gate } from "../support/owner-fakes.ts";
 
 const call = { tool: "t", input: {} };

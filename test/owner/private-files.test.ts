@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openPaths } from "../../src/adapters/private-files.ts";
+import { openPaths } from "../../src/engine/adapters/files/private-files.ts";
 import { openMemory } from "../../src/main/library.ts";
 import { installHooks } from "../support/agent-hooks.ts";
 import { butler, cleanUp, emptyHome } from "../support/owner-processes.ts";

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
-import { loadRoster } from "../../src/butler/roster.ts";
-import { watchRoster } from "../../src/butler/roster-watch.ts";
-import { MemoryError } from "../../src/domain/errors.ts";
+import { loadRoster } from "../../src/daemon/roster/roster.ts";
+import { watchRoster } from "../../src/daemon/roster/watch.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import { MemoryError } from "../../src/engine/domain/errors.ts";
 import { butler, everyone, fakeOwner, gate } from "../support/owner-fakes.ts";
 
 const folders: string[] = [];

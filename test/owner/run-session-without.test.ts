@@ -3,7 +3,7 @@ import { createServer as createHttp, type RequestListener } from "node:http";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-import { homeAt, prepareHome } from "../../src/butler/home.ts";
+import { homeAt, prepareHome } from "../../src/daemon/home.ts";
 import { butler, emptyHome, seededHome, up } from "../support/owner-processes.ts";
 import { stage } from "../support/run-sessions.ts";
 

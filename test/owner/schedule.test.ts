@@ -3,12 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { type Clock, systemClock } from "../../src/adapters/clock.ts";
-import { silentLog } from "../../src/adapters/log.ts";
-import type { OwnerJobs } from "../../src/butler/owner.ts";
-import { type Known, notesInFile, notesInMemory } from "../../src/butler/schedule-notes.ts";
-import type { Job } from "../../src/memory/job.ts";
-import type { JobRunner, RunsKnown, Slot } from "../../src/memory/run-job.ts";
+import type { OwnerJobs } from "../../src/daemon/owner/owner.ts";
+import { type Known, notesInFile, notesInMemory } from "../../src/daemon/schedule/notes.ts";
+import { type Clock, systemClock } from "../../src/engine/adapters/clock.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import type { Job } from "../../src/engine/memory/keep/job.ts";
+import type { JobRunner, RunsKnown, Slot } from "../../src/engine/memory/keep/run-job.ts";
 import { butler, type FakeMemory, fakeOwner, gate } from "../support/owner-fakes.ts";
 
 const START = new Date("2026-03-01T12:00:00Z");

@@ -7,11 +7,11 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { connectOwner } from "../../src/butler/client.ts";
-import { type Home, homeAt, prepareHome } from "../../src/butler/home.ts";
-import { askLine } from "../../src/butler/local-line.ts";
-import { askReplay } from "../../src/butler/replay-line.ts";
-import { findOwner } from "../../src/butler/start-owner.ts";
+import { type Home, homeAt, prepareHome } from "../../src/daemon/home.ts";
+import { connectOwner } from "../../src/daemon/line/client.ts";
+import { askLine } from "../../src/daemon/line/local-line.ts";
+import { askReplay } from "../../src/daemon/line/replay-line.ts";
+import { findOwner } from "../../src/daemon/owner/start-owner.ts";
 
 const ROOT = process.platform === "linux" && process.getuid?.() === 0;
 const STRANGER = 65_534;

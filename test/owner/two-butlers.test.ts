@@ -2,11 +2,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, test, vi } from "vitest";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import type { Db } from "../../src/adapters/db/port.ts";
-import { openPostgres } from "../../src/adapters/db/postgres.ts";
-import { homeAt } from "../../src/butler/home.ts";
-import { ask } from "../../src/butler/local-socket.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { ask } from "../../src/daemon/line/local-socket.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
 import { butler, cleanUp, emptyHome, up } from "../support/owner-processes.ts";
 import { transcript } from "../support/transcript.ts";
 

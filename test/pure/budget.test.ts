@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { openTokenizer } from "../../src/adapters/tokenizer/gpt.ts";
-import { fillBudget, type Section } from "../../src/domain/budget.ts";
+import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
+import { fillBudget, type Section } from "../../src/engine/domain/ranking/budget.ts";
 
 const frame = { head: "<m>\nbackground\n", tail: "</m>\n" };
 const line = (text: string, key = text) => ({ line: `- ${text}\n`, item: text, key });

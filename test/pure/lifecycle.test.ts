@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MemoryError } from "../../src/domain/errors.ts";
-import { type Happening, isLive, mayHappen, next, VALIDITY } from "../../src/domain/lifecycle.ts";
-import { judgeFact } from "../../src/domain/supersede.ts";
-import type { Trust } from "../../src/domain/trust.ts";
+import { MemoryError } from "../../src/engine/domain/errors.ts";
+import type { Trust } from "../../src/engine/domain/learning/trust.ts";
+import { type Happening, isLive, mayHappen, next, VALIDITY } from "../../src/engine/domain/lifecycle/lifecycle.ts";
+import { judgeFact } from "../../src/engine/domain/lifecycle/supersede.ts";
 
 const HAPPENINGS: Happening[] = ["confirm", "fade", "expire", "supersede", "retract", "restore"];
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matcher, type QueryToken } from "../../src/domain/max-sim.ts";
+import { matcher, type QueryToken } from "../../src/engine/domain/ranking/max-sim.ts";
 
 const token = (size: number) => fc.uint8Array({ minLength: size, maxLength: size });
 const joined = (tokens: readonly Uint8Array[]) => new Uint8Array(tokens.flatMap((one) => [...one]));

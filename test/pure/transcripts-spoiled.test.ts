@@ -1,11 +1,11 @@
 /** One exchange that nothing can be made of is left out; those before and after it are read. */
 import { expect, it, vi } from "vitest";
-import { readExchanges } from "../../src/butler/transcripts/read.ts";
+import { readExchanges } from "../../src/hosts/transcripts/read.ts";
 import { claude, inFile, jsonl } from "./transcripts-material.ts";
 
 /** A fault in what looks for secrets, as the next one could be: it fails over one word, and quotes it. */
-vi.mock("../../src/domain/redact.ts", async (original) => {
-  const real = await original<typeof import("../../src/domain/redact.ts")>();
+vi.mock("../../src/engine/domain/redaction/redact.ts", async (original) => {
+  const real = await original<typeof import("../../src/engine/domain/redaction/redact.ts")>();
   return {
     ...real,
     redact(text: string) {

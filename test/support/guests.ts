@@ -1,6 +1,6 @@
 /** One house for a whole suite: opening costs more than most tests, and a tenant of its own keeps a test as alone. */
 import { afterAll, beforeAll, describe, inject } from "vitest";
-import type { StoredEvent } from "../../src/store/events.ts";
+import type { StoredEvent } from "../../src/engine/store/history/events.ts";
 import { closeSharedEmbedder, type House, type HouseOptions, openHouse, STORES } from "./stores.ts";
 
 export interface Guest extends Omit<House, "now"> {

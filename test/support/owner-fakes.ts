@@ -1,11 +1,12 @@
 /** Fakes for the owner's own logic: a store that counts, a model that arrives when told. */
-import type { Embedder } from "../../src/adapters/embedder/port.ts";
-import { silentLog } from "../../src/adapters/log.ts";
-import { parseButlerToml } from "../../src/butler/config.ts";
-import { createOwner, type OwnerParts } from "../../src/butler/owner.ts";
-import { type ModelOnDisk, sharedModel } from "../../src/butler/shared-model.ts";
-import type { Principal } from "../../src/serve/host.ts";
-import type { Outcome } from "../../src/tools/outcome.ts";
+
+import { parseButlerToml } from "../../src/daemon/config/config.ts";
+import { createOwner, type OwnerParts } from "../../src/daemon/owner/owner.ts";
+import { type ModelOnDisk, sharedModel } from "../../src/daemon/owner/shared-model.ts";
+import type { Principal } from "../../src/doors/host.ts";
+import type { Embedder } from "../../src/engine/adapters/embedder/port.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import type { Outcome } from "../../src/engine/tools/outcome.ts";
 
 export const everyone: Principal = { name: "local", tenant: "default", butler: "*", admin: true, voice: "user" };
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { homeAt } from "../../src/butler/home.ts";
-import { type OwnerNote, readOwnerNote } from "../../src/butler/owner-file.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { type OwnerNote, readOwnerNote } from "../../src/daemon/owner/owner-file.ts";
 import { TEST_MODEL_CACHE } from "./model.ts";
 
 const BUTLER = fileURLToPath(new URL("../../dist/main/butler.js", import.meta.url));

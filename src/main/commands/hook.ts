@@ -1,9 +1,9 @@
-import { homeAt } from "../../butler/home.ts";
-import { callHook } from "../../butler/hooks/call.ts";
-import { type AgentName, HOOK_DIALECTS } from "../../butler/hooks/dialects.ts";
-import { faultOf } from "../../butler/hooks/fault.ts";
-import { invalid } from "../../domain/errors.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import { homeAt } from "../../daemon/home.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { invalid } from "../../engine/domain/errors.ts";
+import { callHook } from "../../hosts/hooks/call.ts";
+import { type AgentName, HOOK_DIALECTS } from "../../hosts/hooks/dialects.ts";
+import { faultOf } from "../../hosts/hooks/fault.ts";
 import { type Context, readOptions } from "../command.ts";
 import { ownLaunch } from "../own-entry.ts";
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { OwnerClient } from "../../butler/client.ts";
-import { invalid } from "../../domain/errors.ts";
-import { type ExitCode, exitCode } from "../../serve/failures.ts";
-import { renderError } from "../../serve/render.ts";
-import type { Failure, Outcome } from "../../tools/outcome.ts";
+import type { OwnerClient } from "../../daemon/line/client.ts";
+import { renderError } from "../../doors/cli/render.ts";
+import { type ExitCode, exitCode } from "../../doors/failures.ts";
+import { invalid } from "../../engine/domain/errors.ts";
+import type { Failure, Outcome } from "../../engine/tools/outcome.ts";
 import { chooseButler } from "../choose-butler.ts";
 import { type Context, readOptions } from "../command.ts";
 import { historyTable, listTable, reportLines, type ShownJob, type ShownRun } from "../job-words.ts";

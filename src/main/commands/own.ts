@@ -1,9 +1,9 @@
 /** Started by a client in the background. Its first words on descriptor 3 tell the client how it went. */
 import { closeSync, writeSync } from "node:fs";
-import { acquireLock } from "../../adapters/lock.ts";
-import { homeAt, prepareHome, reasonOf, writePrivate } from "../../butler/home.ts";
-import { failureNote, REPORT_FD, type StartReport } from "../../butler/start-report.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import { homeAt, prepareHome, reasonOf, writePrivate } from "../../daemon/home.ts";
+import { failureNote, REPORT_FD, type StartReport } from "../../daemon/owner/start-report.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { acquireLock } from "../../engine/adapters/files/lock.ts";
 import { type Context, readOptions } from "../command.ts";
 import { openEarly } from "../early-store.ts";
 
@@ -23,7 +23,7 @@ export async function run(args: readonly string[], { environment }: Context): Pr
     const early = environment.databaseUrl === undefined ? openEarly(home, environment.roster) : undefined;
     // Everything else is loaded while the store opens.
     const [{ loadRoster }, { stderrLog }, { runOwner, untilStopped }] = await Promise.all([
-      import("../../butler/roster.ts"),
+      import("../../daemon/roster/roster.ts"),
       import("../logger.ts"),
       import("../owner-process.ts"),
     ]);

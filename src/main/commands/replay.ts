@@ -1,8 +1,8 @@
-import { homeAt } from "../../butler/home.ts";
-import { askReplay } from "../../butler/replay-line.ts";
-import { invalid, MemoryError } from "../../domain/errors.ts";
-import type { Difference, ReplayReport } from "../../memory/replay.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import { homeAt } from "../../daemon/home.ts";
+import { askReplay } from "../../daemon/line/replay-line.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { invalid, MemoryError } from "../../engine/domain/errors.ts";
+import type { Difference, ReplayReport } from "../../engine/memory/past/replay.ts";
 import { chooseButler } from "../choose-butler.ts";
 import { type Context, readOptions } from "../command.ts";
 import { ownerClient } from "../launch.ts";

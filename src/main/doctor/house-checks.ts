@@ -2,12 +2,12 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import { openPaths } from "../../adapters/private-files.ts";
-import { type Home, isMissing, ownPaths, reasonOf } from "../../butler/home.ts";
-import { failedFolder } from "../../butler/hooks/spool-files.ts";
-import { spoolState } from "../../butler/hooks/spool-state.ts";
-import { loadRoster, type Roster } from "../../butler/roster.ts";
-import { listTokens } from "../../butler/tokens.ts";
+import { type Home, isMissing, ownPaths, reasonOf } from "../../daemon/home.ts";
+import { loadRoster, type Roster } from "../../daemon/roster/roster.ts";
+import { listTokens } from "../../daemon/tokens/tokens.ts";
+import { openPaths } from "../../engine/adapters/files/private-files.ts";
+import { failedFolder } from "../../hosts/hooks/spool-files.ts";
+import { spoolState } from "../../hosts/hooks/spool-state.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const NODE_AT_LEAST = [20, 19] as const;

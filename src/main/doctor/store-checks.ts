@@ -4,20 +4,20 @@
  * start an owner, or replace one of an older version.
  */
 import { existsSync, readdirSync } from "node:fs";
-import { systemClock } from "../../adapters/clock.ts";
-import { openPgliteExclusive } from "../../adapters/db/pglite.ts";
-import type { Db } from "../../adapters/db/port.ts";
-import { openPostgres } from "../../adapters/db/postgres.ts";
-import { checkServer, hasDatabase } from "../../adapters/db/postgres-admin.ts";
-import { checkRights, openDatabaseWarning, superuserWarning } from "../../adapters/db/postgres-rights.ts";
-import { acquireLock, type Lock } from "../../adapters/lock.ts";
-import type { ButlerConfig } from "../../butler/config.ts";
-import { errorCode, type Home, isMissing, reasonOf } from "../../butler/home.ts";
-import { ask } from "../../butler/local-socket.ts";
-import { type OwnerNote, readOwnerNote } from "../../butler/owner-file.ts";
-import { findOwner } from "../../butler/start-owner.ts";
-import { type Failing, readStats } from "../../store/stats.ts";
-import type { Outcome } from "../../tools/outcome.ts";
+import type { ButlerConfig } from "../../daemon/config/config.ts";
+import { errorCode, type Home, isMissing, reasonOf } from "../../daemon/home.ts";
+import { ask } from "../../daemon/line/local-socket.ts";
+import { type OwnerNote, readOwnerNote } from "../../daemon/owner/owner-file.ts";
+import { findOwner } from "../../daemon/owner/start-owner.ts";
+import { systemClock } from "../../engine/adapters/clock.ts";
+import { openPgliteExclusive } from "../../engine/adapters/db/pglite.ts";
+import type { Db } from "../../engine/adapters/db/port.ts";
+import { openPostgres } from "../../engine/adapters/db/postgres.ts";
+import { checkServer, hasDatabase } from "../../engine/adapters/db/postgres-admin.ts";
+import { checkRights, openDatabaseWarning, superuserWarning } from "../../engine/adapters/db/postgres-rights.ts";
+import { acquireLock, type Lock } from "../../engine/adapters/files/lock.ts";
+import { type Failing, readStats } from "../../engine/store/memories/stats.ts";
+import type { Outcome } from "../../engine/tools/outcome.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const ANSWER_MS = 20_000;

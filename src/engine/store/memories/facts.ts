@@ -1,0 +1,146 @@
+/** What is true. */
+import type { Sql } from "../../adapters/db/port.ts";
+import type { Permanence } from "../../domain/lifecycle/decay.ts";
+import type { Validity } from "../../domain/lifecycle/lifecycle.ts";
+import type { FadingColumns } from "./columns.ts";
+import { insertRows } from "./rows.ts";
+
+export interface Fact extends FadingColumns {
+  readonly subject: string;
+  readonly predicate: string;
+  readonly subject_text: string;
+  readonly predicate_text: string;
+  readonly validity: Validity;
+  readonly permanence: Permanence;
+  readonly supersedes_id: string | null;
+  readonly superseded_at: Date | null;
+  readonly valid_from: Date | null;
+  readonly valid_to: Date | null;
+  /** While it waits: the moment it takes its place, its `valid_from`. */
+  readonly waits_until: Date | null;
+}
+
+const COLUMNS = `id tenant_id subject predicate subject_text predicate_text content scope validity permanence
+  supersedes_id superseded_at valid_from valid_to waits_until forgotten_at forget_reason confidence decay_rate last_confirmed_at
+  source_butler source source_episode_id request_id trust created_at reference_count last_referenced_at
+  prior_referenced_at importance tags metadata`.split(/\s+/);
+const LIST = COLUMNS.join(", ");
+
+export async function insertFact(sql: Sql, fact: Fact): Promise<void> {
+  await insertRows(sql, "facts", COLUMNS, [{ ...fact }]);
+}
+
+export interface FactKey {
+  readonly tenant: string;
+  readonly scope: string;
+  readonly subject: string;
+  readonly predicate: string;
+}
+
+/**
+ * The live facts of a key, those that wait among them in the order of their days, and the key itself, locked until the
+ * transaction ends. The rows alone are not enough: a writer that waited for one finds it superseded, does not see its successor,
+ * and runs into the unique index again and again.
+ */
+export async function lockFacts(sql: Sql, key: FactKey): Promise<Fact[]> {
+  const name = JSON.stringify([key.tenant, key.scope, key.subject, key.predicate]);
+  await sql.query("select pg_advisory_xact_lock(hashtextextended($1, 7032))", [name]);
+  return sql.query<Fact>(
+    `select ${LIST} from facts
+     where tenant_id = $1 and scope = $2 and subject = $3 and predicate = $4 and validity in ('active', 'fading')
+     order by waits_until nulls first for update`,
+    [key.tenant, key.scope, key.subject, key.predicate],
+  );
+}
+
+/** Keys of which a waiting fact's day has come, the longest overdue first; of these keys only, when some are given. */
+export function dueKeys(
+  sql: Sql,
+  now: Date,
+  limit: number,
+  among?: {
+    readonly tenant: string;
+    readonly scopes: readonly string[];
+    readonly keys: readonly Omit<FactKey, "tenant" | "scope">[];
+  },
+): Promise<FactKey[]> {
+  const params: unknown[] = [now, limit];
+  if (among !== undefined)
+    params.push(
+      among.tenant,
+      among.scopes,
+      among.keys.map((key) => key.subject),
+      among.keys.map((key) => key.predicate),
+    );
+  return sql.query<FactKey>(
+    `select tenant_id as tenant, scope, subject, predicate from facts
+     where waits_until <= $1 and validity in ('active', 'fading')${
+       among === undefined
+         ? ""
+         : ` and tenant_id = $3 and scope = any($4::text[]) and (subject, predicate) in (
+             select u.subject, u.predicate from unnest($5::text[], $6::text[]) as u (subject, predicate))`
+     }
+     group by 1, 2, 3, 4 order by min(waits_until), 1, 2, 3, 4 limit $2`,
+    params,
+  );
+}
+
+/** When the next waiting fact begins. */
+export async function nextBeginning(sql: Sql): Promise<Date | undefined> {
+  const [row] = await sql.query<{ at: Date | null }>(
+    `select min(waits_until) as at from facts where waits_until is not null and validity in ('active', 'fading')`,
+  );
+  return row?.at ?? undefined;
+}
+
+export async function findFact(sql: Sql, tenant: string, id: string, lock = false): Promise<Fact | undefined> {
+  const [row] = await sql.query<Fact>(
+    `select ${LIST} from facts where tenant_id = $1 and id = $2${lock ? " for update" : ""}`,
+    [tenant, id],
+  );
+  return row;
+}
+
+/** What lesser sources have claimed instead of a live fact. None of it is live itself. */
+export function claimsAgainst(sql: Sql, tenant: string, id: string): Promise<Fact[]> {
+  return sql.query<Fact>(
+    `select ${LIST} from facts where tenant_id = $1 and validity = 'expired' and id in (
+       select source_id from memory_links
+       where tenant_id = $1 and target_id = $2 and relation = 'contradicts' and source_type = 'fact')
+     order by created_at desc, id limit 100`,
+    [tenant, id],
+  );
+}
+
+/** The columns a fact's life can change. */
+export type FactChange = Partial<
+  Pick<
+    Fact,
+    | "validity"
+    | "superseded_at"
+    | "forgotten_at"
+    | "forget_reason"
+    | "confidence"
+    | "decay_rate"
+    | "permanence"
+    | "importance"
+    | "last_confirmed_at"
+    | "valid_from"
+    | "valid_to"
+    | "trust"
+    | "waits_until"
+    | "supersedes_id"
+  >
+>;
+
+/** Changes a fact that is still in the state the decision was made on; false when it has moved meanwhile. */
+export async function changeFact(sql: Sql, id: string, from: Validity, set: FactChange): Promise<boolean> {
+  const columns = Object.keys(set);
+  const assignments = columns.map((column, index) => `${column} = $${index + 3}`).join(", ");
+  const rows = await sql.query(`update facts set ${assignments} where id = $1 and validity = $2 returning 1`, [
+    id,
+    from,
+    ...Object.values(set),
+  ]);
+  return rows.length === 1;
+}

@@ -1,0 +1,43 @@
+/** What a context block says whatever the prompt is: lasting, important facts, and proven rules. */
+import type { Sql } from "../../adapters/db/port.ts";
+import type { Look } from "../../domain/present.ts";
+import { isValueSql } from "./present.ts";
+
+export interface ProfileItem {
+  readonly type: "fact" | "rule";
+  readonly id: string;
+  readonly subject_text: string;
+  readonly predicate_text: string;
+  readonly content: string;
+  readonly permanence: string;
+  readonly importance: number;
+  readonly confidence: number;
+  readonly decay_rate: number;
+  readonly last_confirmed_at: Date;
+}
+
+export interface ProfileQuery extends Look {
+  readonly tenant: string;
+  readonly limit: number;
+}
+
+/** In an order that only a change of memory can change, and only the columns a line needs: wide rows cost the embedded store 5 ms. */
+export function readProfile(sql: Sql, query: ProfileQuery): Promise<ProfileItem[]> {
+  const params: unknown[] = [query.tenant, query.ladder ?? [], query.now, query.limit];
+  const isValue = isValueSql("m", query, (value) => `$${params.push(value)}`);
+  return sql.query<ProfileItem>(
+    `(select 'fact' as type, id, subject_text, predicate_text, content, permanence, importance, confidence, decay_rate,
+        last_confirmed_at
+      from facts m
+      where tenant_id = $1 and scope = any($2::text[]) and validity in ('active', 'fading')
+        and permanence in ('permanent', 'stable') and importance >= 7 and (valid_to is null or valid_to > $3)
+        and ${isValue}
+      order by importance desc, created_at desc, id limit $4)
+     union all
+     (select 'rule', id, '', '', content, '', importance, confidence, decay_rate, last_confirmed_at
+      from rules
+      where tenant_id = $1 and scope = any($2::text[]) and validity in ('active', 'fading') and maturity = 'proven'
+      order by importance desc, created_at desc, id limit $4)`,
+    params,
+  );
+}
