@@ -1,8 +1,8 @@
 /** Picks who reads episodes, from `[modules.memory.extractor]` and the environment. */
-import { anthropicExtractor } from "../engine/adapters/extractor/anthropic.ts";
-import { claudeCliExtractor } from "../engine/adapters/extractor/claude-cli.ts";
+import { anthropicExtractor } from "../engine/adapters/extractor/api/anthropic.ts";
+import { openaiCompatibleExtractor } from "../engine/adapters/extractor/api/openai-compatible.ts";
+import { claudeCliExtractor } from "../engine/adapters/extractor/claude-cli/claude-cli.ts";
 import { localExtractor } from "../engine/adapters/extractor/local.ts";
-import { openaiCompatibleExtractor } from "../engine/adapters/extractor/openai-compatible.ts";
 import { type Extractor, ExtractorFailure } from "../engine/adapters/extractor/port.ts";
 import { FREE, knownPrice, type Price } from "../engine/adapters/extractor/pricing.ts";
 import type { Log } from "../engine/adapters/log.ts";

@@ -1,6 +1,9 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type ClaudeCliOptions, claudeCliExtractor } from "../../src/engine/adapters/extractor/claude-cli.ts";
+import {
+  type ClaudeCliOptions,
+  claudeCliExtractor,
+} from "../../src/engine/adapters/extractor/claude-cli/claude-cli.ts";
 import { knownPrice } from "../../src/engine/adapters/extractor/pricing.ts";
 import { Answer } from "../../src/engine/domain/learning/answer.ts";
 import { askedOf, type FakeClaude, flagOf, type Printed, startFakeClaude } from "../support/fake-claude.ts";

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { homeAt } from "../../src/daemon/home.ts";
 import type { AgentName } from "../../src/hosts/hooks/dialects.ts";
-import { placesOf } from "../../src/hosts/install/agents.ts";
+import { placesOf } from "../../src/hosts/install/agents/agents.ts";
 import type { Order, Scope } from "../../src/hosts/install/plan.ts";
 
 /** Taken now: a test may go elsewhere. */

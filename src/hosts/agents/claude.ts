@@ -18,7 +18,7 @@ const FILE_FLAG = "--append-system-prompt-file";
 /** About as long as it takes to start; on two cores what we do meanwhile would come out of its time. */
 const STARTING_MS = 400;
 
-const readers = () => import("../../engine/adapters/extractor/claude-result.ts");
+const readers = () => import("../../engine/adapters/extractor/claude-cli/claude-result.ts");
 
 export function claudeAgent({ command, args }: ClaudeOptions): Agent {
   const start = (job: AgentJob, system: readonly string[]) =>
@@ -61,7 +61,7 @@ function argumentsOf(job: AgentJob, system: readonly string[], more: readonly st
   ];
 }
 
-type Reader = typeof import("../../engine/adapters/extractor/claude-result.ts")["readResult"];
+type Reader = typeof import("../../engine/adapters/extractor/claude-cli/claude-result.ts")["readResult"];
 
 function resultOf(ran: Ran, read: Reader, env: AgentJob["env"]): AgentResult {
   const { stdout, ...end } = ran;

@@ -2,10 +2,10 @@
 import { existsSync } from "node:fs";
 import { basename, join, sep } from "node:path";
 import { conflict } from "../../engine/domain/errors.ts";
-import { AGENTS } from "./agents.ts";
+import { AGENTS } from "./agents/agents.ts";
 import { missingFolders, readText, removeEmpty, sha256, stayInside, type Write, writeAll } from "./disk.ts";
-import { putIn, takeFrom } from "./host-file.ts";
-import { sameJson } from "./json-tree.ts";
+import { putIn, takeFrom } from "./edit/host-file.ts";
+import { sameJson } from "./edit/json-tree.ts";
 import {
   installFolder,
   type Manifest,

@@ -6,7 +6,7 @@ import { readIfThere, writePrivate } from "../../daemon/home.ts";
 import { integrity } from "../../engine/domain/errors.ts";
 import type { AgentName } from "../hooks/dialects.ts";
 import { removeEmpty } from "./disk.ts";
-import type { Ours } from "./host-file.ts";
+import type { Ours } from "./edit/host-file.ts";
 import type { Places, Scope } from "./plan.ts";
 
 export interface Touched extends Ours {

@@ -2,8 +2,8 @@
 
 import type { Home } from "../../daemon/home.ts";
 import type { AgentName } from "../hooks/dialects.ts";
-import type { JsonEntry } from "./json-entry.ts";
-import type { TomlTable } from "./toml-edit.ts";
+import type { JsonEntry } from "./edit/json-entry.ts";
+import type { TomlTable } from "./edit/toml-edit.ts";
 
 export type Scope = "user" | "project";
 

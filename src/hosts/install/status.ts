@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { AGENT_NAMES, type AgentName } from "../hooks/dialects.ts";
-import { AGENTS } from "./agents.ts";
+import { AGENTS } from "./agents/agents.ts";
 import { installFolder, readManifest } from "./manifest.ts";
 import type { Places, Scope } from "./plan.ts";
 

@@ -3,9 +3,9 @@ import { basename, dirname, join } from "node:path";
 import { writePrivate } from "../../daemon/home.ts";
 import { notFound } from "../../engine/domain/errors.ts";
 import type { AgentName } from "../hooks/dialects.ts";
-import { AGENTS } from "./agents.ts";
+import { AGENTS } from "./agents/agents.ts";
 import { readText, removeEmpty, sha256, stayInside, type Write, writeAll } from "./disk.ts";
-import { takeFrom } from "./host-file.ts";
+import { takeFrom } from "./edit/host-file.ts";
 import { installFolder, type Manifest, readBackup, readManifest, removeManifest, type Touched } from "./manifest.ts";
 import { boundary, type Places, type Scope } from "./plan.ts";
 

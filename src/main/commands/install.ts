@@ -6,7 +6,7 @@ import type { ExitCode } from "../../doors/failures.ts";
 import { systemClock } from "../../engine/adapters/clock.ts";
 import { closeTree } from "../../engine/adapters/files/private-files.ts";
 import { invalid } from "../../engine/domain/errors.ts";
-import { AGENTS } from "../../hosts/install/agents.ts";
+import { AGENTS } from "../../hosts/install/agents/agents.ts";
 import { carryOut, type Prepared, prepareInstall } from "../../hosts/install/install.ts";
 import type { Order } from "../../hosts/install/plan.ts";
 import { type AgentStatus, agentStatus } from "../../hosts/install/status.ts";

@@ -1,6 +1,6 @@
 import type { ExitCode } from "../../doors/failures.ts";
 import { invalid } from "../../engine/domain/errors.ts";
-import { AGENTS } from "../../hosts/install/agents.ts";
+import { AGENTS } from "../../hosts/install/agents/agents.ts";
 import { carryOutUninstall, prepareUninstall, type Undoing } from "../../hosts/install/uninstall.ts";
 import { type Context, readOptions } from "../command.ts";
 import { changeLines, fileChanges, readAgent, readPlaces, readScope, short } from "../install-words.ts";

@@ -1,12 +1,12 @@
 /** One call to a model of the AI SDK: schema sent along, answer taken as text, every failure given its kind. */
 import type { LanguageModel, ModelMessage } from "ai";
-import { ANSWER_SCHEMA } from "./answer-schema.ts";
-import type { Deadline } from "./deadline.ts";
-import { type Course, extractorOf, type Repair, type Said } from "./extraction.ts";
-import { inWords, kindOfStatus } from "./failure.ts";
-import { type Extractor, ExtractorFailure, type FailureKind, NO_USAGE, type Usage } from "./port.ts";
-import { costOf, type Price } from "./pricing.ts";
-import type { Prompt } from "./prompt.ts";
+import { ANSWER_SCHEMA } from "../answer-schema.ts";
+import type { Deadline } from "../deadline.ts";
+import { type Course, extractorOf, type Repair, type Said } from "../extraction.ts";
+import { inWords, kindOfStatus } from "../failure.ts";
+import { type Extractor, ExtractorFailure, type FailureKind, NO_USAGE, type Usage } from "../port.ts";
+import { costOf, type Price } from "../pricing.ts";
+import type { Prompt } from "../prompt.ts";
 
 export interface ModelOptions {
   readonly model: string;

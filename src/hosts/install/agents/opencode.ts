@@ -1,7 +1,7 @@
 /** opencode: an entry under `mcp` for the tools, a plugin file for the events, and a skill. */
 import { join } from "node:path";
-import { type Order, type Plan, SERVER } from "./plan.ts";
-import { hookScript, server, skill, template } from "./template.ts";
+import { type Order, type Plan, SERVER } from "../plan.ts";
+import { hookScript, server, skill, template } from "../template.ts";
 
 /** `exists` chooses among the names opencode knows for its settings. */
 export function planOpencode(order: Order, exists: (path: string) => boolean): Plan {

@@ -1,7 +1,7 @@
 /** What `claude --output-format json` prints, read with tolerance: versions differ in what they leave out. */
 import { z } from "zod";
-import { kindOfStatus } from "./failure.ts";
-import type { FailureKind, Usage } from "./port.ts";
+import { kindOfStatus } from "../failure.ts";
+import type { FailureKind, Usage } from "../port.ts";
 
 const count = z.number().nonnegative().catch(0);
 

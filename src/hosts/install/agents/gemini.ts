@@ -1,8 +1,8 @@
 /** Gemini CLI: an extension of its own for one person, which touches no file of theirs; settings.json for a project. */
 import { join } from "node:path";
-import { HOOK_DIALECTS } from "../hooks/dialects.ts";
-import { type Order, type Plan, SERVER } from "./plan.ts";
-import { hookScript, jsonFile, server, skill } from "./template.ts";
+import { HOOK_DIALECTS } from "../../hooks/dialects.ts";
+import { type Order, type Plan, SERVER } from "../plan.ts";
+import { hookScript, jsonFile, server, skill } from "../template.ts";
 
 const EVENTS = Object.keys(HOOK_DIALECTS.gemini.events);
 

@@ -1,8 +1,8 @@
 /** Cursor: mcp.json for the tools, hooks.json for the hooks, and a skill. */
 import { join } from "node:path";
-import { HOOK_DIALECTS } from "../hooks/dialects.ts";
-import { type Order, type Plan, SERVER } from "./plan.ts";
-import { hookScript, server, shellWord, skill } from "./template.ts";
+import { HOOK_DIALECTS } from "../../hooks/dialects.ts";
+import { type Order, type Plan, SERVER } from "../plan.ts";
+import { hookScript, server, shellWord, skill } from "../template.ts";
 
 export function planCursor(order: Order): Plan {
   const { places, scope } = order;

@@ -1,7 +1,7 @@
 /** Codex: a table in config.toml for the tools, hooks.json beside it for the hooks, and a skill. */
 import { join } from "node:path";
-import { type Order, type Plan, SERVER } from "./plan.ts";
-import { hookScript, server, shellWord, skill } from "./template.ts";
+import { type Order, type Plan, SERVER } from "../plan.ts";
+import { hookScript, server, shellWord, skill } from "../template.ts";
 
 const EVENTS = {
   SessionStart: "startup|resume|clear|compact",

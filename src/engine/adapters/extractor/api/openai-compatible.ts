@@ -1,6 +1,7 @@
 /** Whatever speaks OpenAI's chat completions: Ollama, vLLM, llama.cpp, OpenAI itself. */
+
+import type { Extractor } from "../port.ts";
 import { type ModelOptions, modelExtractor } from "./model-extractor.ts";
-import type { Extractor } from "./port.ts";
 
 const BASE_URL = "https://api.openai.com/v1";
 /** About 8,000 tokens: local servers cut longer prompts off without a word. */

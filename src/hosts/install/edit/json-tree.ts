@@ -1,6 +1,6 @@
 /** Reading a settings file as text with places: what stands where, and what is wrong with it on which line. */
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { conflict } from "../../engine/domain/errors.ts";
+import { conflict } from "../../../engine/domain/errors.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 

@@ -3,7 +3,7 @@
  * before and after, and must say the same but for our table.
  */
 import { parse, stringify, TomlError } from "smol-toml";
-import { conflict } from "../../engine/domain/errors.ts";
+import { conflict } from "../../../engine/domain/errors.ts";
 import { sameJson } from "./json-tree.ts";
 
 type TomlValue = string | number | boolean | readonly string[] | { readonly [key: string]: string };

@@ -1,7 +1,7 @@
 /** Claude Code: a plugin in a marketplace folder of its own, and two keys in its settings that make it known. */
 import { join } from "node:path";
-import { type Order, type OwnFile, type Plan, SERVER } from "./plan.ts";
-import { hookScript, jsonFile, server, skill, template } from "./template.ts";
+import { type Order, type OwnFile, type Plan, SERVER } from "../plan.ts";
+import { hookScript, jsonFile, server, skill, template } from "../template.ts";
 
 export function planClaudeCode(order: Order): Plan {
   const { places, scope } = order;

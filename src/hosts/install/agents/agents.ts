@@ -1,12 +1,12 @@
 /** The agents that can be given memory, by name: how they are called, where they live, and what an installation is. */
 import { join, resolve } from "node:path";
-import type { AgentName } from "../hooks/dialects.ts";
+import type { AgentName } from "../../hooks/dialects.ts";
+import type { Order, Places, Plan } from "../plan.ts";
 import { planClaudeCode } from "./claude-code.ts";
 import { planCodex } from "./codex.ts";
 import { planCursor } from "./cursor.ts";
 import { planGemini } from "./gemini.ts";
 import { planOpencode } from "./opencode.ts";
-import type { Order, Places, Plan } from "./plan.ts";
 
 interface Agent {
   readonly title: string;

@@ -1,9 +1,9 @@
 /** One file of the person: our part put in or taken out, whatever its format. Text in, text out. */
 
+import type { HostChange } from "../plan.ts";
 import { addEntries } from "./json-edit.ts";
 import type { Added } from "./json-entry.ts";
 import { takeOut } from "./json-take.ts";
-import type { HostChange } from "./plan.ts";
 import { addTable, type TomlAdded, takeTable } from "./toml-edit.ts";
 
 /** What was put into a file, as the manifest keeps it. */

@@ -1,6 +1,7 @@
 /** Claude over Anthropic's Messages API. */
+
+import { type Extractor, ExtractorFailure } from "../port.ts";
 import { type ModelOptions, modelExtractor } from "./model-extractor.ts";
-import { type Extractor, ExtractorFailure } from "./port.ts";
 
 /** Given always: without it the SDK would look into the environment, which only the front hall reads. */
 const BASE_URL = "https://api.anthropic.com/v1";

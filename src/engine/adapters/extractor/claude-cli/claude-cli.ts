@@ -2,15 +2,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ANSWER_SCHEMA } from "./answer-schema.ts";
+import { ANSWER_SCHEMA } from "../answer-schema.ts";
+import type { Deadline } from "../deadline.ts";
+import { extractorOf, type Repair, type Said } from "../extraction.ts";
+import { inWords } from "../failure.ts";
+import { type Extractor, ExtractorFailure, type FailureKind, NO_USAGE, type Usage } from "../port.ts";
+import { ceilingOf, type Price } from "../pricing.ts";
+import type { Prompt } from "../prompt.ts";
 import { runProcess } from "./claude-process.ts";
 import { kindOfRun, readResult, usageOf } from "./claude-result.ts";
-import type { Deadline } from "./deadline.ts";
-import { extractorOf, type Repair, type Said } from "./extraction.ts";
-import { inWords } from "./failure.ts";
-import { type Extractor, ExtractorFailure, type FailureKind, NO_USAGE, type Usage } from "./port.ts";
-import { ceilingOf, type Price } from "./pricing.ts";
-import type { Prompt } from "./prompt.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
