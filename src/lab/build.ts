@@ -3,6 +3,8 @@ import { MemoryError } from "../engine/domain/errors.ts";
 import { maintain } from "../engine/memory/keep/maintain.ts";
 import type { Memory } from "../engine/memory/memory.ts";
 import { callTool } from "../engine/tools/call.ts";
+import type { ToolAnswer, ToolInput } from "../engine/tools/index.ts";
+import { type AnyToolName, typedCall } from "../engine/tools/typed-call.ts";
 import { type Build, round } from "./figures.ts";
 import { turnOf } from "./hooks/sessions.ts";
 import { distinct, episodeText, factOf, type Pick, picker, ruleText } from "./sentences.ts";
@@ -14,20 +16,21 @@ const BATCH = 100;
 const PROFILE = 30;
 const WHO = { name: "bench", tenant: "default", butler: "*", admin: false, voice: "user" } as const;
 
-export async function answerOf(
+export async function answerOf<N extends AnyToolName>(
   memory: Memory,
-  tool: string,
-  input: unknown,
+  tool: N,
+  input: ToolInput<N>,
   session?: string,
-): Promise<Record<string, unknown>> {
-  const outcome = await callTool(memory, WHO, { tool, input, ...(session === undefined ? {} : { session }) });
+): Promise<ToolAnswer<N>> {
+  const call = typedCall((request) => callTool(memory, WHO, request));
+  const outcome = await call(tool, input, session === undefined ? {} : { session });
   if (!outcome.ok) throw new MemoryError(outcome.error.code, `${tool}: ${outcome.error.message}`);
   return outcome.answer;
 }
 
 export async function countMemories(memory: Memory): Promise<number> {
-  const { episodes, facts, rules } = (await answerOf(memory, "memory_stats", {})) as Record<string, { total: number }>;
-  return (episodes?.total ?? 0) + (facts?.total ?? 0) + (rules?.total ?? 0);
+  const { episodes, facts, rules } = await answerOf(memory, "memory_stats", {});
+  return episodes.total + facts.total + rules.total;
 }
 
 export async function buildStore(memory: Memory, n: number, progress: Progress): Promise<Build> {
@@ -47,7 +50,7 @@ export async function buildStore(memory: Memory, n: number, progress: Progress):
     progress(++done, n, "rules");
   }
   for (const [index, fact] of facts.entries()) {
-    const lasting = index < PROFILE ? { permanence: "stable", importance: 8 } : { importance: p.number(7) };
+    const lasting = index < PROFILE ? { permanence: "stable" as const, importance: 8 } : { importance: p.number(7) };
     await answerOf(memory, "memory_store_fact", { ...fact, ...lasting, ...scope() });
     progress(++done, n, "facts");
   }
@@ -83,9 +86,7 @@ export async function ingestAll(
       const { session_id, speaker } = turnOf(at + index);
       return { content, session_id, importance: p.number(10), ...(speaker === undefined ? {} : { speaker }) };
     });
-    const { results } = (await answerOf(memory, "memory_ingest_batch", { episodes })) as {
-      results: readonly { ok: boolean }[];
-    };
+    const { results } = await answerOf(memory, "memory_ingest_batch", { episodes });
     const refused = results.filter((result) => !result.ok).length;
     if (refused > 0) throw new MemoryError("internal", `${refused} episodes were refused`);
     progress(Math.min(texts.length, at + BATCH));

@@ -14,15 +14,17 @@ export interface Measured {
   readonly ingest_per_second: number;
 }
 
-type Input = Record<string, unknown>;
-
-export interface Kind {
+export interface Kind<Input = unknown> {
   readonly name: string;
   readonly tool: string;
   input(p: Pick): Input;
 }
 
-const SEARCH: Kind = { name: "search hybrid", tool: "memory_search", input: (p) => ({ query: queryText(p) }) };
+export const SEARCH: Kind<{ query: string }> = {
+  name: "search hybrid",
+  tool: "memory_search",
+  input: (p) => ({ query: queryText(p) }),
+};
 
 export const KINDS: readonly Kind[] = [
   SEARCH,
@@ -63,7 +65,7 @@ export async function measureCalls(
   return { calls, at_once, storage, ingest_per_second: perSecond(texts.length, ms) };
 }
 
-export function inputsOf(kind: Kind, count: number, seed: number): Input[] {
+export function inputsOf<Input>(kind: Kind<Input>, count: number, seed: number): Input[] {
   const p = picker(seed);
   return distinct(count, () => kind.input(p), JSON.stringify);
 }

@@ -10,8 +10,9 @@ import type { ErrorCode } from "../engine/domain/errors.ts";
 import { maintain } from "../engine/memory/keep/maintain.ts";
 import type { OpenMemory } from "../engine/memory/open.ts";
 import { callTool } from "../engine/tools/call.ts";
-import { toolNamed } from "../engine/tools/index.ts";
+import { type ToolAnswer, type ToolInput, type ToolName, toolNamed } from "../engine/tools/index.ts";
 import type { Failure, Outcome } from "../engine/tools/outcome.ts";
+import { type TypedCall, typedCall } from "../engine/tools/typed-call.ts";
 import { projectOf } from "../hosts/projects/project.ts";
 import { runSession as runWith, type SessionReport } from "../hosts/sessions/run-session.ts";
 import { readEnvironment } from "./environment.ts";
@@ -19,7 +20,7 @@ import { sessionParts } from "./session-parts.ts";
 import { clockAt, memoryOpener, modelShelf, storeJobs } from "./store-parts.ts";
 import { version } from "./version.ts";
 
-export type { ErrorCode, Failure, Log, Outcome, SessionReport };
+export type { ErrorCode, Failure, Log, Outcome, SessionReport, ToolAnswer, ToolInput, ToolName };
 
 export interface LibraryOptions {
   /** A folder for an embedded store. It belongs to this process until `close`. */
@@ -48,12 +49,11 @@ export interface LibraryOptions {
 }
 
 export interface OpenedMemory {
-  /** Calls a tool, such as `memory_search`. Never throws: what goes wrong is an outcome. */
-  call(
-    tool: string,
-    input: unknown,
-    options?: { readonly idempotencyKey?: string; readonly session?: string },
-  ): Promise<Outcome>;
+  /**
+   * Calls a tool, such as `memory_search`: its name decides which input it takes and which answer it gives. Never throws: what
+   * goes wrong is an outcome.
+   */
+  readonly call: TypedCall<{ readonly idempotencyKey?: string; readonly session?: string }>;
   close(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export async function openMemory(options: LibraryOptions): Promise<OpenedMemory>
   owner.startJobs();
   const principal: Principal = { name: "library", tenant: config.tenant, butler: "*", admin: true, voice };
   return {
-    call: (tool, input, more = {}) => owner.invoke(principal, config.name, { tool, input, ...more }),
+    call: typedCall((request) => owner.invoke(principal, config.name, request)),
     close: () => owner.close(),
   };
 }

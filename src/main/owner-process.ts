@@ -22,6 +22,7 @@ import type { OpenMemory } from "../engine/memory/open.ts";
 import { callTool } from "../engine/tools/call.ts";
 import { toolNamed, tools } from "../engine/tools/index.ts";
 import type { ToolRequest } from "../engine/tools/outcome.ts";
+import { typedCall } from "../engine/tools/typed-call.ts";
 import { hookDesk } from "../hosts/hooks/desk.ts";
 import { createPickup } from "../hosts/hooks/pickup.ts";
 import { prepareSession } from "../hosts/sessions/prepare.ts";
@@ -91,11 +92,11 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
     clock,
     log,
     ingest: (by, butler, project, episodes) =>
-      owner.invoke(by === "local" ? transcriptOf(butler) : by, butler, {
-        tool: "memory_ingest_batch",
-        input: { episodes },
-        ...(project === undefined ? {} : { project }),
-      }),
+      typedCall((request) => owner.invoke(by === "local" ? transcriptOf(butler) : by, butler, request))(
+        "memory_ingest_batch",
+        { episodes: [...episodes] },
+        project === undefined ? {} : { project },
+      ),
     ended: ({ session: id, key }, episodes) =>
       noteSession(home, { ended: { id, key, at: clock.now().toISOString(), state: "done", episodes } }),
   });

@@ -5,8 +5,8 @@ import type { Call } from "../memory/memory.ts";
 /** read: changes nothing a user would miss; write: adds or moves; forget: takes something out of sight (recoverable). */
 export type Effect = "read" | "write" | "forget";
 
-export interface ToolSpec<I extends z.ZodObject, O extends z.ZodObject> {
-  readonly name: string;
+export interface ToolSpec<N extends string, I extends z.ZodObject, O extends z.ZodObject> {
+  readonly name: N;
   readonly title: string;
   /** For the agent that decides whether to call it. */
   readonly description: string;
@@ -20,22 +20,16 @@ export interface ToolSpec<I extends z.ZodObject, O extends z.ZodObject> {
   text(answer: z.infer<O>): string;
 }
 
-export interface Tool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly input: z.ZodObject;
-  readonly output: z.ZodObject;
-  readonly effect: Effect;
-  readonly core: boolean;
+/** A tool as the menu holds it: name and schemas keep their types, `run` and `text` take what those schemas have checked. */
+export interface Tool<
+  N extends string = string,
+  I extends z.ZodObject = z.ZodObject,
+  O extends z.ZodObject = z.ZodObject,
+> extends Omit<ToolSpec<N, I, O>, "run" | "text"> {
   run(call: Call, input: Record<string, unknown>): Promise<Record<string, unknown>>;
   text(answer: Record<string, unknown>): string;
 }
 
-export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(spec: ToolSpec<I, O>): Tool {
-  return {
-    ...spec,
-    run: (call, input) => spec.run(call, input as z.infer<I>),
-    text: (answer) => spec.text(answer as z.infer<O>),
-  };
-}
+export const defineTool = <const N extends string, I extends z.ZodObject, O extends z.ZodObject>(
+  spec: ToolSpec<N, I, O>,
+): Tool<N, I, O> => spec;

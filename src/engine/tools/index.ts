@@ -1,4 +1,5 @@
 /** The menu: every capability there is, in the order agents see them. */
+import type { z } from "zod";
 import type { Tool } from "./define.ts";
 import { memoryActivityStream } from "./memory-activity-stream.ts";
 import { memoryConfirm } from "./memory-confirm.ts";
@@ -21,7 +22,7 @@ import { memoryStoreFact } from "./memory-store-fact.ts";
 import { memoryStoreRule } from "./memory-store-rule.ts";
 import { memoryWhy } from "./memory-why.ts";
 
-export const tools: readonly Tool[] = [
+const menu = [
   memoryContext,
   memorySearch,
   memoryRecall,
@@ -42,7 +43,26 @@ export const tools: readonly Tool[] = [
   memoryActivityStream,
   memoryConsolidate,
   memoryDeadLetters,
-];
+] as const;
+
+type Menu = (typeof menu)[number];
+type Named<N extends ToolName> = Extract<Menu, { readonly name: N }>;
+
+export type ToolName = Menu["name"];
+
+/**
+ * What a tool takes. A name that is known only when the program runs (`string`) takes anything, and the tool's schema says
+ * what is wrong with it; a misspelt name takes nothing, so that it does not compile.
+ */
+export type ToolInput<N extends string> = N extends ToolName
+  ? z.input<Named<N>["input"]>
+  : string extends N
+    ? unknown
+    : never;
+
+export type ToolAnswer<N extends string> = N extends ToolName ? z.output<Named<N>["output"]> : Record<string, unknown>;
+
+export const tools: readonly Tool[] = menu;
 
 const byName = new Map(tools.map((tool) => [tool.name, tool]));
 

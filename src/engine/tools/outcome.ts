@@ -8,8 +8,8 @@ export interface Failure {
   readonly request_id?: string;
 }
 
-export type Outcome =
-  | { readonly ok: true; readonly answer: Record<string, unknown> }
+export type Outcome<Answer = Record<string, unknown>> =
+  | { readonly ok: true; readonly answer: Answer }
   | { readonly ok: false; readonly error: Failure };
 
 /** A call as it stands at a door, before anything is checked. */

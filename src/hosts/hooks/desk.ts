@@ -10,6 +10,7 @@ import { OPENING_PROMPT } from "../../doors/mcp/opening-prompt.ts";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Log } from "../../engine/adapters/log.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
+import { type TypedCall, typedCall } from "../../engine/tools/typed-call.ts";
 import { projectOf } from "../projects/project.ts";
 import { placeKey, projectKey } from "../projects/project-key.ts";
 import { noteSession } from "../sessions/session-log.ts";
@@ -54,7 +55,7 @@ interface Visit {
   readonly dialect: Dialect;
   /** The session hears of memory for the first time, or anew. */
   readonly opens: boolean;
-  call(tool: string, input: Record<string, unknown>): Promise<Outcome>;
+  readonly call: TypedCall;
 }
 
 /** Claude Code cuts what a hook adds at 10,000 characters. */
@@ -187,8 +188,7 @@ export function hookDesk(parts: HookParts): HookDesk {
     const by = local ? ("local" as const) : principal;
     const project = local ? projectOf(told.folder, asked.project).key : projectElsewhere(told.folder, asked.project);
     const session = `${agent}:${told.session}`;
-    const call = (tool: string, input: Record<string, unknown>) =>
-      parts.invoke(principal, butler, { tool, input, project, session });
+    const call = typedCall((request) => parts.invoke(principal, butler, { ...request, project, session }));
     const key = sessionKey({ by, butler, agent, session: told.session });
     const opens = told.moment === "start" || readShown(home, key) === undefined;
     const visit: Visit = { by, told, agent, event, butler, project, key, dialect, opens, call };

@@ -3,7 +3,8 @@
 import { OPENING_PROMPT } from "../../doors/mcp/opening-prompt.ts";
 import { withoutPrivate } from "../../engine/domain/text/private.ts";
 import { clip } from "../../engine/domain/text/text.ts";
-import type { Outcome } from "../../engine/tools/outcome.ts";
+import type { ToolInput } from "../../engine/tools/index.ts";
+import type { TypedCall } from "../../engine/tools/typed-call.ts";
 import { sessionIdOf } from "../transcripts/episodes.ts";
 import type { HookReading } from "./dialects.ts";
 
@@ -13,7 +14,7 @@ export interface Listener {
   readonly shown: readonly string[] | undefined;
   /** The most that its agent takes in one answer. */
   readonly mostChars: number;
-  call(tool: string, input: Record<string, unknown>): Promise<Outcome>;
+  readonly call: TypedCall;
 }
 
 /** Counts as told when it has reached the session, which only its caller can know. */
@@ -22,12 +23,6 @@ export interface Telling {
   readonly text: string;
   /** What the session has been told once this has reached it. */
   readonly shown: readonly string[];
-}
-
-interface ContextAnswer {
-  readonly text: string;
-  readonly tokens: number;
-  readonly sections: readonly { readonly items: readonly { readonly id: string }[] }[];
 }
 
 /** For one prompt: a few lines, not a second block. */
@@ -71,15 +66,15 @@ async function fittingPrompt(listener: Listener, prompt: string, before: readonl
 /** A block cut in the middle would lose its closing tag; one that is too long is asked for again with fewer tokens. */
 async function blockOf(
   listener: Listener,
-  input: Record<string, unknown>,
+  input: ToolInput<"memory_context">,
   before: readonly string[],
 ): Promise<Telling> {
   const except_session = sessionIdOf(listener.told.session);
-  let asked: Record<string, unknown> = { ...input, except: before, except_session };
+  let asked = { ...input, except: [...before], except_session };
   for (;;) {
     const outcome = await listener.call("memory_context", asked);
     if (!outcome.ok) throw new MemoryRefused(outcome.error.message);
-    const { text, tokens, sections } = outcome.answer as unknown as ContextAnswer;
+    const { text, tokens, sections } = outcome.answer;
     if (text.length <= listener.mostChars) {
       const ids = sections.flatMap(({ items }) => items.map(({ id }) => id));
       return { text, shown: [...before, ...ids].slice(-MOST_SHOWN) };

@@ -11,8 +11,18 @@ export interface Source {
   readonly project?: string | undefined;
 }
 
+/** As much of the answer of `memory_ingest_batch` as is read here. */
+interface Ingested {
+  readonly results?: readonly { readonly ok: boolean; readonly error?: { readonly code: string } }[];
+}
+
 /** Under whoever said it. */
-export type Ingest = (by: By, butler: string, project: string | undefined, rows: readonly Row[]) => Promise<Outcome>;
+export type Ingest = (
+  by: By,
+  butler: string,
+  project: string | undefined,
+  rows: readonly Row[],
+) => Promise<Outcome<Ingested>>;
 
 /** Undefined: it is stored, or was known. */
 export type Verdict = undefined | { readonly code: string; readonly final: boolean };
@@ -35,7 +45,7 @@ const OF_THE_ROW = new Set(["invalid_input", "integrity", "internal"]);
 /** A row that spoils its batch is found by handing them over one by one. */
 export async function storeRows(ingest: Ingest, source: Source, rows: readonly Row[]): Promise<Verdict[]> {
   const outcome = await ingest(source.by, source.butler, source.project, rows);
-  if (outcome.ok) return verdictsOf(outcome, rows.length);
+  if (outcome.ok) return verdictsOf(outcome.answer, rows.length);
   const { code } = outcome.error;
   if (!OF_THE_ROW.has(code)) throw new NotTaken(code);
   if (rows.length === 1) return [{ code, final: code === "invalid_input" }];
@@ -44,8 +54,7 @@ export async function storeRows(ingest: Ingest, source: Source, rows: readonly R
   return verdicts;
 }
 
-function verdictsOf(outcome: Extract<Outcome, { ok: true }>, rows: number): Verdict[] {
-  const results = (outcome.answer.results ?? []) as { ok: boolean; error?: { code: string } }[];
+function verdictsOf({ results = [] }: Ingested, rows: number): Verdict[] {
   return Array.from({ length: rows }, (_, at) => {
     const { ok = false, error } = results[at] ?? {};
     // A conflict: the exchange is known, from a session that this one goes on from or when less of it was written.

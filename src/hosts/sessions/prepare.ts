@@ -5,6 +5,7 @@ import { within } from "../../daemon/pause.ts";
 import { withoutPrivate } from "../../engine/domain/text/private.ts";
 import { clip } from "../../engine/domain/text/text.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
+import { typedCall } from "../../engine/tools/typed-call.ts";
 
 export interface AgentRuntime {
   readonly command: string;
@@ -74,18 +75,22 @@ export async function prepareSession(
   };
   if (!butler.memory.enabled) return { ...known, off: true };
   try {
-    const call = parts.call(butler.name, {
-      tool: "memory_context",
-      input: { trigger_prompt: clip(withoutPrivate(prompt ?? "").text, PROMPT_LENGTH) },
-      ...(project === undefined ? {} : { project }),
-      ...(session === undefined ? {} : { session }),
-      ...(now === undefined ? {} : { now }),
-    });
-    call.catch(() => undefined);
-    if (!(await within(CONTEXT_MS, call))) return { ...known, why: `it gave no answer within ${CONTEXT_MS / 1_000} s` };
-    const outcome = await call;
+    const trigger_prompt = clip(withoutPrivate(prompt ?? "").text, PROMPT_LENGTH);
+    const asking = typedCall((request) => parts.call(butler.name, request))(
+      "memory_context",
+      { trigger_prompt },
+      {
+        ...(project === undefined ? {} : { project }),
+        ...(session === undefined ? {} : { session }),
+        ...(now === undefined ? {} : { now }),
+      },
+    );
+    asking.catch(() => undefined);
+    if (!(await within(CONTEXT_MS, asking)))
+      return { ...known, why: `it gave no answer within ${CONTEXT_MS / 1_000} s` };
+    const outcome = await asking;
     if (!outcome.ok) return { ...known, why: outcome.error.message };
-    const { text, tokens, hash } = outcome.answer as unknown as NonNullable<PreparedSession["context"]>;
+    const { text, tokens, hash } = outcome.answer;
     return { ...known, context: { text, tokens, hash } };
   } catch (error) {
     return { ...known, why: reasonOf(error) };

@@ -27,7 +27,7 @@ export interface TakeInOptions {
   store(
     rows: readonly Record<string, unknown>[],
     of: { project: string | undefined; session: string },
-  ): Promise<Outcome>;
+  ): Promise<Outcome<{ readonly results: readonly Row[] }>>;
   progress?(bytes: number, path: string): void;
 }
 
@@ -60,7 +60,7 @@ export async function takeIn(options: TakeInOptions): Promise<TakenIn> {
     if (rows.length === 0) return;
     const outcome = await options.store(rows, { project, session: head.session });
     if (!outcome.ok) throw new TakeInFailure(outcome.error, sofar(false));
-    for (const row of outcome.answer.results as readonly Row[]) {
+    for (const row of outcome.answer.results) {
       if (row.ok) counts[row.duplicate === true ? "already" : "stored"]++;
       // The same exchange was stored when less of it was written, or by an earlier version.
       else if (row.error?.code === "conflict") counts.already++;
@@ -116,6 +116,7 @@ export async function takeIn(options: TakeInOptions): Promise<TakenIn> {
   return sofar(!signal.aborted);
 }
 
+/** As much of a row of `memory_ingest_batch` as is read here. */
 interface Row {
   readonly ok: boolean;
   readonly duplicate?: boolean;

@@ -15,6 +15,8 @@ import { conflict, invalid, MemoryError, unavailable } from "../../engine/domain
 import { DAY_MS } from "../../engine/domain/lifecycle/decay.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
 import { callTool } from "../../engine/tools/call.ts";
+import type { ToolAnswer, ToolInput } from "../../engine/tools/index.ts";
+import { type AnyToolName, typedCall } from "../../engine/tools/typed-call.ts";
 import { type Context, readOptions } from "../../main/command.ts";
 import { clockAt, memoryOpener } from "../../main/store-parts.ts";
 import { type Answer, type Kept, LAST_DAY, live, PROMPT, QUESTION, type Stage } from "./story.ts";
@@ -177,9 +179,15 @@ async function openModel({ environment, note }: Performance) {
   return undefined;
 }
 
-async function callOrThrow(memory: Memory, tool: string, input: Answer, session: string): Promise<Answer> {
+async function callOrThrow<N extends AnyToolName>(
+  memory: Memory,
+  tool: N,
+  input: ToolInput<N>,
+  session: string,
+): Promise<ToolAnswer<N>> {
   const identity = { name: "demo", tenant: "default", butler: "*", admin: false, voice: "user" } as const;
-  const outcome = await callTool(memory, identity, { tool, input, session });
+  const call = typedCall((request) => callTool(memory, identity, request));
+  const outcome = await call(tool, input, { session });
   if (!outcome.ok) throw new MemoryError(outcome.error.code, `${tool}: ${outcome.error.message}`);
   return outcome.answer;
 }
@@ -188,42 +196,27 @@ type Shown = Awaited<ReturnType<typeof look>>;
 
 /** What all this comes to: a search, the context block, the numbers, and what was believed when. */
 async function look(memory: Memory, kept: Kept) {
-  const ask = (tool: string, input: Answer) => callOrThrow(memory, tool, input, "s9");
+  const ask = <N extends AnyToolName>(tool: N, input: ToolInput<N>) => callOrThrow(memory, tool, input, "s9");
   const history: { content: string; from: string; until: string | null; state: string; events: string[] }[] = [];
   for (let id: string | undefined = kept.home; id !== undefined; ) {
-    const { memory: fact, links, history: events } = (await ask("memory_get", { id })) as unknown as Got;
+    const { memory: fact, links, history: events }: ToolAnswer<"memory_get"> = await ask("memory_get", { id });
     const until = fact.superseded_at === null ? null : dateOf(fact.superseded_at);
     const told = events.map((event) => `${dateOf(event.occurred_at)} ${event.event_type}`);
     history.push({ content: fact.content, from: dateOf(fact.created_at), until, state: fact.state, events: told });
     id = links.inbound.find(({ relation }) => relation === "supersedes")?.id;
   }
-  const warning = (await ask("memory_get", { id: kept.restart })) as unknown as Got;
+  const warning = await ask("memory_get", { id: kept.restart });
   return {
-    search: { query: QUESTION, ...((await ask("memory_search", { query: QUESTION, limit: 5 })) as unknown as Search) },
-    context: (await ask("memory_context", { trigger_prompt: PROMPT, token_budget: 600 })) as unknown as {
-      text: string;
-      tokens: number;
-    },
+    search: { query: QUESTION, ...(await ask("memory_search", { query: QUESTION, limit: 5 })) },
+    context: await ask("memory_context", { trigger_prompt: PROMPT, token_budget: 600 }),
     history,
     warning: { was: String(warning.memory.original_content), now: warning.memory.content },
     stats: await ask("memory_stats", {}),
   };
 }
 
-interface Got {
-  readonly memory: Readonly<Record<string, unknown>> & { content: string; state: string };
-  readonly links: { readonly inbound: readonly { relation: string; id: string }[] };
-  readonly history: readonly { event_type: string; occurred_at: string }[];
-}
-
-interface Search {
-  readonly results: Parameters<typeof foundLines>[0];
-  readonly mode: string;
-  readonly degraded?: string;
-}
-
 function ending({ search, context, history, warning, stats }: Shown, paint: ReturnType<typeof painter>): string[] {
-  const { episodes, facts, rules, events, links } = stats as unknown as Stats;
+  const { episodes, facts, rules, events, links } = stats;
   const counts = (of: Record<string, number>) =>
     Object.entries(of)
       .filter(([, count]) => count > 0)
@@ -253,12 +246,4 @@ function ending({ search, context, history, warning, stats }: Shown, paint: Retu
     `  rules     ${rules.total} (${counts(rules.by_maturity)})`,
     `  events    ${events} in the audit stream, ${links} links between memories`,
   ];
-}
-
-interface Stats {
-  readonly episodes: { total: number; by_tier: Record<string, number> };
-  readonly facts: { total: number; by_state: Record<string, number> };
-  readonly rules: { total: number; by_maturity: Record<string, number> };
-  readonly events: number;
-  readonly links: number;
 }

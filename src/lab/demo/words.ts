@@ -1,4 +1,5 @@
 /** How the demonstration reads: 100 columns, colours only when asked for. */
+import type { ToolAnswer } from "../../engine/tools/index.ts";
 import type { Answer } from "./story.ts";
 
 export const COLUMNS = 100;
@@ -74,16 +75,7 @@ function standing(answer: Answer): string {
   return before === after ? `${level}, ${Number(effectiveness).toFixed(2)}` : `now ${level}`;
 }
 
-interface Found {
-  readonly type: string;
-  readonly content: string;
-  readonly score: number;
-  readonly effective_confidence: number;
-  readonly subject?: string;
-  readonly predicate?: string;
-}
-
-export function foundLines(results: readonly Found[], paint: Paint): string[] {
+export function foundLines(results: ToolAnswer<"memory_search">["results"], paint: Paint): string[] {
   return results.map((result) => {
     const text =
       result.subject === undefined ? result.content : `${result.subject} / ${result.predicate}: ${result.content}`;

@@ -1,11 +1,12 @@
 /** A year in seconds: the clock moves day by day, the jobs run each night, and the audit stream tells what became of what. */
-import { DAY_MS, effectiveConfidence } from "../../engine/domain/lifecycle/decay.ts";
+import { DAY_MS, effectiveConfidence, type Permanence } from "../../engine/domain/lifecycle/decay.ts";
 import { jobNamed } from "../../engine/memory/keep/jobs.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
+import type { ToolAnswer, ToolInput } from "../../engine/tools/index.ts";
+import type { AnyToolName } from "../../engine/tools/typed-call.ts";
 import { COLUMNS, clipTo, type Paint, title } from "./words.ts";
 
-export type Answer = Record<string, unknown>;
-export type Ask = (tool: string, input: Answer, session: string) => Promise<Answer>;
+export type Ask = <N extends AnyToolName>(tool: N, input: ToolInput<N>, session: string) => Promise<ToolAnswer<N>>;
 
 export interface YearStage {
   readonly memory: Memory;
@@ -29,7 +30,7 @@ export interface Year {
   readonly steps: readonly Step[];
   /** Effective confidence at noon of each day; null once the memory is out of sight. */
   readonly curves: readonly { readonly memory: string; readonly values: readonly (number | null)[] }[];
-  readonly stats: Answer;
+  readonly stats: ToolAnswer<"memory_stats">;
 }
 
 export const DAYS = 365;
@@ -46,11 +47,11 @@ const VISITS: readonly (readonly [day: number, session: string])[] = [
 export async function liveYear(stage: YearStage): Promise<Year> {
   const { ask, memory } = stage;
   stage.set(stage.start);
-  const fact = async (predicate: string, content: string, permanence: string) =>
-    String((await ask("memory_store_fact", { subject: "user", predicate, content, permanence }, "first")).id);
-  const rule = async (content: string) => String((await ask("memory_store_rule", { content }, "first")).id);
+  const fact = async (predicate: string, content: string, permanence: Permanence) =>
+    (await ask("memory_store_fact", { subject: "user", predicate, content, permanence }, "first")).id;
+  const rule = async (content: string) => (await ask("memory_store_rule", { content }, "first")).id;
   const episode = async (content: string) =>
-    String((await ask("memory_store_episode", { butler: memory.butler, content, session_id: "first" }, "first")).id);
+    (await ask("memory_store_episode", { butler: memory.butler, content, session_id: "first" }, "first")).id;
   const cast = {
     "a permanent fact": await fact("born_in", "Lisbon", "permanent"),
     "a volatile fact": await fact("waiting_for", "the review of the invoice export", "volatile"),
@@ -112,19 +113,18 @@ async function confidenceOf(memory: Memory, id: string): Promise<number | null> 
   return row === undefined ? null : effectiveConfidence(row, memory.clock.now());
 }
 
-interface StreamEvent {
-  readonly event_type: string;
-  readonly entity_id: string;
-  readonly occurred_at: string;
-  readonly payload: Answer;
-}
+type StreamPage = ToolAnswer<"memory_activity_stream">;
 
 async function stepsOf(stage: YearStage, cast: Record<string, string>): Promise<Step[]> {
   const names = new Map(Object.entries(cast).map(([name, id]) => [id, name]));
   const steps: Step[] = [];
   for (let cursor: string | undefined; ; ) {
-    const page = await stage.ask("memory_activity_stream", { limit: 1000, ...(cursor ? { cursor } : {}) }, "last");
-    for (const event of page.events as StreamEvent[]) {
+    const page: StreamPage = await stage.ask(
+      "memory_activity_stream",
+      { limit: 1000, ...(cursor ? { cursor } : {}) },
+      "last",
+    );
+    for (const event of page.events) {
       const name =
         names.get(event.entity_id) ?? (event.event_type.endsWith(".stored") ? "what was distilled" : undefined);
       if (name === undefined || isDaily(event.event_type)) continue;
@@ -132,8 +132,8 @@ async function stepsOf(stage: YearStage, cast: Record<string, string>): Promise<
       const date = event.occurred_at.slice(0, 10);
       steps.push({ day: Math.floor(at / DAY_MS), date, memory: name, event: event.event_type, why: whyOf(event) });
     }
-    if (page.more !== true) return steps;
-    cursor = String(page.next_cursor);
+    if (!page.more) return steps;
+    cursor = page.next_cursor;
   }
 }
 
@@ -141,7 +141,7 @@ async function stepsOf(stage: YearStage, cast: Record<string, string>): Promise<
 const DAILY = ["rule.marked_helpful", "rule.marked_harmful", "episode.consolidation_attempted"];
 const isDaily = (type: string) => DAILY.includes(type);
 
-function whyOf({ payload }: StreamEvent): string {
+function whyOf({ payload }: StreamPage["events"][number]): string {
   const numbers = Object.entries(payload).filter(([, value]) => typeof value === "number" || typeof value === "string");
   return numbers
     .map(

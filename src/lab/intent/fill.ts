@@ -44,24 +44,22 @@ async function storeEpisodes(
 ): Promise<readonly (readonly [key: string, id: string])[]> {
   if (told.length === 0) return [];
   const episodes = told.map(({ content, importance }) => ({ content, importance, session_id }));
-  const { results } = (await answerOf(memory, "memory_ingest_batch", { episodes })) as {
-    results: readonly { ok: boolean; id?: string }[];
-  };
+  const { results } = await answerOf(memory, "memory_ingest_batch", { episodes });
   return told.map(({ key }, at) => {
-    const id = results[at]?.id;
-    if (id === undefined) throw new MemoryError("internal", `the episode "${key}" was refused`);
-    return [key, id];
+    const result = results[at];
+    if (!result?.ok) throw new MemoryError("internal", `the episode "${key}" was refused`);
+    return [key, result.id];
   });
 }
 
 async function store(memory: Memory, told: FactTold | RuleTold): Promise<string> {
   const { content } = told;
-  const id = async (tool: string, input: object) => (await answerOf(memory, tool, input)).id as string;
   if (told.type === "fact") {
     const { subject, predicate, importance, permanence } = told;
-    return id("memory_store_fact", { subject, predicate, content, importance, permanence });
+    const fact = await answerOf(memory, "memory_store_fact", { subject, predicate, content, importance, permanence });
+    return fact.id;
   }
-  const rule_id = await id("memory_store_rule", { content });
+  const { id: rule_id } = await answerOf(memory, "memory_store_rule", { content });
   for (let mark = 0; told.established && mark < MARKS; mark++)
     await answerOf(memory, "memory_mark_helpful", { rule_id });
   return rule_id;

@@ -80,14 +80,10 @@ function under(memory: Memory, name: SettingName): Memory {
 
 async function find(memory: Memory, text: string, id: string): Promise<Found> {
   const inBlock = async (token_budget: number) => {
-    const { sections } = (await answerOf(memory, "memory_context", { trigger_prompt: text, token_budget })) as {
-      sections: readonly { items: readonly { id: string }[] }[];
-    };
+    const { sections } = await answerOf(memory, "memory_context", { trigger_prompt: text, token_budget });
     return sections.some(({ items }) => items.some((item) => item.id === id)) ? 1 : 0;
   };
-  const { results } = (await answerOf(memory, "memory_search", { query: text, rank: "composite", limit: LIMIT })) as {
-    results: readonly { id: string }[];
-  };
+  const { results } = await answerOf(memory, "memory_search", { query: text, rank: "composite", limit: LIMIT });
   const place = results.findIndex((result) => result.id === id) + 1;
   return { block_300: await inBlock(300), block_600: await inBlock(600), ...placeFigures(place) };
 }

@@ -1,11 +1,16 @@
 /** How many searches a second the owner answers when several agents ask at the same time. */
 import type { Memory } from "../../engine/memory/memory.ts";
+import type { ToolInput } from "../../engine/tools/index.ts";
 import { answerOf } from "../build.ts";
 import { type AtOnce, round, spread } from "../figures.ts";
 
 const SEARCHERS = 8;
 
-export async function atOnce(memory: Memory, inputs: readonly object[], searchers = SEARCHERS): Promise<AtOnce> {
+export async function atOnce(
+  memory: Memory,
+  inputs: readonly ToolInput<"memory_search">[],
+  searchers = SEARCHERS,
+): Promise<AtOnce> {
   await memory.afterwards.settled();
   const times: number[] = [];
   let next = 0;

@@ -9,7 +9,7 @@ import { version } from "../../main/version.ts";
 import { answerOf } from "../build.ts";
 import { type Build, type Report, round, spread, table, verdicts } from "../figures.ts";
 import { type BenchHouse, filled, type HouseWishes, inBenchHouse, opened, thisMachine } from "../house.ts";
-import { inputsOf, KINDS, type Measured, measureCalls } from "../measure.ts";
+import { inputsOf, type Measured, measureCalls, SEARCH } from "../measure.ts";
 import { measureSocket, residentMb, timeCommand, weighProxy } from "./processes.ts";
 
 const COLD_STARTS = 3;
@@ -62,18 +62,14 @@ async function openAndSearch(bench: BenchHouse, seed: number): Promise<number> {
   const started = performance.now();
   const { memory, close } = await opened(bench);
   try {
-    const [input] = searches(1, seed + 300);
-    await answerOf(memory, "memory_search", input);
+    for (const input of searches(1, seed + 300)) await answerOf(memory, "memory_search", input);
     return round(performance.now() - started, 0);
   } finally {
     await close();
   }
 }
 
-function searches(count: number, seed: number) {
-  const kind = KINDS[0];
-  return kind === undefined ? [] : (inputsOf(kind, count, seed) as { query: string }[]);
-}
+const searches = (count: number, seed: number) => inputsOf(SEARCH, count, seed);
 
 async function inOtherProcesses(
   bench: BenchHouse,

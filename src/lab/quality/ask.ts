@@ -1,6 +1,7 @@
 /** Asks every question once, as an agent would, and keeps what came back and what it cost. */
 import type { Memory } from "../../engine/memory/memory.ts";
 import type { Mode } from "../../engine/memory/recall/retrieve.ts";
+import type { ToolAnswer } from "../../engine/tools/index.ts";
 import { answerOf } from "../build.ts";
 import { picker, queryText } from "../sentences.ts";
 import { stopwatch } from "../stopwatch.ts";
@@ -25,12 +26,6 @@ export interface Asking {
   readonly degraded: string | undefined;
 }
 
-interface SearchAnswer {
-  readonly results: readonly { readonly id: string; readonly content: string }[];
-  readonly mode: string;
-  readonly degraded?: string;
-}
-
 const LIMIT = 50;
 /** References are counted after an answer; without a pause now and then the queue would only grow. */
 const PAUSE_EVERY = 50;
@@ -44,12 +39,8 @@ export async function askAll(
   progress: (done: number, total: number) => void,
 ): Promise<Asking> {
   const watch = stopwatch(memory);
-  const search = async (query: string) =>
-    (await answerOf(watch.memory, "memory_search", {
-      query,
-      limit: LIMIT,
-      ...(mode === undefined ? {} : { mode }),
-    })) as unknown as SearchAnswer;
+  const search = (query: string) =>
+    answerOf(watch.memory, "memory_search", { query, limit: LIMIT, ...(mode === undefined ? {} : { mode }) });
   const words = picker(20_260_601);
   for (let call = 0; call < WARM_UP; call++) await search(queryText(words));
   await memory.afterwards.settled();
@@ -57,7 +48,7 @@ export async function askAll(
 
   const questions = units.flatMap((unit) => unit.corpus.questions.map((question) => ({ unit, question })));
   progress(0, questions.length);
-  const answers: { unit: Unit; question: Question; answer: SearchAnswer; ms: number }[] = [];
+  const answers: { unit: Unit; question: Question; answer: ToolAnswer<"memory_search">; ms: number }[] = [];
   const cpu = process.cpuUsage();
   const started = performance.now();
   for (const [index, { unit, question }] of questions.entries()) {

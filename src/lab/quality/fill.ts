@@ -29,8 +29,6 @@ interface Row {
   readonly episode: Readonly<Record<string, string>>;
 }
 
-type Result = { readonly ok: true; readonly id: string } | { readonly ok: false; readonly error: { message: string } };
-
 const BATCH = 100;
 
 export async function fill(
@@ -45,7 +43,7 @@ export async function fill(
   for (let at = 0; at < rows.length; at += BATCH) {
     const batch = rows.slice(at, at + BATCH);
     const answer = await answerOf(memory, "memory_ingest_batch", { episodes: batch.map((row) => row.episode) });
-    for (const [index, result] of (answer.results as readonly Result[]).entries()) {
+    for (const [index, result] of answer.results.entries()) {
       const key = batch[index]?.key;
       if (!result.ok) why ??= result.error.message;
       else if (key !== undefined) stored.set(key, result.id);

@@ -6,7 +6,7 @@ import { gatherCandidates, type VectorArm } from "../../engine/store/index/searc
 import { indexState } from "../../engine/store/index/vector-index.ts";
 import { round, spread } from "../figures.ts";
 import { atOnce } from "../latency/at-once.ts";
-import { inputsOf, KINDS, measureKind, storageOf } from "../measure.ts";
+import { inputsOf, KINDS, measureKind, SEARCH, storageOf } from "../measure.ts";
 import { distinct, picker, queryText } from "../sentences.ts";
 import { recallOf, type ScaleReport, type VectorRecall } from "./figures.ts";
 
@@ -26,8 +26,7 @@ export async function measureScale(
     calls[kind.name] = await measureKind(memory, kind, queries, seed + index, true);
   }
   progress("search hybrid, eight at once");
-  const [search] = KINDS;
-  const at_once = await atOnce(memory, search === undefined ? [] : inputsOf(search, queries, seed + 150));
+  const at_once = await atOnce(memory, inputsOf(SEARCH, queries, seed + 150));
   progress("recall of the vector arm, beside comparing everything");
   const recall = await armRecall(memory, Math.min(50, queries), seed + 300);
   const { serving } = memory.versions;

@@ -7,6 +7,7 @@ import { renderError } from "../../doors/cli/render.ts";
 import { type ExitCode, exitCode } from "../../doors/failures.ts";
 import { systemClock } from "../../engine/adapters/clock.ts";
 import { invalid, notFound } from "../../engine/domain/errors.ts";
+import { typedCall } from "../../engine/tools/typed-call.ts";
 import { projectOf } from "../../hosts/projects/project.ts";
 import { type Place, usualPlaces } from "../../hosts/transcripts/find.ts";
 import { TRANSCRIPT_AGENTS, type TranscriptAgent } from "../../hosts/transcripts/read.ts";
@@ -87,6 +88,7 @@ async function takeAll(plan: Survey, wishes: Wishes, context: Context): Promise<
   const projects = new Map<string, string>();
   try {
     const butler = await chooseButler(client, wishes.butler);
+    const call = typedCall((request) => client.invoke(butler, request));
     const report = await takeIn({
       places,
       since,
@@ -98,12 +100,11 @@ async function takeAll(plan: Survey, wishes: Wishes, context: Context): Promise<
         return known;
       },
       store: (rows, { project, session }) =>
-        client.invoke(butler, {
-          tool: "memory_ingest_batch",
-          input: { episodes: rows },
-          session,
-          ...(project === undefined ? {} : { project }),
-        }),
+        call(
+          "memory_ingest_batch",
+          { episodes: [...rows] },
+          { session, ...(project === undefined ? {} : { project }) },
+        ),
       progress: (bytes) => {
         // Elsewhere than on a terminal each step would be a line.
         if (process.stderr.isTTY) bar.show(bytes, plan.bytes, `${megabytes(bytes)} of ${megabytes(plan.bytes)}`);

@@ -17,7 +17,7 @@ import { checkServer, hasDatabase } from "../../engine/adapters/db/postgres-admi
 import { checkRights, openDatabaseWarning, superuserWarning } from "../../engine/adapters/db/postgres-rights.ts";
 import { acquireLock, type Lock } from "../../engine/adapters/files/lock.ts";
 import { type Failing, readStats } from "../../engine/store/memories/stats.ts";
-import type { Outcome } from "../../engine/tools/outcome.ts";
+import type { OutcomeOf } from "../../engine/tools/typed-call.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const ANSWER_MS = 20_000;
@@ -81,13 +81,11 @@ export async function checkStore(parts: StoreParts, butler: ButlerConfig): Promi
 async function askOwner(home: Home, check: string, butler: string): Promise<Finding> {
   const body = { butler, request: { tool: "memory_stats", input: { scope: "*" } } };
   const reply = await ask({ socket: home.socket, method: "POST", path: "/owner/call", timeoutMs: ANSWER_MS, body });
-  const outcome = reply.json as Outcome;
+  const outcome = reply.json as OutcomeOf<"memory_stats">;
   if (reply.status === 503) return warn(check, "the owner is stopping", "Try again in a moment.");
   if (!outcome.ok) return fail(check, outcome.error.message, `The owner's log may say more: ${home.ownerLog}.`);
-  const { episodes, facts, rules, consolidation } = outcome.answer as Record<string, { total: number }> & {
-    consolidation: { failing: Failing | null };
-  };
-  const counts = counted(episodes?.total, facts?.total, rules?.total);
+  const { episodes, facts, rules, consolidation } = outcome.answer;
+  const counts = counted(episodes.total, facts.total, rules.total);
   return learning(check, `the owner answers: ${counts}`, consolidation.failing);
 }
 
