@@ -22,7 +22,7 @@ export function dbContract(name: string, open: () => Promise<Db>): void {
       db = await open();
       await db.exec("drop table if exists contract_row; drop table if exists contract_vector");
       await db.exec("create table contract_row (id int constraint contract_row_key primary key, v text)");
-    }, 60_000);
+    });
     afterAll(async () => {
       await db.exec("drop table if exists contract_row; drop table if exists contract_vector");
       await db.close();
@@ -215,6 +215,6 @@ export function dbContract(name: string, open: () => Promise<Db>): void {
       for (const call of [other.query("select 1"), other.exec("select 1"), other.tx(async () => 1)]) {
         expect(await failure(call)).toMatchObject({ code: "unavailable", message: expect.stringContaining("closed") });
       }
-    }, 60_000);
+    });
   });
 }

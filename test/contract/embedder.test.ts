@@ -12,7 +12,6 @@ import type { ModelFiles } from "../../src/engine/adapters/model/files.ts";
 import { testModel } from "../support/model.ts";
 
 // Loading and hashing compete with whatever else runs on the machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const FOOD = "A man is eating food.";
 const BREAD = "A man is eating a piece of bread.";

@@ -106,12 +106,12 @@ describe("the program claude", () => {
     const one = claudeCliExtractor({ model: "haiku", env: { PATH: claude.bin }, ...SETTINGS });
     const control = new AbortController();
     const pending = one.extract(TEA, control.signal).catch((error: unknown) => error);
-    await vi.waitFor(() => expect(claude.calls()).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(claude.calls()).toHaveLength(1), { timeout: 200_000 });
     const { pid, child, cwd } = claude.calls()[0]!;
     expect([alive(pid), alive(child!)]).toEqual([true, true]);
     control.abort();
     expect(await pending).toMatchObject({ kind: "timeout" });
-    await vi.waitFor(() => expect([alive(pid), alive(child!)]).toEqual([false, false]), { timeout: 20_000 });
+    await vi.waitFor(() => expect([alive(pid), alive(child!)]).toEqual([false, false]), { timeout: 200_000 });
     expect(existsSync(cwd)).toBe(false);
   });
 

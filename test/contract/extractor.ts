@@ -224,7 +224,7 @@ export function extractorContract(name: string, start: () => Promise<FakeModel>)
       expect(model.asked()).toHaveLength(0);
       const control = new AbortController();
       const pending = failureOf(extract(TEA, {}, control.signal));
-      await vi.waitFor(() => expect(model.asked()).toHaveLength(1), { timeout: 20_000 });
+      await vi.waitFor(() => expect(model.asked()).toHaveLength(1), { timeout: 200_000 });
       control.abort();
       expect((await pending).kind).toBe("timeout");
     });
@@ -233,7 +233,7 @@ export function extractorContract(name: string, start: () => Promise<FakeModel>)
       await model.plan({ kind: "hang" });
       const one = open();
       const pending = failureOf(one.extract(TEA, new AbortController().signal));
-      await vi.waitFor(() => expect(model.asked()).toHaveLength(1), { timeout: 20_000 });
+      await vi.waitFor(() => expect(model.asked()).toHaveLength(1), { timeout: 200_000 });
       await one.close();
       expect((await pending).kind).toBe("timeout");
       expect((await failureOf(one.extract(TEA, new AbortController().signal))).message).toContain("closed");

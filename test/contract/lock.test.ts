@@ -66,7 +66,7 @@ describe("the lock", () => {
     const second = await acquireLock(path);
     expect(second).toBeDefined();
     await second?.release();
-  }, 30_000);
+  });
 
   it("is free at once when its holder is killed", async () => {
     const path = join(root, "store");
@@ -77,7 +77,7 @@ describe("the lock", () => {
     const mine = await acquireLock(path);
     expect(mine).toBeDefined();
     await mine?.release();
-  }, 30_000);
+  });
 
   it("is the same through a link, and another for another folder", async () => {
     mkdirSync(join(root, "real"));
@@ -108,7 +108,7 @@ describe("the lock", () => {
     );
     expect(answer).toBe("EACCES");
     await mine?.release();
-  }, 30_000);
+  });
 
   it("is refused in words where somebody else has made or can write its place", async ({ skip }) => {
     const path = join(root, "store");
@@ -139,7 +139,7 @@ describe("the lock", () => {
     const again = await acquireLock(path);
     expect(again).toBeDefined();
     await again?.release();
-  }, 30_000);
+  });
 
   it("works in a place whose name is too long for a socket, and leaves nothing of those who were killed", async () => {
     const path = join(root, "a".repeat(120), "b".repeat(120), "store");
@@ -152,7 +152,7 @@ describe("the lock", () => {
     expect(readdirSync(`${path}.locks`)).toHaveLength(2);
     await mine?.release();
     expect(readdirSync(`${path}.locks`)).toEqual([]);
-  }, 30_000);
+  });
 
   it("is never held by two, however many come and go at once", async () => {
     const path = join(root, "store");
@@ -174,10 +174,10 @@ describe("the lock", () => {
     await Promise.all(Array.from({ length: 12 }, worker));
     expect(most).toBe(1);
     expect(held).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   it("goes to exactly one of ten racing processes", async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => contend(join(root, "store"))));
     expect(answers.map(({ answer }) => answer).sort()).toEqual(["held", ...Array(9).fill("refused")]);
-  }, 60_000);
+  });
 });

@@ -12,7 +12,6 @@ import { extractFromTgz } from "../../src/engine/adapters/model/tgz.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 
 // Loading and hashing compete with whatever else runs on the machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const { weights, tokenizer } = CATALOGUE.int8;
 const variant = "int8";

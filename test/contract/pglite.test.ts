@@ -18,7 +18,7 @@ beforeAll(async () => {
   await db.exec("create table seeded (id int); insert into seeded values (1)");
   snapshot = await db.dump();
   await db.close();
-}, 60_000);
+});
 afterAll(() => rmSync(root, { recursive: true }));
 
 dbContract("PGlite in memory", () => openPglite({ dir: undefined, snapshot }));
@@ -47,7 +47,7 @@ describe("PGlite in a folder", () => {
     expect(await setting("fsync")).toBe("on");
     expect(await setting("wal_sync_method")).toBe("fsync");
     await db.close();
-  }, 60_000);
+  });
 
   it("starts over when its making was interrupted", async () => {
     const dir = join(root, "half");
@@ -57,7 +57,7 @@ describe("PGlite in a folder", () => {
     const db = await openPglite({ dir, snapshot });
     expect(await db.query("select id from seeded")).toEqual([{ id: 1 }]);
     await db.close();
-  }, 60_000);
+  });
 
   it("bounds the WAL and takes out the dead rows", async () => {
     const db = await openPglite({ dir: join(root, "wal"), durable: false, snapshot });
@@ -76,7 +76,7 @@ describe("PGlite in a folder", () => {
     await db.maintain("full");
     expect(await size()).toBeLessThan(full / 10);
     await db.close();
-  }, 60_000);
+  });
 
   it("refuses in words a folder it cannot use", async () => {
     const foreign = join(root, "foreign");
@@ -109,7 +109,7 @@ describe("PGlite's thread", () => {
   let db: PgliteDb;
   beforeAll(async () => {
     db = await openPglite({ dir: undefined, snapshot });
-  }, 60_000);
+  });
   afterAll(() => db.close());
 
   it("leaves the caller's event loop free while a query runs", async () => {
@@ -140,7 +140,7 @@ describe("PGlite when its engine dies", () => {
     await expect(db.query("select 1")).rejects.toMatchObject(stopped);
     await db.close();
     await db.close();
-  }, 60_000);
+  });
 });
 
 describe("durability", () => {

@@ -202,7 +202,7 @@ for (const { name, open, server, points } of [
     let stock: Stock;
     beforeAll(async () => {
       stock = await open();
-    }, 120_000);
+    });
     afterAll(() => stock?.clear());
 
     it(`ends as it would have, after each of ${points} deaths`, { timeout: 240_000 }, async () => {

@@ -57,15 +57,18 @@ test.skipIf(!canListProcesses)("twenty sessions, the owner killed twice", { time
   expect({ hooks: ended, killed }).toEqual({ hooks: SESSIONS * 2 + expected.length * 2, killed: KILL_AT.length });
 
   expected.sort();
-  await vi.waitFor(async () => expect(await episodes(home)).toEqual(expected), { timeout: 90_000, interval: 1_000 });
+  await vi.waitFor(async () => expect(await episodes(home)).toEqual(expected), { timeout: 200_000, interval: 1_000 });
   // Whatever still reads them again stores nothing twice.
   await butler(home, ["stop"]);
   expect(await episodes(home)).toEqual(expected);
-  await vi.waitFor(() => expect(processesOf(home)).toEqual([]), { timeout: 60_000, interval: 200 });
+  await vi.waitFor(() => expect(processesOf(home)).toEqual([]), { timeout: 200_000, interval: 200 });
 
   // A cold house may need longer than a hook waits when the machine is busy.
   await butler(home, ["stats"]);
-  const next = await hooks.fire("SessionStart", { session_id: "next", transcript_path: join(home, "none.jsonl") });
+  const start = (n: number) =>
+    hooks.fire("SessionStart", { session_id: `next ${n}`, transcript_path: join(home, "none.jsonl") });
+  let next = await start(0);
+  for (let n = 1; contextIn(next) === "" && n < 20; n++) next = await start(n);
   expect(contextIn(next)).toContain("plan");
 });
 

@@ -246,7 +246,7 @@ for (const { store, open, server, points } of [
     let stock: Stock;
     beforeAll(async () => {
       stock = await open();
-    }, 120_000);
+    });
     afterAll(() => stock?.clear());
 
     /** Only the victim has to wait for the disk. */

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await db.exec("create table written (id int primary key, k text not null, touched int not null default 0)");
   await db.exec("create unique index written_k on written (k)");
   await db.close();
-}, 60_000);
+});
 afterAll(() => rmSync(dir, { recursive: true }));
 
 /** Lets the writer acknowledge a random number of rows, kills it, and gives the last acknowledged id. */
@@ -64,4 +64,4 @@ it("loses no acknowledged row to five kills, and index and heap agree", async ()
     expect(heap?.n).toBe(heap?.last);
     expect(index).toEqual({ n: heap?.n, keys: heap?.keys });
   }
-}, 60_000);
+});

@@ -148,7 +148,7 @@ test("pipes as transcripts stop neither the others nor the owner's end", { timeo
   await fire("SessionEnd", "good", good.path);
   await vi.waitFor(
     async () => expect((await butler(home, ["search", "ferry island", "--scope", "*"])).stdout).toContain("ferry"),
-    { timeout: 60_000, interval: 500 },
+    { timeout: 200_000, interval: 500 },
   );
   daemon.child.kill("SIGTERM");
   expect((await daemon.ended).code).toBe(0);

@@ -53,7 +53,7 @@ describe("hooks", { timeout: LONG }, () => {
     await session(home, "one", hooks);
     await vi.waitFor(
       async () => expect((await butler(home, ["search", "staging port", "--scope", "*"])).stdout).toContain("5433"),
-      { timeout: 30_000, interval: 500 },
+      { timeout: 200_000, interval: 500 },
     );
     const { start } = await session(home, "two", hooks);
     expect(contextIn(start)).toContain("port 5433");
@@ -157,7 +157,7 @@ describe.skipIf(!claude.includes("/"))(
         expect(await run(TOLD)).toBe(0);
         await vi.waitFor(
           async () => expect((await butler(home, ["search", "staging port", "--scope", "*"])).stdout).toContain("5433"),
-          { timeout: 30_000, interval: 500 },
+          { timeout: 200_000, interval: 500 },
         );
         api.says("It is 5433.");
         expect(await run("Which port is the staging database on?")).toBe(0);
@@ -177,7 +177,7 @@ describe.skipIf(!claude.includes("/"))(
               `User: ${TOLD}\nAgent: I will keep it in mind.`,
               "User: Which port is the staging database on?\nAgent: It is 5433.",
             ]),
-          { timeout: 30_000, interval: 500 },
+          { timeout: 200_000, interval: 500 },
         );
       } finally {
         await api.close();

@@ -31,7 +31,7 @@ async function episodes(home: string): Promise<number> {
 }
 
 async function nobodyLeft(home: string): Promise<void> {
-  await vi.waitFor(() => expect(processesOf(home)).toEqual([]), { timeout: 60_000, interval: 200 });
+  await vi.waitFor(() => expect(processesOf(home)).toEqual([]), { timeout: 200_000, interval: 200 });
 }
 
 test.skipIf(!canListProcesses)("twenty agents at once on an empty home", { timeout: LONG }, async () => {

@@ -178,7 +178,7 @@ describe("stores and jobs", () => {
       },
     });
     owner.startJobs();
-    await vi.waitFor(() => expect(seen.runs.length).toBeGreaterThanOrEqual(2), { timeout: 30_000 });
+    await vi.waitFor(() => expect(seen.runs.length).toBeGreaterThanOrEqual(2), { timeout: 200_000 });
     await owner.close();
   });
 
@@ -196,7 +196,7 @@ describe("stores and jobs", () => {
       tool: "t",
       input: {},
     });
-    await vi.waitFor(() => expect(seen.runs.length).toBeGreaterThanOrEqual(3), { timeout: 30_000 });
+    await vi.waitFor(() => expect(seen.runs.length).toBeGreaterThanOrEqual(3), { timeout: 200_000 });
     await owner.close();
   });
 
@@ -245,7 +245,7 @@ describe("stores and jobs", () => {
     const roster = [butler("general", '[butler.schedule]\ndecay_sweep = { cron = "* * * * * *" }')];
     const real = fakeOwner({ roster, jobs: jobsWith(runner, systemClock) });
     real.owner.startJobs();
-    await vi.waitFor(() => expect(seen.runs.length).toBeGreaterThanOrEqual(3), { timeout: 20_000 });
+    await vi.waitFor(() => expect(seen.runs.length).toBeGreaterThanOrEqual(3), { timeout: 200_000 });
     expect(seen.runs[0]?.trigger).toBe("missed");
     const slots = seen.runs.map(({ slot }) => slot.getTime());
     expect(new Set(slots).size).toBe(slots.length);
@@ -261,7 +261,7 @@ describe("stores and jobs", () => {
       tool: "t",
       input: {},
     });
-    await vi.waitFor(() => expect(seen.looks).toBeGreaterThan(0), { timeout: 10_000 });
+    await vi.waitFor(() => expect(seen.looks).toBeGreaterThan(0), { timeout: 200_000 });
     await owner.close();
   });
 });

@@ -191,4 +191,4 @@ function isAlive(pid: number): boolean {
 
 /** A process that was killed takes a moment to be gone. */
 export const gone = (...pids: readonly number[]) =>
-  vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 5_000, interval: 20 });
+  vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 200_000, interval: 20 });
