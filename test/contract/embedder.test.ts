@@ -281,7 +281,7 @@ describe("a worker that dies", () => {
   it("stays down when it dies again before it has served", async () => {
     await workers.at(-1)?.terminate();
     const hopeless = own.embed(FOOD, "write");
-    await vi.waitFor(() => expect(workers).toHaveLength(2));
+    await vi.waitFor(() => expect(workers).toHaveLength(2), { timeout: 200_000 });
     poison();
     await expect(hopeless).rejects.toMatchObject({ code: "unavailable" });
     await expect(own.embed(BREAD, "write")).rejects.toMatchObject({ code: "unavailable" });

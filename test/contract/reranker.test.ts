@@ -244,7 +244,7 @@ describe("a worker that dies", () => {
   it("stays down when it dies again before it has served", async () => {
     await workers.at(-1)?.terminate();
     const hopeless = own.score("tea", ["tea"]);
-    await vi.waitFor(() => expect(workers).toHaveLength(2));
+    await vi.waitFor(() => expect(workers).toHaveLength(2), { timeout: 200_000 });
     workers.at(-1)?.postMessage(null);
     await expect(hopeless).rejects.toMatchObject({ code: "unavailable" });
     await expect(own.score("tea", ["tea"])).rejects.toMatchObject({ code: "unavailable" });

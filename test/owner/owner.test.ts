@@ -22,7 +22,7 @@ describe("stores", () => {
   test("an unused store is closed and opened again by the next call", async () => {
     const { owner, seen } = fakeOwner({ storeIdleMs: 10 });
     await owner.invoke(everyone, "general", call);
-    await vi.waitFor(() => expect(seen.closed).toBe(1));
+    await vi.waitFor(() => expect(seen.closed).toBe(1), { timeout: 200_000 });
     expect((await owner.health()).butlers).toEqual([{ name: "general", store: "closed" }]);
     expect(await owner.invoke(everyone, "general", call)).toEqual(ok(2));
     await owner.close();
@@ -42,7 +42,7 @@ describe("stores", () => {
     expect(seen.closed).toBe(0);
     slow.open();
     expect(await answer).toEqual(ok(1));
-    await vi.waitFor(() => expect(seen.closed).toBe(1));
+    await vi.waitFor(() => expect(seen.closed).toBe(1), { timeout: 200_000 });
     await owner.close();
   });
 
@@ -92,7 +92,7 @@ describe("stores", () => {
     await new Promise((done) => setTimeout(done, 60));
     expect(seen.maintained).toBe(0);
     for (let n = 0; n < 5; n++) await owner.invoke(everyone, "general", { tool: "write", input: {} });
-    await vi.waitFor(() => expect(seen.maintained).toBe(1));
+    await vi.waitFor(() => expect(seen.maintained).toBe(1), { timeout: 200_000 });
     await owner.close();
     expect(seen.maintained).toBe(1);
   });
@@ -187,7 +187,9 @@ describe("the shared model", () => {
     expect(await owner.invoke(everyone, "general", call)).toEqual(ok(1, false));
     expect((await owner.health()).model).toContain("being fetched");
     fetched.open();
-    await vi.waitFor(async () => expect(await owner.invoke(everyone, "general", call)).toEqual(ok(1, true)));
+    await vi.waitFor(async () => expect(await owner.invoke(everyone, "general", call)).toEqual(ok(1, true)), {
+      timeout: 200_000,
+    });
     expect(seen).toMatchObject({ opened: 1, closed: 0 });
     expect((await owner.health()).model).toBe("fake int8");
     await owner.close();
@@ -207,8 +209,9 @@ describe("the shared model", () => {
     });
     const { owner } = fakeOwner({ model: () => model });
     await owner.invoke(everyone, "general", call);
-    await vi.waitFor(async () =>
-      expect(await owner.invoke(everyone, "general", call)).toMatchObject({ answer: { model: true } }),
+    await vi.waitFor(
+      async () => expect(await owner.invoke(everyone, "general", call)).toMatchObject({ answer: { model: true } }),
+      { timeout: 200_000 },
     );
     expect(attempts).toBe(2);
     await owner.close();
@@ -253,7 +256,7 @@ describe("the shared model", () => {
     const { owner } = fakeOwner({ model: () => model, roster: [butler("a"), butler("b")], storeIdleMs: 20 });
     await Promise.all([owner.invoke(everyone, "a", call), owner.invoke(everyone, "b", call)]);
     expect(seen).toEqual({ loaded: 1, closed: 0 });
-    await vi.waitFor(() => expect(seen).toEqual({ loaded: 1, closed: 1 }));
+    await vi.waitFor(() => expect(seen).toEqual({ loaded: 1, closed: 1 }), { timeout: 200_000 });
     await owner.invoke(everyone, "a", call);
     expect(seen.loaded).toBe(2);
     await owner.close();

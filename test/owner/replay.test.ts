@@ -137,6 +137,6 @@ describe("a replay over the socket", () => {
       throw new Error("I have seen enough");
     });
     await expect(left).rejects.toThrow("I have seen enough");
-    await vi.waitFor(() => expect(ended).toHaveBeenCalledOnce());
+    await vi.waitFor(() => expect(ended).toHaveBeenCalledOnce(), { timeout: 200_000 });
   });
 });

@@ -25,7 +25,7 @@ describe("a changed roster", () => {
     expect(seen).toMatchObject({ opened: 3, closed: 0 });
     const roster = [butler("a", memory()), butler("b", memory() + TTL), butler("d", memory())];
     expect(owner.reload(roster)).toEqual({ added: ["d"], changed: ["b"], removed: ["c"] });
-    await vi.waitFor(() => expect(seen.closed).toBe(2));
+    await vi.waitFor(() => expect(seen.closed).toBe(2), { timeout: 200_000 });
     expect(await owner.invoke(everyone, "a", ask)).toMatchObject({ ok: true, answer: { number: 1 } });
     expect(await owner.invoke(everyone, "b", ask)).toMatchObject({ ok: true, answer: { number: 4 } });
     expect(await owner.invoke(everyone, "c", ask)).toMatchObject({ ok: false, error: { code: "not_found" } });
@@ -59,7 +59,7 @@ describe("a changed roster", () => {
       },
     });
     const first = owner.invoke(everyone, "a", ask);
-    await vi.waitFor(() => expect(opened).toBe(1));
+    await vi.waitFor(() => expect(opened).toBe(1), { timeout: 200_000 });
     owner.reload([butler("a", memory() + TTL)]);
     const second = owner.invoke(everyone, "a", ask);
     held.open();
@@ -80,12 +80,12 @@ describe("a changed roster", () => {
     const watch = watchRoster({ folder, log: silentLog, apply: owner.reload, everyMs: 20 });
     const names = async () => (await owner.butlers()).map(({ name }) => name);
     write("b", `[butler]\nname = "b"\n${memory()}`);
-    await vi.waitFor(async () => expect(await names()).toEqual(["a", "b"]));
+    await vi.waitFor(async () => expect(await names()).toEqual(["a", "b"]), { timeout: 200_000 });
     write("b", '[butler]\nname = "b"\nnmae = "x"\n');
-    await vi.waitFor(() => expect(watch.fault()).toMatch(/b\/butler\.toml.*nmae/s));
+    await vi.waitFor(() => expect(watch.fault()).toMatch(/b\/butler\.toml.*nmae/s), { timeout: 200_000 });
     expect(await names()).toEqual(["a", "b"]);
     rmSync(join(folder, "b"), { recursive: true });
-    await vi.waitFor(async () => expect(await names()).toEqual(["a"]));
+    await vi.waitFor(async () => expect(await names()).toEqual(["a"]), { timeout: 200_000 });
     expect(watch.fault()).toBeUndefined();
     watch.stop();
     await owner.close();

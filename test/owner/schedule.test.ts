@@ -80,7 +80,7 @@ describe("stores and jobs", () => {
     const { runner, seen } = fakeRunner();
     const { owner, seen: stores } = fakeOwner({ jobs: jobsWith(runner, clock) });
     await owner.tick();
-    await vi.waitFor(() => expect(stores).toMatchObject({ opened: 1, closed: 1 }));
+    await vi.waitFor(() => expect(stores).toMatchObject({ opened: 1, closed: 1 }), { timeout: 200_000 });
     for (let n = 0; n < 10; n++) await owner.tick();
     expect(stores.opened).toBe(1);
     clock.set("2026-03-02T03:00:05Z");
@@ -88,7 +88,7 @@ describe("stores and jobs", () => {
     expect(seen.runs).toEqual([
       { job: "decay_sweep", slot: new Date("2026-03-02T03:00:00Z"), trigger: "schedule", missed: 0 },
     ]);
-    await vi.waitFor(() => expect(stores).toMatchObject({ opened: 2, closed: 2, maintained: 1 }));
+    await vi.waitFor(() => expect(stores).toMatchObject({ opened: 2, closed: 2, maintained: 1 }), { timeout: 200_000 });
     await owner.close();
   });
 
@@ -151,7 +151,7 @@ describe("stores and jobs", () => {
       },
     });
     await owner.tick();
-    await vi.waitFor(() => expect(open).toBe(0));
+    await vi.waitFor(() => expect(open).toBe(0), { timeout: 200_000 });
     expect(most).toBe(2);
     await owner.close();
   });
@@ -206,7 +206,7 @@ describe("stores and jobs", () => {
     const { owner, seen: stores } = fakeOwner({ jobs: jobsWith(runner, clock) });
     say({ waitMs: 60_000 });
     await owner.tick();
-    await vi.waitFor(() => expect(stores.closed).toBe(1));
+    await vi.waitFor(() => expect(stores.closed).toBe(1), { timeout: 200_000 });
     say({ waitMs: undefined });
     const before = seen.looks;
     clock.set("2026-03-01T12:00:59Z");
