@@ -7,17 +7,14 @@ import { notesInMemory } from "../daemon/schedule/notes.ts";
 import type { Principal } from "../doors/host.ts";
 import { type Log, silentLog } from "../engine/adapters/log.ts";
 import type { ErrorCode } from "../engine/domain/errors.ts";
-import { maintain } from "../engine/memory/keep/maintain.ts";
-import type { OpenMemory } from "../engine/memory/open.ts";
-import { callTool } from "../engine/tools/call.ts";
-import { type ToolAnswer, type ToolInput, type ToolName, toolNamed } from "../engine/tools/index.ts";
+import type { ToolAnswer, ToolInput, ToolName } from "../engine/tools/index.ts";
 import type { Failure, Outcome } from "../engine/tools/outcome.ts";
 import { type TypedCall, typedCall } from "../engine/tools/typed-call.ts";
 import { projectOf } from "../hosts/projects/project.ts";
 import { runSession as runWith, type SessionReport } from "../hosts/sessions/run-session.ts";
 import { readEnvironment } from "./environment.ts";
 import { sessionParts } from "./session-parts.ts";
-import { clockAt, memoryOpener, modelShelf, storeJobs } from "./store-parts.ts";
+import { clockAt, engineOpener, modelShelf, storeJobs } from "./store-parts.ts";
 import { version } from "./version.ts";
 
 export type { ErrorCode, Failure, Log, Outcome, SessionReport, ToolAnswer, ToolInput, ToolName };
@@ -67,15 +64,11 @@ export async function openMemory(options: LibraryOptions): Promise<OpenedMemory>
   const place = { folder: () => join(resolve(folder ?? "."), "store"), databaseUrl: url };
   const models = { modelDir: options.modelDir ?? environment.modelDir, cacheDir: homeAt(environment.home).models };
   const clock = clockAt(options.now);
-  const owner = createOwner<OpenMemory>({
+  const owner = createOwner({
     version,
     roster: [config],
     log,
-    open: memoryOpener({ place, clock, log, models, fetch: options.fetchModel ?? true }),
-    call: callTool,
-    adopt: (memory, embedder) => memory.adopt(embedder),
-    maintain,
-    writes: (tool) => toolNamed(tool)?.effect !== "read",
+    open: engineOpener({ place, clock, log, models, fetch: options.fetchModel ?? true }),
     model: modelShelf({ place: models, fetch: options.fetchModel ?? true, log }),
     jobs: storeJobs(place, clock, notesInMemory()),
   });

@@ -17,10 +17,7 @@ import type { Lock } from "../engine/adapters/files/lock.ts";
 import { closeTree } from "../engine/adapters/files/private-files.ts";
 import type { Log } from "../engine/adapters/log.ts";
 import type { Trust } from "../engine/domain/learning/trust.ts";
-import { maintain } from "../engine/memory/keep/maintain.ts";
-import type { OpenMemory } from "../engine/memory/open.ts";
-import { callTool } from "../engine/tools/call.ts";
-import { toolNamed, tools } from "../engine/tools/index.ts";
+import { tools } from "../engine/tools/index.ts";
 import type { ToolRequest } from "../engine/tools/outcome.ts";
 import { typedCall } from "../engine/tools/typed-call.ts";
 import { hookDesk } from "../hosts/hooks/desk.ts";
@@ -30,8 +27,7 @@ import { noteSession } from "../hosts/sessions/session-log.ts";
 import type { EarlyStore } from "./early-store.ts";
 import type { Environment } from "./environment.ts";
 import { remoteOf } from "./remote.ts";
-import { checkDatabase, clockAt, memoryOpener, modelShelf, storeJobs } from "./store-parts.ts";
-import { verifyInScratch } from "./verify-in-scratch.ts";
+import { checkDatabase, clockAt, engineOpener, modelShelf, storeJobs } from "./store-parts.ts";
 import { version } from "./version.ts";
 
 export interface OwnerProcessParts {
@@ -60,20 +56,14 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
   const { databaseUrl } = environment;
   const place = { folder: home.store, databaseUrl, early: parts.early };
   const models = { modelDir: environment.modelDir, cacheDir: home.models };
-  const owner = createOwner<OpenMemory>({
+  const owner = createOwner({
     version,
     roster,
     log,
-    open: memoryOpener({ place, clock, log, models }),
-    call: callTool,
-    adopt: (memory, embedder) => memory.adopt(embedder),
-    maintain,
+    open: engineOpener({ place, clock, log, models }),
     jobs: storeJobs(place, clock, databaseUrl === undefined ? notesInFile(home.scheduleFile, log) : notesInMemory()),
-    verify: verifyInScratch,
-    writes: (tool) => toolNamed(tool)?.effect !== "read",
     model: modelShelf({ place: models, fetch: true, log }),
     remote: remoteOf,
-    probe: (memory) => memory.db.query("select 1"),
     reach: databaseUrl === undefined ? undefined : async () => void (await checkDatabase(databaseUrl)),
   });
 

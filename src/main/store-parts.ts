@@ -5,11 +5,11 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip as gunzipTo } from "node:zlib";
 import type { ButlerConfig } from "../daemon/config/config.ts";
-import type { OwnerJobs } from "../daemon/owner/owner.ts";
+import type { OwnerJobs } from "../daemon/owner/owner-state.ts";
 import { type ModelOnDisk, type SharedModel, sharedModel } from "../daemon/owner/shared-model.ts";
 import type { ScheduleNotes } from "../daemon/schedule/notes.ts";
 import { type Clock, fixedClock, systemClock } from "../engine/adapters/clock.ts";
-import { openPgliteExclusive } from "../engine/adapters/db/pglite.ts";
+import { openPglite, openPgliteExclusive } from "../engine/adapters/db/pglite.ts";
 import type { Db } from "../engine/adapters/db/port.ts";
 import { openPostgres } from "../engine/adapters/db/postgres.ts";
 import { checkServer, ensureDatabase, hasDatabase } from "../engine/adapters/db/postgres-admin.ts";
@@ -27,9 +27,9 @@ import type { Reranker } from "../engine/adapters/reranker/port.ts";
 import { openTokenizer, type TokenizerName } from "../engine/adapters/tokenizer/gpt.ts";
 import type { Tokenizer } from "../engine/adapters/tokenizer/port.ts";
 import type { Recipe } from "../engine/domain/ranking/recipe.ts";
+import { openEngine } from "../engine/engine.ts";
 import { jobs } from "../engine/memory/keep/jobs.ts";
-import { jobRunner } from "../engine/memory/keep/run-job.ts";
-import { type OpenMemory, openMemory } from "../engine/memory/open.ts";
+import { type MemoryParts, openMemory } from "../engine/memory/open.ts";
 import type { Settings } from "../engine/memory/settings.ts";
 import type { EarlyStore } from "./early-store.ts";
 import { extractorOrWhyNot } from "./extractor.ts";
@@ -47,16 +47,33 @@ export interface StorePlace {
 export const clockAt = (now: string | undefined): Clock =>
   now === undefined ? systemClock : fixedClock(new Date(now));
 
-/** Opens butlers' memories with what they share: ids, clock, and one tokenizer of each kind. */
-export function memoryOpener(options: {
-  place: StorePlace;
-  clock: Clock;
-  log: Log;
-  models?: ModelPlace;
-  /** May a reranking model be fetched? The embedding model is the shelf's own affair. */
-  fetch?: boolean;
-  recipe?: Recipe | undefined;
-}) {
+interface OpenerOptions {
+  readonly place: StorePlace;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly models?: ModelPlace;
+  /** May a reranking model be fetched? The embedding model is fetched by `modelShelf`. */
+  readonly fetch?: boolean;
+  readonly recipe?: Recipe | undefined;
+}
+
+/** Opens the engines of butlers. */
+export function engineOpener(options: OpenerOptions) {
+  const queues = pgBossQueues();
+  return opener(options, (parts) => openEngine({ ...parts, queues, scratch }));
+}
+
+/** Opens only the memories: what a benchmark looks into. */
+export const memoryOpener = (options: OpenerOptions) => opener(options, openMemory);
+
+/**
+ * The scratch store of a replay is PGlite in memory for both kinds of store: it needs no rights on a server, leaves nothing behind
+ * when the process dies, and takes about as much memory as the rows have bytes, twice.
+ */
+const scratch = () => openPglite({ dir: undefined });
+
+/** Butlers share ids, clock, and one tokenizer of each kind. */
+function opener<T>(options: OpenerOptions, open: (parts: MemoryParts) => Promise<T>) {
   const { place, clock, log, models } = options;
   const ids = uuidv7Source();
   const tokenizers = new Map<TokenizerName, Promise<Tokenizer>>();
@@ -72,14 +89,14 @@ export function memoryOpener(options: {
     const place = { model: rerank_model, sha256: rerank_model_sha256, cacheDir: models.cacheDir };
     return openReranker({ ...place, fetch: options.fetch ?? true, log });
   }
-  return async (config: ButlerConfig, embedder: Embedder | undefined) => {
+  return async (config: ButlerConfig, embedder: Embedder | undefined): Promise<T> => {
     // Beside the opening of the store, which works in another thread: 0.2 to 0.9 s of a first answer.
     const words = tokenizer(config.memory.retrieval.tokenizer);
     // Awaited below; when the store fails first, nobody is left to hear of a tokenizer that fails too.
     words.catch(() => undefined);
     const db = await openDb(place, config.name, log);
     try {
-      return await openMemory({
+      return await open({
         butler: config.name,
         role: config.role,
         db,
@@ -145,11 +162,11 @@ async function emptyStore(): Promise<Uint8Array | undefined> {
   return existsSync(file) ? gunzip(await readFile(file)) : undefined;
 }
 
-/** The jobs of every store of a house. */
-export function storeJobs(place: StorePlace, clock: Clock, notes: ScheduleNotes): OwnerJobs<OpenMemory> {
+/** What the scheduler of an owner needs to know of its stores. */
+export function storeJobs(place: StorePlace, clock: Clock, notes: ScheduleNotes): OwnerJobs {
   const { databaseUrl } = place;
   return {
-    runner: jobRunner({ jobs, queues: pgBossQueues() }),
+    jobs,
     clock,
     notes,
     hasStore: async (butler) =>

@@ -4,10 +4,10 @@ import { notesInMemory } from "../../src/daemon/schedule/notes.ts";
 import { createScheduler } from "../../src/daemon/schedule/scheduler.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import { pgBossQueues } from "../../src/engine/adapters/queue/pg-boss.ts";
+import { jobRuns } from "../../src/engine/engine.ts";
 import { JOB_NAMES, type JobName } from "../../src/engine/memory/keep/job.ts";
 import { jobNamed, jobs } from "../../src/engine/memory/keep/jobs.ts";
 import { jobRunner } from "../../src/engine/memory/keep/run-job.ts";
-import type { Memory } from "../../src/engine/memory/memory.ts";
 import { butler } from "../support/owner-fakes.ts";
 import { type House, onEachStore } from "../support/stores.ts";
 
@@ -114,15 +114,15 @@ onEachStore("the schedule", (open) => {
     const scene = SCENES[name];
     const id = await scene.prepare(house);
     const runner = jobRunner({ jobs, queues: pgBossQueues() });
-    const schedule = createScheduler<Memory>({
+    const schedule = createScheduler({
       roster: [butler("general", TOML)],
       clock: house.memory.clock,
       log: silentLog,
-      runner,
+      jobs: runner.jobs,
       notes: notesInMemory(),
       zone: "UTC",
       hasStore: async () => true,
-      visit: (_, work) => work(house.memory),
+      visit: (_, work) => work({ runs: jobRuns(runner, house.memory) }),
       changed: () => undefined,
     });
     await schedule.tick();

@@ -4,9 +4,9 @@ import { notesInMemory } from "../../src/daemon/schedule/notes.ts";
 import { createScheduler, type Scheduler } from "../../src/daemon/schedule/scheduler.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import { pgBossQueues } from "../../src/engine/adapters/queue/pg-boss.ts";
+import { jobRuns } from "../../src/engine/engine.ts";
 import type { Job, JobContext, JobName, JobReport } from "../../src/engine/memory/keep/job.ts";
 import { type JobRunner, jobRunner } from "../../src/engine/memory/keep/run-job.ts";
-import type { Memory } from "../../src/engine/memory/memory.ts";
 import { butler, gate } from "../support/owner-fakes.ts";
 import { type House, onEachStore } from "../support/stores.ts";
 
@@ -32,15 +32,15 @@ function fake(name: JobName, cron: string | undefined, run: (context: JobContext
 }
 
 function scheduling(h: House, runner: JobRunner, toml = ""): Scheduler {
-  return createScheduler<Memory>({
+  return createScheduler({
     roster: [butler("general", toml)],
     clock: h.memory.clock,
     log: silentLog,
-    runner,
+    jobs: runner.jobs,
     notes: notesInMemory(),
     zone: "UTC",
     hasStore: async () => true,
-    visit: (_, work) => work(h.memory),
+    visit: (_, work) => work({ runs: jobRuns(runner, h.memory) }),
     changed: () => undefined,
   });
 }

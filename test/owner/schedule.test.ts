@@ -3,13 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import type { OwnerJobs } from "../../src/daemon/owner/owner.ts";
 import { type Known, notesInFile, notesInMemory } from "../../src/daemon/schedule/notes.ts";
 import { type Clock, systemClock } from "../../src/engine/adapters/clock.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import type { Job } from "../../src/engine/memory/keep/job.ts";
 import type { JobRunner, RunsKnown, Slot } from "../../src/engine/memory/keep/run-job.ts";
-import { butler, type FakeMemory, fakeOwner, gate } from "../support/owner-fakes.ts";
+import { butler, type FakeJobs, type FakeMemory, fakeOwner, gate } from "../support/owner-fakes.ts";
 
 const START = new Date("2026-03-01T12:00:00Z");
 const sweep: Job = {
@@ -65,7 +64,7 @@ function fakeRunner(work: (interrupted: () => boolean) => Promise<void> = async 
   return { runner, seen, say: (more: Partial<RunsKnown>) => (known = { ...known, ...more }) };
 }
 
-const jobsWith = (runner: JobRunner<FakeMemory>, clock: Clock, more: Partial<OwnerJobs<FakeMemory>> = {}) => ({
+const jobsWith = (runner: JobRunner<FakeMemory>, clock: Clock, more: Partial<FakeJobs> = {}) => ({
   runner,
   clock,
   notes: notesInMemory(),

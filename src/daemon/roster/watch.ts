@@ -3,7 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../../engine/adapters/log.ts";
 import { reasonOf } from "../home.ts";
-import type { Reloaded } from "../owner/rooms.ts";
+import type { Reloaded } from "../owner/served-butlers.ts";
 import { loadRoster, type Roster } from "./roster.ts";
 
 export interface WatchParts {

@@ -2,7 +2,9 @@
 import { z } from "zod";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import { conflict, invalid, MemoryError, notFound } from "../../engine/domain/errors.ts";
-import type { JobRunner, Ran } from "../../engine/memory/keep/run-job.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Job } from "../../engine/memory/keep/job.ts";
+import type { Ran } from "../../engine/memory/keep/run-job.ts";
 import type { JobRun } from "../../engine/store/jobs/job-runs.ts";
 import type { Outcome } from "../../engine/tools/outcome.ts";
 import { reasonOf } from "../home.ts";
@@ -30,14 +32,14 @@ export const JobRequest = z.discriminatedUnion("ask", [
 ]);
 export type JobRequest = z.infer<typeof JobRequest>;
 
-export interface DeskParts<M> {
+export interface DeskParts {
   roster(): Roster;
   readonly clock: Clock;
-  readonly runner: JobRunner<M>;
+  readonly jobs: readonly Job[];
   readonly scheduler: Scheduler;
   readonly zone?: Zone;
   hasStore(butler: string): Promise<boolean>;
-  visit<T>(butler: string, work: (memory: M) => Promise<T>): Promise<T>;
+  visit<T>(butler: string, work: (engine: Engine) => Promise<T>): Promise<T>;
   /** A job wrote to this store, which wants to be tidied. */
   changed(butler: string): void;
 }
@@ -47,8 +49,8 @@ const PATIENCE_MS = 5_000;
 /** How long a result is kept for whoever asked for it. */
 const KEPT_MS = 10 * 60_000;
 
-export function jobDesk<M>(parts: DeskParts<M>): (request: unknown) => Promise<Outcome> {
-  const { clock, runner, scheduler } = parts;
+export function jobDesk(parts: DeskParts): (request: unknown) => Promise<Outcome> {
+  const { clock, jobs, scheduler } = parts;
   const tickets = new Map<string, Promise<Outcome>>();
 
   function configOf(butler: string) {
@@ -73,9 +75,11 @@ export function jobDesk<M>(parts: DeskParts<M>): (request: unknown) => Promise<O
     const chosen = butler === undefined ? keepers(parts.roster()) : [configOf(butler)];
     const rows = [];
     for (const config of chosen) {
-      const plan = new Map(planOf(config, runner.jobs).map(({ job, cron }) => [job, cron]));
-      const latest = (await parts.hasStore(config.name)) ? await parts.visit(config.name, runner.latest) : [];
-      for (const { name, about } of runner.jobs) {
+      const plan = new Map(planOf(config, jobs).map(({ job, cron }) => [job, cron]));
+      const latest = (await parts.hasStore(config.name))
+        ? await parts.visit(config.name, ({ runs }) => runs.latest())
+        : [];
+      for (const { name, about } of jobs) {
         const cron = plan.get(name);
         const next = cron === undefined || clock.fixed ? undefined : nextSlot(cron, clock.now(), parts.zone);
         const last = latest.find(({ job }) => job === name);
@@ -96,12 +100,12 @@ export function jobDesk<M>(parts: DeskParts<M>): (request: unknown) => Promise<O
     configOf(butler);
     if (job !== undefined) known(job);
     if (!(await parts.hasStore(butler))) return { ok: true, answer: { butler, runs: [] } };
-    const runs = await parts.visit(butler, (memory) => runner.history(memory, { job, limit }));
+    const runs = await parts.visit(butler, (engine) => engine.runs.history({ job, limit }));
     return { ok: true, answer: { butler, runs: runs.map(runAnswer) } };
   }
 
   function known(job: string): void {
-    const names = runner.jobs.map(({ name }) => name);
+    const names = jobs.map(({ name }) => name);
     if (!names.some((name) => name === job))
       throw invalid("job", `There is no job "${job}"; there is ${names.join(", ")}.`);
   }
@@ -113,8 +117,8 @@ export function jobDesk<M>(parts: DeskParts<M>): (request: unknown) => Promise<O
     const now = nowOf(clock, request.now);
     const started = performance.now();
     const ran = await scheduler.track(() =>
-      parts.visit(butler, async (memory) => {
-        const done = await runner.runNow(memory, job, { dryRun, now, interrupted: scheduler.stopping });
+      parts.visit(butler, async (engine) => {
+        const done = await engine.runJob(job, { dryRun, now, interrupted: scheduler.stopping });
         if (!dryRun) parts.changed(butler);
         return done;
       }),

@@ -4,25 +4,27 @@
  */
 import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Log } from "../../engine/adapters/log.ts";
+import type { Engine, JobRuns } from "../../engine/engine.ts";
 import type { Job } from "../../engine/memory/keep/job.ts";
-import type { JobRunner, Slot } from "../../engine/memory/keep/run-job.ts";
+import type { Slot } from "../../engine/memory/keep/run-job.ts";
 import type { ButlerConfig } from "../config/config.ts";
 import { reasonOf } from "../home.ts";
 import { keepers, type Roster } from "../roster/roster.ts";
 import { latestSlot, nextSlot, slotsBetween, type Zone } from "./cron.ts";
 import type { Known, ScheduleNotes } from "./notes.ts";
 
-export interface SchedulerParts<M> {
+export interface SchedulerParts {
   readonly roster: Roster;
   readonly clock: Clock;
   readonly log: Log;
-  readonly runner: JobRunner<M>;
+  /** All there are; a butler's own schedule says which of them run, and when. */
+  readonly jobs: readonly Job[];
   readonly notes: ScheduleNotes;
   readonly zone?: Zone;
   /** Whether a butler has a store at all: one that was never used is not created for its jobs. */
   hasStore(butler: string): Promise<boolean>;
   /** Opens the store for `work` and, when nobody else uses it, closes it before this resolves. */
-  visit<T>(butler: string, work: (memory: M) => Promise<T>): Promise<T>;
+  visit<T>(butler: string, work: (engine: Pick<Engine, "runs">) => Promise<T>): Promise<T>;
   /** A job wrote to this store, which wants to be tidied. */
   changed(butler: string): void;
 }
@@ -96,13 +98,13 @@ function wantedSlots(plan: readonly Planned[], { wanted, last }: Known & Wanted,
   });
 }
 
-export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
-  const { clock, log, runner, notes, zone } = parts;
+export function createScheduler(parts: SchedulerParts): Scheduler {
+  const { clock, log, jobs, notes, zone } = parts;
   let plans = plansOf(parts.roster);
 
   /** A shared Memory Butler elsewhere runs its own jobs. */
   function plansOf(roster: Roster): Map<string, Planned[]> {
-    return new Map(keepers(roster).map((config) => [config.name, planOf(config, runner.jobs)]));
+    return new Map(keepers(roster).map((config) => [config.name, planOf(config, jobs)]));
   }
 
   /** Not looked at before this time, on the clock of `performance.now()`: it has no store, or one that does not open. */
@@ -163,7 +165,7 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
   async function visitNow(butler: string, plan: readonly Planned[]): Promise<void> {
     if (stopping) return;
     try {
-      await parts.visit(butler, (memory) => work(butler, plan, memory));
+      await parts.visit(butler, ({ runs }) => work(butler, plan, runs));
       notBefore.delete(butler);
       failures.delete(butler);
     } catch (error) {
@@ -174,26 +176,26 @@ export function createScheduler<M>(parts: SchedulerParts<M>): Scheduler {
     }
   }
 
-  async function work(butler: string, plan: readonly Planned[], memory: M): Promise<void> {
-    const before = await look(butler, memory);
+  async function work(butler: string, plan: readonly Planned[], runs: JobRuns): Promise<void> {
+    const before = await look(butler, runs);
     const due = [...dueSlots(plan, before, clock.now(), zone)];
     for (const slot of wantedSlots(plan, before, clock.now()))
       if (!due.some(({ job }) => job === slot.job)) due.push(slot);
     for (const slot of due) {
-      if (!(await runner.enqueue(memory, slot))) continue;
+      if (!(await runs.enqueue(slot))) continue;
       const fields = { butler, job: slot.job, slot: slot.slot.toISOString() };
       if (slot.missed > 0)
         log.warn({ ...fields, missed: slot.missed }, "scheduled runs of a job were missed; it runs now");
       else log.debug(fields, "a job is due");
     }
     if (due.length === 0 && before.wakeAt === undefined) return;
-    const ran = await runner.drain(memory, () => stopping);
+    const ran = await runs.drain(() => stopping);
     if (ran.length > 0) parts.changed(butler);
-    await look(butler, memory);
+    await look(butler, runs);
   }
 
-  async function look(butler: string, memory: M): Promise<Known & Wanted> {
-    const { since, last, waitMs, wanted = {} } = await runner.look(memory);
+  async function look(butler: string, runs: JobRuns): Promise<Known & Wanted> {
+    const { since, last, waitMs, wanted = {} } = await runs.look();
     const now = clock.now();
     const planned = new Set(plans.get(butler)?.map(({ job }) => job));
     const asked = Object.entries(wanted).flatMap(([job, at]) =>

@@ -13,6 +13,7 @@ import {
   writeLedger,
 } from "../../store/history/replay.ts";
 import { keyDigests, rowsUnder } from "../../store/history/replay-check.ts";
+import { migrate } from "../../store/schema/migrate.ts";
 
 /** Bounds what is in memory at a time: at worst 1,000 episodes of 100,000 characters. */
 const EVENT_PAGE = 1000;
@@ -94,6 +95,21 @@ async function writePage(into: Db, columns: Columns, page: readonly ReplayEvent[
     so.orphanCount += ledger.orphans.length;
     so.orphans.push(...ledger.orphans.slice(0, SHOWN - so.orphans.length));
   });
+}
+
+/** `verifyReplay` with a scratch store that is opened, migrated and closed for it. */
+export async function verifyInScratch(
+  source: Db,
+  open: () => Promise<Db>,
+  progress: ReplayProgress,
+): Promise<ReplayReport> {
+  const scratch = await open();
+  try {
+    await migrate(scratch);
+    return await verifyReplay(source, scratch, progress);
+  } finally {
+    await scratch.close();
+  }
 }
 
 /**
