@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { MemoryError, unavailable } from "../engine/domain/errors.ts";
-import { refuseForeignSocket } from "./line/socket-place.ts";
+import { refuseForeignSocket } from "./line/socket-folder.ts";
 
 export interface Home {
   readonly root: string;

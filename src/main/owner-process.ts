@@ -133,7 +133,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
     log,
     local,
     localListener: getRequestListener(localApp.fetch),
-    desks: { session: (asked) => prepareSession({ butlers: owner.roster, call: asAgent }, asked) },
+    session: (asked) => prepareSession({ butlers: owner.roster, call: asAgent }, asked),
     busy: pickup.busy,
     closing: () => {
       watch?.stop();

@@ -9,7 +9,7 @@ import { type Home, homeAt, prepareHome } from "../../src/daemon/home.ts";
 import { type ClientOptions, connectOwner } from "../../src/daemon/line/client.ts";
 import { type House, type HouseParts, openHouse } from "../../src/daemon/owner/house.ts";
 import type { Owner } from "../../src/daemon/owner/owner.ts";
-import { takeHouse } from "../../src/daemon/owner/take-house.ts";
+import { takeOwnership } from "../../src/daemon/owner/take-ownership.ts";
 import { acquireLock } from "../../src/engine/adapters/files/lock.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import type { ToolRequest } from "../../src/engine/tools/outcome.ts";
@@ -190,7 +190,7 @@ test("a stop answers what is under way, and frees the house", async () => {
   const opened = await house(owner);
   const answer = client().invoke("general", call);
   while (owner.inFlight() === 0) await new Promise((done) => setTimeout(done, 5));
-  const taken = takeHouse(home);
+  const taken = takeOwnership(home);
   await new Promise((done) => setTimeout(done, 100));
   slow.open();
   expect(await answer).toEqual({ ok: true, answer: { late: true } });
@@ -201,7 +201,7 @@ test("a stop answers what is under way, and frees the house", async () => {
 
 test("a second butler up is refused with the first one's address", async () => {
   await house(fakeOwner().owner, { mode: "up", http: { host: "127.0.0.1", port: 0, listener: (_, out) => out.end() } });
-  await expect(takeHouse(home)).rejects.toThrow(/already running \(process \d+\) at http:\/\/127\.0\.0\.1:\d+/);
+  await expect(takeOwnership(home)).rejects.toThrow(/already running \(process \d+\) at http:\/\/127\.0\.0\.1:\d+/);
 });
 
 test("a home reached over a link is the same home", async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
-import { ask } from "../../src/daemon/line/local-socket.ts";
+import { requestOwner as ask } from "../../src/daemon/line/request.ts";
 import { AGENT_NAMES, HOOK_DIALECTS, type Moment } from "../../src/hosts/hooks/dialects.ts";
 import { leaveRow, putAside, waitingRows } from "../../src/hosts/hooks/spool-rows.ts";
 import { butler, cleanUp, emptyHome, seededHome, up } from "../support/owner-processes.ts";

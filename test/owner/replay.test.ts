@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { answerReplay, askReplay } from "../../src/daemon/line/replay-line.ts";
+import { answerReplay, askReplay } from "../../src/daemon/line/replay.ts";
 import type { ReplayProgress, ReplayReport } from "../../src/engine/memory/past/replay.ts";
 import type { Outcome } from "../../src/engine/tools/outcome.ts";
 import { butler, fakeOwner, gate } from "../support/owner-fakes.ts";

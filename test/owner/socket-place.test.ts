@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Home, homeAt, prepareHome } from "../../src/daemon/home.ts";
 import { connectOwner } from "../../src/daemon/line/client.ts";
-import { askLine } from "../../src/daemon/line/local-line.ts";
-import { askReplay } from "../../src/daemon/line/replay-line.ts";
+import { askReplay } from "../../src/daemon/line/replay.ts";
+import { requestOwner } from "../../src/daemon/line/request.ts";
 import { findOwner } from "../../src/daemon/owner/start-owner.ts";
 
 const ROOT = process.platform === "linux" && process.getuid?.() === 0;
@@ -46,7 +46,10 @@ async function everyWay(): Promise<string[]> {
     return [
       outcome.ok ? "answered" : outcome.error.message,
       await findOwner(home, 5_000).then(String, words),
-      await askLine(home.socket, "/owner/call", {}, 5_000, () => new Error("late")).then(String, words),
+      await requestOwner({ socket: home.socket, method: "POST", path: "/owner/call", body: {}, timeoutMs: 5_000 }).then(
+        String,
+        words,
+      ),
       await askReplay(home.socket, "general", () => undefined).then(String, words),
     ];
   } finally {

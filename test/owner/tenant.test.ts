@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, expect, test, vi } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
-import { ask } from "../../src/daemon/line/local-socket.ts";
+import { requestOwner as ask } from "../../src/daemon/line/request.ts";
 import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { openMemory } from "../../src/main/library.ts";
 import { TEST_MODEL_CACHE } from "../support/model.ts";

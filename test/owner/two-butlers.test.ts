@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, test, vi } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
-import { ask } from "../../src/daemon/line/local-socket.ts";
+import { requestOwner as ask } from "../../src/daemon/line/request.ts";
 import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import type { Db } from "../../src/engine/adapters/db/port.ts";
 import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";

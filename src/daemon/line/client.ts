@@ -1,9 +1,9 @@
 /**
- * A host whose stores are in another process. Every call carries a key under which it may be repeated, so a connection
+ * A memory whose stores are open in another process. Every call carries a key under which it may be repeated, so a connection
  * that breaks in the middle (the owner was killed, stopped or replaced) is a delay and never a lost or doubled write.
  */
 import { randomUUID } from "node:crypto";
-import { Agent, type ClientRequest, request as httpRequest } from "node:http";
+import type { Socket } from "node:net";
 import type { ButlerInfo, Health } from "../../doors/host.ts";
 import { MemoryError, unavailable } from "../../engine/domain/errors.ts";
 import { CALL_KEY_PREFIX } from "../../engine/memory/call-key.ts";
@@ -11,11 +11,10 @@ import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import { type Home, reasonOf } from "../home.ts";
 import { databaseMark, type OwnerNote } from "../owner/owner-file.ts";
 import { ensureOwner, type Launch } from "../owner/start-owner.ts";
-import { pause } from "../pause.ts";
 import type { JobRequest } from "../schedule/job-desk.ts";
-import { isGone, OwnerTimeout } from "./local-gone.ts";
-import { ask, type Reply } from "./local-socket.ts";
-import { refuseForeignSocket } from "./socket-place.ts";
+import { askOwner } from "./ask-owner.ts";
+import { OwnerError } from "./owner-error.ts";
+import { requestOwner, sendToOwner } from "./request.ts";
 
 export interface ClientOptions {
   readonly home: Home;
@@ -51,77 +50,62 @@ const ANSWER_MS = 55_000;
 
 export function connectOwner(options: ClientOptions): OwnerClient {
   const { home, launch, now, reachMs = REACH_MS, answerMs = ANSWER_MS } = options;
-  const agent = new Agent({ keepAlive: true });
   let known: Promise<OwnerNote> | undefined;
-  let attachment: ClientRequest | undefined;
+  let attachment: Socket | undefined;
   let closed = false;
 
-  /** One search for all calls that wait; the result holds until a call finds that the owner is gone. */
-  function owner(until: number): Promise<OwnerNote> {
-    known ??= meet(until).catch((error: unknown) => {
-      known = undefined;
-      throw error;
-    });
-    return known;
+  /** One search for all calls that wait. Its result holds until a call that relied on it finds no owner. */
+  function finder(until: number): () => Promise<OwnerNote> {
+    let used: Promise<OwnerNote> | undefined;
+    return () => {
+      if (used === known) known = undefined;
+      known ??= meet(until).catch((error: unknown) => {
+        known = undefined;
+        throw error;
+      });
+      used = known;
+      return used;
+    };
   }
 
   async function meet(until: number): Promise<OwnerNote> {
-    for (;;) {
-      const note = await ensureOwner(home, launch, until);
-      if (options.databaseUrl !== undefined && note.database !== databaseMark(options.databaseUrl))
-        throw otherDatabase(note);
-      if (note.mode === "auto" && isOlder(note.version, options.version)) {
-        // Only an older one is replaced: two clients of different versions would otherwise stop each other's owner for ever.
-        await send(until, "POST", "/owner/stop");
-        await pause(50);
-        continue;
-      }
-      if (options.agent && !closed) attach();
-      return note;
+    const note = await ensureOwner(home, launch, until);
+    if (options.databaseUrl !== undefined && note.database !== databaseMark(options.databaseUrl))
+      throw otherDatabase(note);
+    if (note.mode === "auto" && isOlder(note.version, options.version)) {
+      // Only an older one is replaced: two clients of different versions would otherwise stop each other's owner for ever.
+      const timeoutMs = Math.max(1, until - performance.now());
+      await requestOwner({ socket: home.socket, method: "POST", path: "/owner/stop", timeoutMs });
+      throw new OwnerError("stopping", "an owner of an older version makes way");
     }
+    if (options.agent && !closed) attach();
+    return note;
   }
 
   function attach(): void {
     if (attachment) return;
-    refuseForeignSocket(home.socket);
-    const stream = httpRequest({ socketPath: home.socket, path: "/owner/attach", agent: false });
+    const stream = sendToOwner({ socket: home.socket, method: "GET", path: "/owner/attach" });
     attachment = stream;
-    const gone = () => {
+    const lost = () => {
       if (attachment === stream) attachment = undefined;
       known = undefined;
     };
-    stream.on("error", gone);
-    stream.on("close", gone);
-    stream.on("response", (incoming) => {
-      incoming.on("error", gone);
-      incoming.resume();
-    });
-    // It only says "I live"; it must not be the reason to live.
-    stream.on("socket", (socket) => socket.unref());
-    stream.end();
-  }
-
-  function send(until: number, method: "GET" | "POST", path: string, body?: unknown): Promise<Reply> {
-    const timeoutMs = Math.max(1, until - performance.now());
-    return ask({ socket: home.socket, method, path, timeoutMs, agent, ...(body === undefined ? {} : { body }) });
+    stream.on("error", lost);
+    stream.on("close", lost);
+    stream.resume();
+    // It only tells the owner that this process lives; it must not keep this process alive.
+    stream.unref();
   }
 
   async function reach(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> {
-    const giveUp = performance.now() + answerMs;
-    const until = Math.min(giveUp, performance.now() + reachMs);
-    for (let wait = 10; ; wait = Math.min(wait * 2, 250)) {
-      try {
-        await owner(until);
-        const reply = await send(giveUp, method, path, body);
-        if (reply.status !== 503) return reply.json;
-      } catch (error) {
-        if (error instanceof OwnerTimeout) throw tooSlow(answerMs, error);
-        if (!isGone(error)) throw error;
-      }
-      known = undefined;
-      if (performance.now() + wait >= until)
-        throw unavailable(`The memory could not be reached within ${reachMs / 1000} s.`);
-      await pause(wait);
+    const answer = performance.now() + answerMs;
+    const until = Math.min(answer, performance.now() + reachMs);
+    try {
+      return (await askOwner(home, { method, path, body }, { reach: until, answer }, finder(until))).json;
+    } catch (error) {
+      if (!(error instanceof OwnerError)) throw error;
+      if (error.code === "timeout") throw tooSlow(answerMs, error);
+      throw unavailable(`The memory could not be reached within ${reachMs / 1000} s.`, error);
     }
   }
 
@@ -158,7 +142,6 @@ export function connectOwner(options: ClientOptions): OwnerClient {
     close() {
       closed = true;
       attachment?.destroy();
-      agent.destroy();
     },
   };
 }

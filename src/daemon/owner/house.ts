@@ -9,7 +9,7 @@ import { errorCode, type Home, reasonOf } from "../home.ts";
 import { within } from "../pause.ts";
 import type { Owner } from "./owner.ts";
 import { type OwnerNote, writeOwnerNote } from "./owner-file.ts";
-import { type Desks, type OwnerRouteParts, ownerRoutes } from "./owner-routes.ts";
+import { type OwnerRouteParts, ownerRoutes } from "./owner-routes.ts";
 
 export interface HouseParts {
   readonly home: Home;
@@ -26,7 +26,7 @@ export interface HouseParts {
   /** Everything that is not `/owner/…` on the socket. */
   readonly localListener: RequestListener;
   readonly http?: { readonly host: string; readonly port: number; readonly listener: RequestListener } | undefined;
-  readonly desks?: Desks;
+  readonly session?: OwnerRouteParts["session"];
   /** Work that nobody waits for but that must not be cut off by an idle owner's leaving. */
   busy?(): boolean;
   /** Before the calls are waited for. */
@@ -75,10 +75,10 @@ export async function openHouse(parts: HouseParts): Promise<House> {
     host: owner,
     local: parts.local,
     jobs: owner.jobs,
-    desks: parts.desks ?? {},
+    session: parts.session,
     verifyReplay: owner.verifyReplay,
     note: () => note,
-    draining: () => draining,
+    stopping: () => draining,
     stop,
     attached,
   });
@@ -91,8 +91,6 @@ export async function openHouse(parts: HouseParts): Promise<House> {
     if (draining) outgoing.writeHead(503, { "content-type": "application/json" }).end(JSON.stringify(note));
     else parts.localListener(incoming, outgoing);
   });
-  // Longer than any pause between two calls of a busy agent, so that its connection is not closed under it.
-  socketServer.keepAliveTimeout = 60_000;
 
   try {
     if (parts.http) {

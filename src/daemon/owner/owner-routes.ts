@@ -5,7 +5,7 @@ import type { Host, Principal } from "../../doors/host.ts";
 import { TRUST, type Trust } from "../../engine/domain/learning/trust.ts";
 import type { ReplayProgress } from "../../engine/memory/past/replay.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
-import { answerReplay, REPLAY_PATH } from "../line/replay-line.ts";
+import { answerReplay, REPLAY_PATH } from "../line/replay.ts";
 import type { OwnerNote } from "./owner-file.ts";
 
 export interface OwnerRouteParts {
@@ -13,19 +13,16 @@ export interface OwnerRouteParts {
   /** Whoever can reach the socket owns the data; an agent that a person started is kept to its own butler all the same. */
   local(butler: string, agent: boolean, voice?: Trust): Principal;
   jobs(request: unknown): Promise<Outcome>;
-  /** Further questions that local processes ask, by name. */
-  readonly desks: Desks;
+  /** What a session of an agent starts with; absent: this owner prepares none. */
+  session?: ((question: unknown) => Promise<object>) | undefined;
   verifyReplay(butler: string, tell: ReplayProgress): Promise<Outcome>;
   note(): OwnerNote;
   /** True once a stop was asked for: callers are sent to the next owner. */
-  draining(): boolean;
+  stopping(): boolean;
   stop(why: string): void;
-  /** Where proxies that live are counted. */
+  /** One open response for each attached client. */
   readonly attached: Set<ServerResponse>;
 }
-
-/** Each takes a question as it came and answers with an object; what it throws is told to the caller as a failure. */
-export type Desks = Readonly<Record<string, (question: unknown) => Promise<object>>>;
 
 const CallBody = z.strictObject({
   butler: z.string(),
@@ -45,12 +42,53 @@ const CallBody = z.strictObject({
 /** A batch of 1,000 episodes of 32 KB; more is a mistake. */
 const BODY_LIMIT = 32 * 1024 * 1024;
 
+interface Route {
+  /** Answered also after a stop was asked for; the others then answer 503 with the owner's note. */
+  readonly whileStopping?: true;
+  /** `text` is the body of the request, undefined when it is larger than the limit. */
+  answer(parts: OwnerRouteParts, outgoing: ServerResponse, text: string | undefined): Promise<void> | void;
+}
+
+const ROUTES: Readonly<Record<string, Route>> = {
+  "GET /owner/status": { answer: (parts, outgoing) => send(outgoing, 200, parts.note()) },
+  "GET /owner/butlers": {
+    whileStopping: true,
+    answer: async ({ host }, outgoing) => send(outgoing, 200, { butlers: await host.butlers() }),
+  },
+  "GET /owner/health": {
+    whileStopping: true,
+    answer: async ({ host }, outgoing) => send(outgoing, 200, await host.health()),
+  },
+  "GET /owner/attach": { answer: attach },
+  "POST /owner/stop": {
+    whileStopping: true,
+    answer(parts, outgoing) {
+      send(outgoing, 202, parts.note());
+      parts.stop("asked over the socket");
+    },
+  },
+  "POST /owner/call": { answer: call },
+  "POST /owner/jobs": {
+    answer: async (parts, outgoing, text) =>
+      send(outgoing, 200, await parts.jobs(text === undefined ? undefined : JSON.parse(text))),
+  },
+  [`POST ${REPLAY_PATH}`]: {
+    answer: (parts, outgoing, text) => answerReplay(JSON.parse(text ?? "{}"), outgoing, parts.verifyReplay),
+  },
+  // The path is the one of earlier builds, with which an owner or a client may still run.
+  "POST /owner/desk/session": {
+    async answer(parts, outgoing, text) {
+      if (parts.session) send(outgoing, 200, await parts.session(JSON.parse(text ?? "null")));
+      else send(outgoing, 404, failure("not_found", "The owner prepares no sessions."));
+    },
+  },
+};
+
 /** Answers `/owner/…`; false leaves the request to the next listener. */
 export function ownerRoutes(parts: OwnerRouteParts): (incoming: IncomingMessage, outgoing: ServerResponse) => boolean {
   return (incoming, outgoing) => {
-    const path = incoming.url ?? "";
-    if (!path.startsWith("/owner/")) return false;
-    void route(parts, `${incoming.method} ${path}`, incoming, outgoing).catch((error: unknown) => {
+    if (!incoming.url?.startsWith("/owner/")) return false;
+    void answer(parts, incoming, outgoing).catch((error: unknown) => {
       if (!outgoing.headersSent)
         send(outgoing, 500, failure("internal", error instanceof Error ? error.message : String(error)));
       else outgoing.destroy();
@@ -59,94 +97,34 @@ export function ownerRoutes(parts: OwnerRouteParts): (incoming: IncomingMessage,
   };
 }
 
-async function route(
-  parts: OwnerRouteParts,
-  name: string,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
-  switch (name) {
-    case "GET /owner/status":
-      return send(outgoing, parts.draining() ? 503 : 200, parts.note());
-    case "GET /owner/butlers":
-      return send(outgoing, 200, { butlers: await parts.host.butlers() });
-    case "GET /owner/health":
-      return send(outgoing, 200, await parts.host.health());
-    case "POST /owner/stop":
-      send(outgoing, 202, parts.note());
-      return parts.stop("asked over the socket");
-    case "GET /owner/attach":
-      return attach(parts, outgoing);
-    case "POST /owner/call":
-      return call(parts, incoming, outgoing);
-    case "POST /owner/jobs":
-      return jobs(parts, incoming, outgoing);
-    case `POST ${REPLAY_PATH}`:
-      return replay(parts, incoming, outgoing);
-    default:
-      if (name.startsWith(DESK)) return desk(parts, name.slice(DESK.length), incoming, outgoing);
-      return send(outgoing, 404, failure("not_found", `The owner has no ${name}.`));
-  }
+async function answer(parts: OwnerRouteParts, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const name = `${incoming.method} ${incoming.url}`;
+  const route = Object.hasOwn(ROUTES, name) ? ROUTES[name] : undefined;
+  if (!route) return send(outgoing, 404, failure("not_found", `The owner has no ${name}.`));
+  const text = await bodyOf(incoming);
+  if (parts.stopping() && !route.whileStopping) return send(outgoing, 503, parts.note());
+  await route.answer(parts, outgoing, text);
 }
 
-/** The response stays open for as long as the proxy lives; the kernel closes it when the proxy dies. */
+/** The response stays open for as long as the client lives; the kernel closes it when the client dies. */
 function attach(parts: OwnerRouteParts, outgoing: ServerResponse): void {
-  if (parts.draining()) {
-    send(outgoing, 503, parts.note());
-    return;
-  }
   parts.attached.add(outgoing);
   outgoing.on("close", () => parts.attached.delete(outgoing));
   outgoing.writeHead(200, { "content-type": "application/x-ndjson" });
   outgoing.write(`${JSON.stringify(parts.note())}\n`);
 }
 
-async function call(parts: OwnerRouteParts, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const text = await bodyOf(incoming);
+async function call(parts: OwnerRouteParts, outgoing: ServerResponse, text: string | undefined): Promise<void> {
   if (text === undefined)
     return send(outgoing, 413, failure("invalid_input", "The call is larger than 32 MB; send it in parts."));
-  if (parts.draining()) return send(outgoing, 503, parts.note());
-  const body = CallBody.safeParse(JSON.parse(text));
-  if (!body.success)
-    return send(
-      outgoing,
-      200,
-      failure(
-        "unavailable",
-        'The running owner is of another build and does not understand this call: "butler stop" ends it.',
-      ),
-    );
-  const { butler, agent = false, voice, request } = body.data;
+  const asked = CallBody.safeParse(JSON.parse(text));
+  if (!asked.success) return send(outgoing, 200, failure("unavailable", OTHER_BUILD));
+  const { butler, agent = false, voice, request } = asked.data;
   const outcome = await parts.host.invoke(parts.local(butler, agent, voice), butler, withoutGaps(request));
   send(outgoing, 200, outcome);
 }
 
-const DESK = "POST /owner/desk/";
-
-async function desk(
-  parts: OwnerRouteParts,
-  name: string,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
-  const text = await bodyOf(incoming);
-  if (parts.draining()) return send(outgoing, 503, parts.note());
-  const ask = Object.hasOwn(parts.desks, name) ? parts.desks[name] : undefined;
-  if (!ask) return send(outgoing, 404, failure("not_found", `The owner has no desk "${name}".`));
-  send(outgoing, 200, await ask(JSON.parse(text ?? "null")));
-}
-
-async function jobs(parts: OwnerRouteParts, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const text = await bodyOf(incoming);
-  if (parts.draining()) return send(outgoing, 503, parts.note());
-  send(outgoing, 200, await parts.jobs(text === undefined ? undefined : JSON.parse(text)));
-}
-
-async function replay(parts: OwnerRouteParts, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const text = await bodyOf(incoming);
-  if (parts.draining()) return send(outgoing, 503, parts.note());
-  await answerReplay(JSON.parse(text ?? "{}"), outgoing, parts.verifyReplay);
-}
+const OTHER_BUILD = 'The running owner is of another build and does not understand this call: "butler stop" ends it.';
 
 /** zod writes `key: undefined` for what was left out; the request type has the key or not. */
 function withoutGaps(request: z.infer<typeof CallBody>["request"]): ToolRequest {

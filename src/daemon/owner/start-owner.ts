@@ -5,9 +5,9 @@ import type { Readable } from "node:stream";
 import { acquireLock } from "../../engine/adapters/files/lock.ts";
 import { unavailable } from "../../engine/domain/errors.ts";
 import { type Home, prepareHome, readIfThere, reasonOf } from "../home.ts";
-import { isGone, OwnerTimeout } from "../line/local-gone.ts";
-import { ask } from "../line/local-socket.ts";
-import { pause } from "../pause.ts";
+import { mayRepeat, notInTime, OwnerError } from "../line/owner-error.ts";
+import { requestOwner } from "../line/request.ts";
+import { retry } from "../line/retry.ts";
 import { type OwnerNote, ownerNoteIn } from "./owner-file.ts";
 import { REPORT_FD, type StartReport } from "./start-report.ts";
 
@@ -24,16 +24,21 @@ const NOBODY = 'No owner of the memory is running, and BUTLER_AUTOSTART=0 lets n
 
 const LOG_LIMIT = 5 * 1024 * 1024;
 
-/** The owner's note, undefined when nobody answers or the one that does is on its way out. */
+/** The owner's note, undefined when nobody answers or the one that does is stopping. */
 export async function findOwner(home: Home, timeoutMs: number): Promise<OwnerNote | undefined> {
   try {
-    const reply = await ask({ socket: home.socket, method: "GET", path: "/owner/status", timeoutMs });
-    const note = reply.status === 200 ? ownerNoteIn(reply.json) : undefined;
-    if (reply.status === 200 && !note) throw unavailable(OTHER_BUILD);
+    const { status, json } = await requestOwner({
+      socket: home.socket,
+      method: "GET",
+      path: "/owner/status",
+      timeoutMs,
+    });
+    const note = status === 200 ? ownerNoteIn(json) : undefined;
+    if (status === 200 && !note) throw unavailable(OTHER_BUILD);
     return note;
   } catch (error) {
-    if (isGone(error)) return undefined;
-    if (error instanceof OwnerTimeout)
+    if (mayRepeat(error)) return undefined;
+    if (error instanceof OwnerError)
       throw unavailable("The owner of the memory is running but does not answer.", error);
     throw error;
   }
@@ -43,31 +48,32 @@ export async function findOwner(home: Home, timeoutMs: number): Promise<OwnerNot
  * `until` is on the clock of `performance.now()`. Twenty callers at once start one owner: the rest wait for it. Without `launch`
  * only an owner that somebody else has started will do.
  */
-export async function ensureOwner(home: Home, launch: Launch | undefined, until: number): Promise<OwnerNote> {
-  let oldFailure: string | undefined;
-  for (let round = 0, wait = 20; ; round++, wait = Math.min(wait * 1.5, 200)) {
+export function ensureOwner(home: Home, launch: Launch | undefined, until: number): Promise<OwnerNote> {
+  let oldFailure: { readonly note: string | undefined } | undefined;
+  const giveUp = () => unavailable(notInTime(home));
+  return retry({ until, firstMs: 20, mostMs: 200, giveUp }, async () => {
     const left = until - performance.now();
-    if (left <= 0) throw unavailable(`No owner of the memory could be reached in time; ${home.ownerLog} may say why.`);
+    if (left <= 0) throw giveUp();
     const found = await findOwner(home, left);
     if (found) return found;
     if (!launch) throw unavailable(NOBODY);
-    if (round === 0) {
+    if (!oldFailure) {
       prepareHome(home);
-      oldFailure = readIfThere(home.failureFile);
+      oldFailure = { note: readIfThere(home.failureFile) };
     }
     const turn = await acquireLock(home.spawnLock);
-    if (turn) {
-      try {
-        if ((await isFree(home.ownerLock)) && (await startOwner(home, launch, until - performance.now()))) continue;
-      } finally {
-        await turn.release();
-      }
-    } else {
+    if (!turn) {
       const failure = readIfThere(home.failureFile);
-      if (failure !== undefined && failure !== oldFailure) throw unavailable(sentenceOf(failure));
+      if (failure !== undefined && failure !== oldFailure.note) throw unavailable(sentenceOf(failure));
+      return undefined;
     }
-    await pause(wait * (0.75 + Math.random() / 2));
-  }
+    try {
+      const started = (await isFree(home.ownerLock)) && (await startOwner(home, launch, until - performance.now()));
+      return started ? await findOwner(home, Math.max(1, until - performance.now())) : undefined;
+    } finally {
+      await turn.release();
+    }
+  });
 }
 
 /** An owner that is starting or draining holds the lock without answering; starting another would be in vain. */

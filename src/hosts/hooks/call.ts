@@ -1,12 +1,12 @@
 /**
- * A hook's own process: asks the owner, starts one if none is there, and never takes longer than its host waits. Used where the
- * quick way (a few lines of shell and curl) found nobody.
+ * A hook's own process: asks the owner, starts one if none is running, and never takes longer than its agent waits. It is started by the
+ * hook's shell script when that (a few lines of shell and curl) found no owner.
  */
 
-import { type Home, reasonOf } from "../../daemon/home.ts";
-import { isGone, OwnerTimeout } from "../../daemon/line/local-gone.ts";
-import { ask } from "../../daemon/line/local-socket.ts";
-import { ensureOwner, type Launch } from "../../daemon/owner/start-owner.ts";
+import { reasonOf } from "../../daemon/home.ts";
+import { askAtOnce, type OwnerAccess } from "../../daemon/line/ask-owner.ts";
+import { OwnerError } from "../../daemon/line/owner-error.ts";
+import type { OwnerQuestion } from "../../daemon/line/request.ts";
 import { within } from "../../daemon/pause.ts";
 import { systemClock } from "../../engine/adapters/clock.ts";
 import { projectOf } from "../projects/project.ts";
@@ -14,10 +14,7 @@ import { lateWords, withoutWords } from "./desk-words.ts";
 import { type AgentName, HOOK_DIALECTS } from "./dialects.ts";
 import { announce, firstWarning, sessionKey } from "./spool.ts";
 
-export interface HookCall {
-  readonly home: Home;
-  /** Absent: no owner is started. */
-  readonly launch: Launch | undefined;
+export interface HookCall extends OwnerAccess {
   readonly agent: AgentName;
   readonly event: string;
   readonly butler: string;
@@ -41,11 +38,12 @@ export async function callHook(call: HookCall): Promise<Record<string, unknown> 
   let { late } = call;
   if (!late) {
     try {
-      return await askOwner(call, waits);
+      const deadlines = { reach: waits ? call.until : 0, answer: call.until };
+      return (await askAtOnce(call, questionOf(call), deadlines)) as Record<string, unknown> | undefined;
     } catch (error) {
       why = reasonOf(error);
       // Out of time: whoever was asked or started is there for the next prompt.
-      late = error instanceof OwnerTimeout || performance.now() >= call.until;
+      late = (error instanceof OwnerError && error.code === "timeout") || performance.now() >= call.until;
     }
   }
   const by = "local" as const;
@@ -64,7 +62,8 @@ export async function callHook(call: HookCall): Promise<Record<string, unknown> 
     announce(home, { ...entry, ended: moment === "end", working: moment === "prompt" });
   }
   if (!waits) {
-    await within(KICK_MS, ensureOwner(home, call.launch, call.until)).catch(() => undefined);
+    const { ensureOwner } = await import("../../daemon/owner/start-owner.ts");
+    await within(KICK_MS, ensureOwner(home, await call.launch?.(), call.until)).catch(() => undefined);
     return undefined;
   }
   const follows = late && HOOK_DIALECTS[agent].brings.has("prompt");
@@ -72,24 +71,11 @@ export async function callHook(call: HookCall): Promise<Record<string, unknown> 
   return HOOK_DIALECTS[agent].answer(event, { message: follows ? lateWords(why) : withoutWords(why) });
 }
 
-async function askOwner(call: HookCall, waits: boolean): Promise<Record<string, unknown> | undefined> {
-  try {
-    return await post(call);
-  } catch (error) {
-    if (!isGone(error) || !waits) throw error;
-  }
-  await ensureOwner(call.home, call.launch, call.until);
-  return post(call);
-}
-
-async function post({ home, agent, event, butler, input, project, until }: HookCall) {
-  const path = `/hooks/${agent}/${encodeURIComponent(event)}?butler=${encodeURIComponent(butler)}`;
-  const timeoutMs = Math.max(1, until - performance.now());
-  const headers = project === undefined ? {} : { "x-butler-project": project };
-  const { status, json } = await ask({ socket: home.socket, method: "POST", path, body: input, timeoutMs, headers });
-  if (status === 200) return json as Record<string, unknown>;
-  if (status === 204) return undefined;
-  if (status === 503) throw Object.assign(new Error("the owner is stopping"), { code: "ECONNREFUSED" });
-  const { error } = (json ?? {}) as { error?: { message?: string } };
-  throw new Error(error?.message ?? `the owner answered with status ${status}`);
+function questionOf({ agent, event, butler, input, project }: HookCall): OwnerQuestion {
+  return {
+    method: "POST",
+    path: `/hooks/${agent}/${encodeURIComponent(event)}?butler=${encodeURIComponent(butler)}`,
+    body: input,
+    ...(project === undefined ? {} : { headers: { "x-butler-project": project } }),
+  };
 }

@@ -4,14 +4,15 @@
  */
 import { randomUUID } from "node:crypto";
 import { reasonOf } from "../../daemon/home.ts";
+import type { OwnerAccess } from "../../daemon/line/ask-owner.ts";
 import { within } from "../../daemon/pause.ts";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import { unavailable } from "../../engine/domain/errors.ts";
 import { type Agent, AgentCannotStart, type AgentJob, type AgentResult, type McpEndpoint } from "../agents/port.ts";
-import { askOwner, HOST_MS, type OwnerWay } from "./ask-owner.ts";
+import { askOwner, SESSION_WAIT_MS } from "./ask-owner.ts";
 import type { AgentRuntime, PreparedSession } from "./prepare.ts";
 
-export interface SessionParts extends OwnerWay {
+export interface SessionParts extends OwnerAccess {
   readonly roster: string | undefined;
   readonly clock: Clock;
   /** The caller's own BUTLER_NOW. */
@@ -133,7 +134,10 @@ async function prepare(parts: SessionParts, request: SessionRequest, session: st
   const { now } = parts;
   try {
     const question = { butler, prompt, folder, project, session, now };
-    return understood(await askOwner(parts, "/owner/desk/session", question, performance.now() + HOST_MS), project);
+    return understood(
+      await askOwner(parts, "/owner/desk/session", question, performance.now() + SESSION_WAIT_MS),
+      project,
+    );
   } catch (error) {
     const { ownConfiguration } = await import("./fallback.ts");
     const own = ownConfiguration(parts.roster, butler);

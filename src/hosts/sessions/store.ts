@@ -1,5 +1,6 @@
 /** What a session leaves behind: its exchanges as episodes, handed to the owner or left for it as files. */
 
+import type { OwnerAccess } from "../../daemon/line/ask-owner.ts";
 import type { Outcome } from "../../engine/tools/outcome.ts";
 import type { AgentResult } from "../agents/port.ts";
 import { announce } from "../hooks/spool.ts";
@@ -7,7 +8,7 @@ import { leaveRow } from "../hooks/spool-rows.ts";
 import { episodeOf } from "../transcripts/episodes.ts";
 import { type Exchange, readExchanges, type TranscriptAgent } from "../transcripts/read.ts";
 import { askedOf, spokenExchange } from "../transcripts/spoken.ts";
-import { askOwner, HOST_MS, type OwnerWay } from "./ask-owner.ts";
+import { askOwner, SESSION_WAIT_MS } from "./ask-owner.ts";
 
 export interface SessionPast {
   readonly butler: string;
@@ -37,8 +38,8 @@ const BATCH = 100;
 /** Tags that say how an exchange went, not what was used in it. */
 const HOW_IT_WENT = new Set(["correction", "failure", "decision"]);
 
-export async function storeSession(way: OwnerWay, past: SessionPast): Promise<Stored> {
-  const until = performance.now() + HOST_MS;
+export async function storeSession(access: OwnerAccess, past: SessionPast): Promise<Stored> {
+  const until = performance.now() + SESSION_WAIT_MS;
   const { exchanges, read, cut } = await exchangesOf(past, until);
   const tools = [...new Set(exchanges.flatMap(({ tags }) => tags))].filter((tag) => !HOW_IT_WENT.has(tag)).sort();
   const session = read ? (past.ended.sessionId ?? past.session) : past.session;
@@ -49,10 +50,10 @@ export async function storeSession(way: OwnerWay, past: SessionPast): Promise<St
     if (cut === true) throw new Error("the transcript was not read to its end");
     let episodes = 0;
     for (let at = 0; at < rows.length; at += BATCH)
-      episodes += await ingest(way, past, session, rows.slice(at, at + BATCH), until);
+      episodes += await ingest(access, past, session, rows.slice(at, at + BATCH), until);
     return { episodes, tools };
   } catch {
-    leave(way, past, session, read ? undefined : rows);
+    leave(access, past, session, read ? undefined : rows);
     return { episodes: LATER, tools };
   }
 }
@@ -84,7 +85,7 @@ async function exchangesOf(past: SessionPast, until: number): Promise<Told> {
 }
 
 async function ingest(
-  way: OwnerWay,
+  access: OwnerAccess,
   { butler, project, now }: SessionPast,
   session: string,
   episodes: readonly Record<string, unknown>[],
@@ -98,14 +99,14 @@ async function ingest(
     ...(now === undefined ? {} : { now }),
   };
   const body = { butler, agent: true, voice: "user", request };
-  const outcome = (await askOwner(way, "/owner/call", body, until)) as Outcome;
+  const outcome = (await askOwner(access, "/owner/call", body, until)) as Outcome;
   if (!outcome.ok) throw new Error(outcome.error.message);
   const results = outcome.answer.results as readonly { readonly ok: boolean; readonly duplicate?: boolean }[];
   return results.filter(({ ok, duplicate }) => ok && duplicate !== true).length;
 }
 
 function leave(
-  { home }: OwnerWay,
+  { home }: OwnerAccess,
   { butler, folder, project, ended }: SessionPast,
   session: string,
   rows: readonly Record<string, unknown>[] | undefined,

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { stopOwner } from "../../daemon/owner/take-house.ts";
+import { stopOwner } from "../../daemon/owner/take-ownership.ts";
 import { pause } from "../../daemon/pause.ts";
 import { unavailable } from "../../engine/domain/errors.ts";
 import { projectScope } from "../../engine/domain/scope.ts";

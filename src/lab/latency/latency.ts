@@ -2,7 +2,7 @@
 
 import { connectOwner } from "../../daemon/line/client.ts";
 import { findOwner } from "../../daemon/owner/start-owner.ts";
-import { stopOwner } from "../../daemon/owner/take-house.ts";
+import { stopOwner } from "../../daemon/owner/take-ownership.ts";
 import { unavailable } from "../../engine/domain/errors.ts";
 import type { Context } from "../../main/command.ts";
 import { version } from "../../main/version.ts";

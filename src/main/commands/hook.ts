@@ -29,7 +29,9 @@ export async function run(args: readonly string[], { environment, say, note }: C
   try {
     const answer = await callHook({
       home: homeAt(environment.home),
-      launch: environment.autostart ? ownLaunch(environment) : undefined,
+      launch: environment.autostart ? async () => ownLaunch(environment) : undefined,
+      // As the shell script does, it asks whichever owner runs.
+      databaseUrl: undefined,
       agent: agent as AgentName,
       event,
       butler: values.butler ?? "general",

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { ownPaths } from "../../daemon/home.ts";
-import { ask } from "../../daemon/line/local-socket.ts";
+import { requestOwner } from "../../daemon/line/request.ts";
 import { loadRoster } from "../../daemon/roster/roster.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import { systemClock } from "../../engine/adapters/clock.ts";
@@ -79,7 +79,7 @@ async function whichButler(environment: Environment, socket: string, asked: stri
 
 async function runningButlers(socket: string): Promise<string[] | undefined> {
   try {
-    const { json } = await ask({ socket, method: "GET", path: "/owner/butlers", timeoutMs: 2000 });
+    const { json } = await requestOwner({ socket, method: "GET", path: "/owner/butlers", timeoutMs: 2000 });
     return (json as { butlers: { name: string }[] }).butlers.map(({ name }) => name);
   } catch {
     return undefined;

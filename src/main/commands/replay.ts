@@ -1,5 +1,5 @@
 import { homeAt } from "../../daemon/home.ts";
-import { askReplay } from "../../daemon/line/replay-line.ts";
+import { askReplay } from "../../daemon/line/replay.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import { invalid, MemoryError } from "../../engine/domain/errors.ts";
 import type { Difference, ReplayReport } from "../../engine/memory/past/replay.ts";

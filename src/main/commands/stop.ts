@@ -1,5 +1,5 @@
 import { homeAt } from "../../daemon/home.ts";
-import { stopOwner } from "../../daemon/owner/take-house.ts";
+import { stopOwner } from "../../daemon/owner/take-ownership.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import { type Context, readOptions } from "../command.ts";
 

@@ -1,6 +1,6 @@
 import { type Home, homeAt, prepareHome, reasonOf } from "../../daemon/home.ts";
 import type { House } from "../../daemon/owner/house.ts";
-import { refuseSecondUp, takeHouse } from "../../daemon/owner/take-house.ts";
+import { refuseSecondUp, takeOwnership } from "../../daemon/owner/take-ownership.ts";
 import { keepers, loadRoster, type Roster } from "../../daemon/roster/roster.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import { MODEL_NAME, type ModelVariant } from "../../engine/adapters/model/catalogue.ts";
@@ -33,7 +33,7 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
   if (unwise !== undefined) context.note(unwise);
   await haveModels(environment, home, roster, context);
   await haveTokenizers(roster);
-  const lock = await takeHouse(home);
+  const lock = await takeOwnership(home);
   const house = await runOwner({ environment, home, lock, roster, log, mode: "up" }).catch(async (error: unknown) => {
     await lock.release();
     throw error;

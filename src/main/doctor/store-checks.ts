@@ -1,12 +1,13 @@
 /**
  * Who owns the stores, and whether they answer. With an owner running it is asked over its socket; without one this process
- * holds the owner's lock while it looks, so that no store is ever open twice. `ask` and not the client: the client would
- * start an owner, or replace one of an older version.
+ * holds the owner's lock while it looks, so that no store is ever open twice. `requestOwner` and not the client: the
+ * client would start an owner, or replace one of an older version.
  */
 import { existsSync, readdirSync } from "node:fs";
 import type { ButlerConfig } from "../../daemon/config/config.ts";
 import { errorCode, type Home, isMissing, reasonOf } from "../../daemon/home.ts";
-import { ask } from "../../daemon/line/local-socket.ts";
+import { OwnerError } from "../../daemon/line/owner-error.ts";
+import { requestOwner } from "../../daemon/line/request.ts";
 import { type OwnerNote, readOwnerNote } from "../../daemon/owner/owner-file.ts";
 import { findOwner } from "../../daemon/owner/start-owner.ts";
 import { systemClock } from "../../engine/adapters/clock.ts";
@@ -80,9 +81,15 @@ export async function checkStore(parts: StoreParts, butler: ButlerConfig): Promi
 
 async function askOwner(home: Home, check: string, butler: string): Promise<Finding> {
   const body = { butler, request: { tool: "memory_stats", input: { scope: "*" } } };
-  const reply = await ask({ socket: home.socket, method: "POST", path: "/owner/call", timeoutMs: ANSWER_MS, body });
-  const outcome = reply.json as OutcomeOf<"memory_stats">;
-  if (reply.status === 503) return warn(check, "the owner is stopping", "Try again in a moment.");
+  const question = { socket: home.socket, method: "POST", path: "/owner/call", timeoutMs: ANSWER_MS, body } as const;
+  const outcome = await requestOwner(question).then(
+    ({ json }) => json as OutcomeOf<"memory_stats">,
+    (error: unknown) => {
+      if (error instanceof OwnerError && error.code === "stopping") return undefined;
+      throw error;
+    },
+  );
+  if (!outcome) return warn(check, "the owner is stopping", "Try again in a moment.");
   if (!outcome.ok) return fail(check, outcome.error.message, `The owner's log may say more: ${home.ownerLog}.`);
   const { episodes, facts, rules, consolidation } = outcome.answer;
   const counts = counted(episodes.total, facts.total, rules.total);

@@ -15,9 +15,9 @@ export function refuseForeignSocket(socket: string): void {
   const around = lookAt(dirname(folder), statSync);
   if (!around) return;
   const open = (around.mode & 0o022) !== 0;
-  // Whoever may rename the folder can put another in its place; the sticky bit of /tmp forbids just that.
+  // Whoever may rename the folder can put another there instead; the sticky bit of /tmp forbids just that.
   if (open && (around.mode & 0o1000) === 0) throw refusal(dirname(folder), "lets others replace what is in it");
-  // In a place of one's own a link was made by oneself, and who may look in does no harm: the socket itself is 0600.
+  // In a folder of one's own a link was made by oneself, and who may look in does no harm: the socket itself is 0600.
   const shared = open || around.uid !== us;
   const found = lookAt(folder, shared ? lstatSync : statSync);
   const fault = found && faultOf(found, us, shared ? 0o077 : 0o022);
@@ -40,7 +40,8 @@ function lookAt(path: string, stat: (path: string) => Stats): Stats | undefined 
   try {
     return stat(path);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))
+      return undefined;
     throw error;
   }
 }

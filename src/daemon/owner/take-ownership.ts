@@ -1,22 +1,22 @@
-/** How a person's `butler up` gets the house: from nobody, or from an owner that a client started. Never from another `up`. */
+/** How a person's `butler up` becomes the owner: when there is none, or in place of one that a client started. Never of another `up`. */
 import { acquireLock, type Lock } from "../../engine/adapters/files/lock.ts";
 import { unavailable } from "../../engine/domain/errors.ts";
 import type { Home } from "../home.ts";
-import { isGone } from "../line/local-gone.ts";
-import { ask } from "../line/local-socket.ts";
-import { pause } from "../pause.ts";
+import { mayRepeat } from "../line/owner-error.ts";
+import { requestOwner } from "../line/request.ts";
+import { retry } from "../line/retry.ts";
 import type { OwnerNote } from "./owner-file.ts";
 import { findOwner } from "./start-owner.ts";
 
 const HAND_OVER_MS = 30_000;
 
-/** Said before the long preparations of a second `butler up`, and again by `takeHouse` for the one that raced. */
+/** Said before the long preparations of a second `butler up`, and again by `takeOwnership` for the one that raced. */
 export async function refuseSecondUp(home: Home): Promise<void> {
   const owner = await findOwner(home, 5_000);
   if (owner?.mode === "up") throw alreadyUp(owner);
 }
 
-export async function takeHouse(home: Home): Promise<Lock> {
+export async function takeOwnership(home: Home): Promise<Lock> {
   const until = performance.now() + HAND_OVER_MS;
   // While it is held no client starts an owner in the gap between the old one and this one.
   const turn = await waitFor(until, () => acquireLock(home.spawnLock));
@@ -43,7 +43,7 @@ export async function stopOwner(home: Home): Promise<OwnerNote | undefined> {
   return owner;
 }
 
-/** A client may have started the next owner by now: then the old one is gone too. */
+/** A client may have started the next owner by now: then the old one has ended too. */
 async function hasLeft(home: Home, owner: OwnerNote): Promise<true | undefined> {
   const lock = await acquireLock(home.ownerLock);
   if (lock) {
@@ -56,20 +56,15 @@ async function hasLeft(home: Home, owner: OwnerNote): Promise<true | undefined> 
 
 async function askToStop(home: Home): Promise<void> {
   try {
-    await ask({ socket: home.socket, method: "POST", path: "/owner/stop", timeoutMs: 5_000 });
+    await requestOwner({ socket: home.socket, method: "POST", path: "/owner/stop", timeoutMs: 5_000 });
   } catch (error) {
-    if (!isGone(error)) throw error;
+    if (!mayRepeat(error)) throw error;
   }
 }
 
-async function waitFor<T>(until: number, attempt: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const got = await attempt();
-    if (got !== undefined) return got;
-    if (performance.now() >= until)
-      throw unavailable("The process that owns the memory does not let go of it; stop it by hand.");
-    await pause(50);
-  }
+function waitFor<T>(until: number, attempt: () => Promise<T | undefined>): Promise<T> {
+  const giveUp = () => unavailable("The process that owns the memory does not let go of it; stop it by hand.");
+  return retry({ until, firstMs: 50, mostMs: 50, giveUp }, attempt);
 }
 
 function alreadyUp(owner: OwnerNote): Error {
