@@ -44,14 +44,15 @@ const UNREACHABLE: ReadonlySet<string | undefined> = new Set([
 /** The connection on which the answer will come. */
 export function sendToOwner({ socket, method, path, body, headers }: OwnerRequest): Socket {
   refuseForeignSocket(socket);
-  const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-  const json = payload && { "content-type": "application/json", "content-length": payload.length };
+  const payload = Buffer.from(body === undefined ? "" : JSON.stringify(body));
+  const json = body === undefined ? {} : { "content-type": "application/json", "content-length": payload.length };
   const head = Object.entries({ host: "localhost", ...headers, ...json }).map(([name, value]) =>
     headerLine(name, value),
   );
+  const text = [`${method} ${path} HTTP/1.0`, ...head, "\r\n"].join("\r\n");
   const connection = connect(socket);
-  connection.write([`${method} ${path} HTTP/1.0`, ...head, "\r\n"].join("\r\n"), "latin1");
-  if (payload) connection.write(payload);
+  // In one piece: an owner that answers without reading a body which comes later resets the connection, and its answer is lost.
+  connection.write(Buffer.concat([Buffer.from(text, "latin1"), payload]));
   return connection.setEncoding("utf8");
 }
 
