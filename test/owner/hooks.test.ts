@@ -18,6 +18,7 @@ import {
   type Variables,
   variablesFor,
 } from "../support/owner-processes.ts";
+import { REAL_TIME } from "../support/slow-time.ts";
 import { transcript } from "../support/transcript.ts";
 
 const LONG = 120_000;
@@ -102,7 +103,7 @@ describe("hooks", { timeout: LONG }, () => {
     mkdirSync(join(home, "run"), { recursive: true });
     const silent = createServer(() => undefined);
     await new Promise<void>((done) => silent.listen(homeAt(home).socket, done));
-    const { start, prompt } = await session(home, "one", hooks);
+    const { start, prompt } = await session(home, "one", hooks, REAL_TIME);
     expect(messageIn(start)).toMatch(/unavailable/);
     expect(prompt.stdout).toBe("");
     expect(readdirSync(join(home, "spool")).some((name) => name.endsWith(".session.json"))).toBe(true);
