@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { CATALOGUE, type ModelFile } from "../../src/engine/adapters/model/catalogue.ts";
 import { cachePath, locateModel, type ModelFiles, modelStatus } from "../../src/engine/adapters/model/files.ts";
 import { pullModel } from "../../src/engine/adapters/model/pull.ts";

@@ -205,7 +205,7 @@ for (const { name, open, server, points } of [
     });
     afterAll(() => stock?.clear());
 
-    it(`ends as it would have, after each of ${points} deaths`, { timeout: 240_000 }, async () => {
+    it(`ends as it would have, after each of ${points} deaths`, async () => {
       const inCopy = async <T>(place: Place, use: (run: Run, db: Db) => Promise<T>) => {
         const db = await openPlace(place, false);
         return withConsolidation(db, (run) => use(run, db));

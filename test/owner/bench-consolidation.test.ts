@@ -10,7 +10,7 @@ import { sampled } from "../../src/lab/consolidation/sample.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 
-const LONG = 120_000;
+const LONG = 240_000;
 const folder = mkdtempSync(join(tmpdir(), "bc-"));
 const file = join(folder, "talk.json");
 beforeAll(() => testModel(), LONG);

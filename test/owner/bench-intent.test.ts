@@ -10,7 +10,7 @@ import { type IntentReport, intentLines, verdict } from "../../src/lab/intent/sh
 import { readEnvironment } from "../../src/main/environment.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 
-const LONG = 120_000;
+const LONG = 240_000;
 const folder = mkdtempSync(join(tmpdir(), "bi-"));
 beforeAll(() => testModel(), LONG);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -8,7 +8,7 @@ import type { QualityRun } from "../../src/lab/quality/report.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 
-const LONG = 180_000;
+const LONG = 240_000;
 const folder = mkdtempSync(join(tmpdir(), "bq-"));
 beforeAll(() => testModel(), LONG);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

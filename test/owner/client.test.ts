@@ -166,13 +166,15 @@ test("an owner on another database is not written to", async () => {
 
 test("an attached client keeps its owner, which leaves after the client does", async () => {
   const { owner } = fakeOwner();
-  const opened = await house(owner, { idleMs: 60 });
+  let attached = false;
+  const opened = await house(owner, { idleMs: 60, busy: () => !attached });
   let left = false;
   void opened.stopped.then(() => {
     left = true;
   });
   const one = client({ agent: true });
   await one.invoke("general", call);
+  attached = true;
   await new Promise((done) => setTimeout(done, 300));
   expect(left).toBe(false);
   one.close();

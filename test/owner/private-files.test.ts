@@ -8,7 +8,7 @@ import { installHooks } from "../support/agent-hooks.ts";
 import { butler, cleanUp, emptyHome } from "../support/owner-processes.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 180_000;
+const LONG = 240_000;
 const umask = process.umask();
 // Children take it along.
 beforeAll(() => void process.umask(0));

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { homeAt, prepareHome } from "../../src/daemon/home.ts";
 import { butler, emptyHome, seededHome, up } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { stage } from "../support/run-sessions.ts";
 import { REAL_TIME } from "../support/slow-time.ts";
 
@@ -120,7 +121,7 @@ describe("with a memory that does not", () => {
         const { results } = JSON.parse(found.stdout) as { results: readonly { content: string }[] };
         expect(results.map(({ content }) => /Hilde|Otto/.exec(content)?.[0]).sort()).toEqual(["Hilde", "Otto"]);
       },
-      { timeout: 30_000, interval: 500 },
+      { ...PATIENCE, interval: 500 },
     );
   });
 });

@@ -11,7 +11,7 @@ import { agent, canListProcesses, cleanUp, ownerNote, seededHome } from "../supp
 import { type Sockets, socketsOf } from "../support/sockets.ts";
 import { writeTinyCrossEncoder } from "../support/tiny-cross-encoder.ts";
 
-const LONG = 120_000;
+const LONG = 240_000;
 const dist = (path: string) => fileURLToPath(new URL(`../../dist/${path}`, import.meta.url));
 
 let user = "";

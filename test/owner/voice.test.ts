@@ -1,4 +1,5 @@
 /** Whose word a memory is depends on the door it came in by, and not on what is said there. */
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -9,9 +10,10 @@ import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { openMemory } from "../../src/main/library.ts";
 import { TEST_MODEL_CACHE } from "../support/model.ts";
 import { agent, butler, cleanUp, emptyHome, up } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 180_000;
+const LONG = 240_000;
 afterAll(cleanUp, LONG);
 
 const claim = (door: string) => ({ content: `told by ${door}`, speaker: "user" });
@@ -68,7 +70,7 @@ test("only the command line and the transcripts of this machine speak for the us
         const { stdout } = await butler(home, ["search", "Please note", "--scope", "*", "--limit", "50"]);
         expect(stdout).toMatch(new RegExp(`told by ${door}\\b(?! with)`));
       },
-      { timeout: 60_000, interval: 500 },
+      { ...PATIENCE, interval: 500 },
     );
   expect((await butler(home, ["stop"])).code).toBe(0);
 
