@@ -4,6 +4,7 @@ import { jobNamed } from "../../engine/memory/keep/jobs.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
 import type { ToolAnswer, ToolInput } from "../../engine/tools/index.ts";
 import type { AnyToolName } from "../../engine/tools/typed-call.ts";
+import { isLive, isLiveEpisode } from "../../engine/store/memories/live.ts";
 import { COLUMNS, clipTo, type Paint, title } from "./words.ts";
 
 export type Ask = <N extends AnyToolName>(tool: N, input: ToolInput<N>, session: string) => Promise<ToolAnswer<N>>;
@@ -103,11 +104,11 @@ async function nightly(memory: Memory): Promise<void> {
 
 async function confidenceOf(memory: Memory, id: string): Promise<number | null> {
   const [row] = await memory.db.query<{ confidence: number; decay_rate: number; last_confirmed_at: Date }>(
-    `select confidence, decay_rate, last_confirmed_at from facts where id = $1 and validity in ('active', 'fading')
+    `select confidence, decay_rate, last_confirmed_at from facts where id = $1 and ${isLive()}
      union all
-     select confidence, decay_rate, last_confirmed_at from rules where id = $1 and validity in ('active', 'fading')
+     select confidence, decay_rate, last_confirmed_at from rules where id = $1 and ${isLive()}
      union all
-     select 1, 0, created_at from episodes where id = $1 and validity = 'active' and expires_at > $2`,
+     select 1, 0, created_at from episodes where id = $1 and ${isLiveEpisode("", "$2")}`,
     [id, memory.clock.now()],
   );
   return row === undefined ? null : effectiveConfidence(row, memory.clock.now());

@@ -1,5 +1,6 @@
 /** What only the benchmark of consolidation asks: everything that was learned, and what of it is told twice. */
 import type { Sql } from "../../engine/adapters/db/port.ts";
+import { isLive } from "../../engine/store/memories/live.ts";
 
 export interface LearnedRow {
   readonly subject: string;
@@ -8,7 +9,7 @@ export interface LearnedRow {
 
 export async function learnedFacts(sql: Sql): Promise<{ live: readonly LearnedRow[]; rules: number }> {
   const live = await sql.query<LearnedRow>(
-    "select subject, content from facts where validity in ('active', 'fading') order by created_at, id",
+    `select subject, content from facts where ${isLive()} order by created_at, id`,
   );
   const [row] = await sql.query<{ n: number }>("select count(*)::int4 as n from rules where validity = 'active'");
   return { live, rules: row?.n ?? 0 };
@@ -28,7 +29,7 @@ export function alikeFacts(sql: Sql): Promise<Alike[]> {
      from facts f join embeddings v on v.memory_id = f.id
        join facts g on g.id > f.id and g.scope = f.scope and g.subject = f.subject
        join embeddings w on w.memory_id = g.id and w.version_id = v.version_id
-     where f.validity in ('active', 'fading') and g.validity in ('active', 'fading')
+     where ${isLive("f")} and ${isLive("g")}
        and 1 - (v.embedding <=> w.embedding) >= 0.97`,
   );
 }

@@ -2,6 +2,8 @@
  * Search and context as they would have been answered then: the same formulas over rows folded from the stream.
  * The cost grows with the events of the visible scopes up to that moment, not with the answer: see past.ts.
  */
+
+import { isLasting } from "../../domain/lifecycle/lasting.ts";
 import type { ProfileItem } from "../../store/memories/profile.ts";
 import type { Found } from "../find.ts";
 import type { Call } from "../memory.ts";
@@ -25,7 +27,7 @@ export async function contextThen(call: Call, query: RetrieveQuery, limit: numbe
   const memories = await memoriesThen(call, query, wordsOf(query.text));
   const first = (wanted: (memory: PastMemory) => boolean) =>
     memories.filter(wanted).toSorted(byImportance).slice(0, limit);
-  const profile = [...first((m) => isLasting(m, call.now)), ...first((m) => m.maturity === "proven")];
+  const profile = [...first((m) => isInProfile(m, call.now)), ...first((m) => m.maturity === "proven")];
   const rows = await rowsThen(
     call,
     profile.map(({ id }) => id),
@@ -36,11 +38,8 @@ export async function contextThen(call: Call, query: RetrieveQuery, limit: numbe
   };
 }
 
-const isLasting = (m: PastMemory, now: Date): boolean =>
-  !m.hidden &&
-  (m.permanence === "permanent" || m.permanence === "stable") &&
-  m.importance >= 7 &&
-  (m.valid_to === null || m.valid_to > now);
+const isInProfile = (m: PastMemory, now: Date): boolean =>
+  !m.hidden && isLasting(m) && (m.valid_to === null || m.valid_to > now);
 
 const byImportance = (a: PastMemory, b: PastMemory): number =>
   b.importance - a.importance || b.created_at.getTime() - a.created_at.getTime() || (a.id < b.id ? -1 : 1);

@@ -3,6 +3,7 @@ import type { Sql } from "../../adapters/db/port.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import type { RowJson } from "../../domain/replay.ts";
 import { type Link, linksSeen } from "../memories/links.ts";
+import { isFiled } from "../memories/live.ts";
 import { vectorLiteral } from "../memories/rows.ts";
 import type { StoredEvent } from "./events.ts";
 
@@ -56,7 +57,7 @@ export async function pastSteps(sql: Sql, query: PastQuery, after: string, limit
        (p.payload -> 'set') - ${LEFT_OUT} as set,
        p.born and right(p.payload #>> '{row,content}', 2) like '%?%' as asks, d.len, d.x
      from page p
-     left join lex_doc d on d.memory_id = p.entity_id and d.state <> 2 and p.born and p.entity_type <> 'rule'
+     left join lex_doc d on d.memory_id = p.entity_id and ${isFiled("d")} and p.born and p.entity_type <> 'rule'
      order by p.seq`,
     [query.tenant, after, query.types, query.scopes ?? null, query.until, limit],
   );

@@ -5,6 +5,7 @@
 
 import type { Witness } from "../../domain/ranking/late-interaction.ts";
 import { firstName } from "../../domain/text/names.ts";
+import { isFiled, isLiveEpisode } from "../memories/live.ts";
 
 export interface Surroundings {
   readonly tenant: string;
@@ -34,7 +35,7 @@ export function aroundSql(s: Surroundings, place: (value: unknown) => string): s
       from spots s join episodes n on n.tenant_id = s.tenant_id and n.session_id = s.session_id
         and n.ordinal between s.ordinal - case when s.best then ${furthest.before} else ${s.others.before} end
                           and s.ordinal + case when s.best then ${furthest.after} else ${s.others.after} end
-      where n.butler = s.butler and n.validity = 'active' and n.expires_at > $1
+      where n.butler = s.butler and ${isLiveEpisode("n", "$1")}
       group by n.id),
     named as materialized (${namedSql(s, place)}),
     found as materialized (
@@ -62,7 +63,7 @@ export const witnessSql = (arm: { version: number; as: string; query: string } |
        v.word_pieces, octet_length(v.tokens)))::text as facts,
      string_agg(d.x, ''::bytea) as words, string_agg(v.tokens, ''::bytea) as bits
    from beside b
-   left join lex_doc d on d.memory_id = b.id and d.state <> 2
+   left join lex_doc d on d.memory_id = b.id and ${isFiled("d")}
    left join embeddings v on v.memory_id = b.id and v.version_id = ${arm?.version ?? -1}`;
 
 export interface WitnessRow {

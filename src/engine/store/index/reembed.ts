@@ -8,6 +8,7 @@
 import type { Db, Sql } from "../../adapters/db/port.ts";
 import type { ModelVersion } from "../../adapters/embedder/port.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
+import { factText, isFiled, isInTime } from "../memories/live.ts";
 
 export interface VersionRow extends ModelVersion {
   readonly id: number;
@@ -82,13 +83,13 @@ const without = (id: string) =>
 
 /** What is filed, and what has a vector of version $2: what is out of sight today may be restored tomorrow. */
 const missing = (after: string, tail: string) => `
-  (select d.memory_id as id from lex_doc d where d.state <> 2 ${after && `and d.memory_id > ${after}`}
+  (select d.memory_id as id from lex_doc d where ${isFiled("d")} ${after && `and d.memory_id > ${after}`}
      and ${without("d.memory_id")} ${tail})
   union
   (select o.memory_id from embeddings o where o.version_id = $2::int4 ${after && `and o.memory_id > ${after}`}
      and ${without("o.memory_id")} ${tail})`;
 
-const BODIES = `left join episodes e on e.id = p.id and e.expires_at > $3
+const BODIES = `left join episodes e on e.id = p.id and ${isInTime("e", "$3")}
      left join facts f on f.id = p.id
      left join rules r on r.id = p.id`;
 
@@ -109,14 +110,14 @@ export function findUnvectored(
      select p.id, coalesce(d.sk, o.sk) as sk,
        case when e.id is not null then 'episode' when f.id is not null then 'fact' when r.id is not null then 'rule' end
          as type,
-       coalesce(e.content, f.subject_text || ' ' || replace(f.predicate_text, '_', ' ') || ': ' || f.content, r.content, '')
+       coalesce(e.content, ${factText("f")}, r.content, '')
          as text, e.speaker, s.names,
        coalesce(f.confidence, r.confidence, 1) as confidence, coalesce(f.decay_rate, r.decay_rate, 0) as decay_rate,
        coalesce(f.last_confirmed_at, r.last_confirmed_at, e.created_at, $3) as last_confirmed_at,
        coalesce(e.expires_at, f.valid_to) as until,
        o.memory_id is not null as replaces, nullif(o.visible_until, 'infinity') as seen_until
      from picked p
-     left join lex_doc d on d.memory_id = p.id and d.state <> 2
+     left join lex_doc d on d.memory_id = p.id and ${isFiled("d")}
      left join embeddings o on o.memory_id = p.id and o.version_id = $2::int4
      ${BODIES}
      left join spoken s on s.tenant_id = e.tenant_id and s.session_id = e.session_id
@@ -144,7 +145,7 @@ export async function shareRebuilt(sql: Sql, version: number, replacing: number)
   const [row] = await sql.query<{ have: number; want: number }>(
     `select count(*) filter (where version_id = $1)::int4 as have,
        greatest(count(*) filter (where version_id = $2),
-         (select count(*) from lex_doc where state <> 2))::int4 as want
+         (select count(*) from lex_doc where ${isFiled()}))::int4 as want
      from embeddings where version_id in ($1, $2)`,
     [version, replacing],
   );

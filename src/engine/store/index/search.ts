@@ -11,6 +11,7 @@ import type { MemoryType } from "../../domain/memory-types.ts";
 import type { Look } from "../../domain/present.ts";
 import type { Hit } from "../../domain/ranking/bm25.ts";
 import type { Witness } from "../../domain/ranking/late-interaction.ts";
+import { isLive, isLiveEpisode, isVisible, stillHolds } from "../memories/live.ts";
 import { isValueSql } from "../memories/present.ts";
 import { vectorLiteral } from "../memories/rows.ts";
 import { aroundSql, type Surroundings, type WitnessRow, witnessesOf, witnessSql } from "./evidence.ts";
@@ -84,21 +85,21 @@ const EPISODES = `select 'episode' as type, c.id, c.keyword, c.distance, coalesc
     null::timestamptz as valid_from, null::timestamptz as valid_to, null::text as maturity, null::float8 as effectiveness,
     m.tier, m.session_id, m.speaker, m.occurred_at, m.expires_at
   from found c join episodes m on m.id = c.id
-  where m.validity = 'active' and m.expires_at > $1 and ($2::text[] is null or m.tags @> $2::text[])
+  where ${isLiveEpisode("m", "$1")} and ($2::text[] is null or m.tags @> $2::text[])
     and ($3::text is null or m.tier = $3)`;
 
 const FACTS = `select 'fact', c.id, c.keyword, c.distance, m.content, m.scope, m.validity, ${SHARED},
     m.confidence, m.decay_rate, m.last_confirmed_at, m.subject_text, m.predicate_text, m.permanence,
     m.valid_from, m.valid_to, null, null, null, null, null, null, null
   from found c join facts m on m.id = c.id
-  where m.validity in ('active', 'fading') and (m.valid_to is null or m.valid_to > $1)
+  where ${isLive("m")} and ${stillHolds("m", "$1")}
     and ($2::text[] is null or m.tags @> $2::text[]) and $3::text is null`;
 
 const RULES = `select 'rule', c.id, c.keyword, c.distance, m.content, m.scope, m.validity, ${SHARED},
     m.confidence, m.decay_rate, m.last_confirmed_at, null, null, null, null, null,
     m.maturity, m.effectiveness_score, null, null, null, null, null
   from found c join rules m on m.id = c.id
-  where m.validity in ('active', 'fading') and ($2::text[] is null or m.tags @> $2::text[]) and $3::text is null`;
+  where ${isLive("m")} and ($2::text[] is null or m.tags @> $2::text[]) and $3::text is null`;
 
 /** In the order in which they are glued together; times travel as milliseconds. */
 const COLUMNS =
@@ -170,9 +171,9 @@ function candidateOf(values: readonly unknown[]): Candidate {
 }
 
 const LIVE = `exists (
-    select 1 from episodes m where m.id = e.memory_id and m.validity = 'active' and m.expires_at > $1
-    union all select 1 from facts m where m.id = e.memory_id and m.validity in ('active', 'fading')
-    union all select 1 from rules m where m.id = e.memory_id and m.validity in ('active', 'fading'))`;
+    select 1 from episodes m where m.id = e.memory_id and ${isLiveEpisode("m", "$1")}
+    union all select 1 from facts m where m.id = e.memory_id and ${isLive("m")}
+    union all select 1 from rules m where m.id = e.memory_id and ${isLive("m")})`;
 
 const NO_VECTORS = `select null::uuid as memory_id, null::float8 as distance where false`;
 
@@ -194,7 +195,7 @@ function vectorSql(arm: VectorArm, query: string, filters: Filters, place: (valu
     filters.exceptSession === undefined
       ? ""
       : ` and not exists (select 1 from episodes m where m.id = e.memory_id and m.session_id = ${place(filters.exceptSession)})`;
-  const seen = arm.faded ? LIVE : "e.visible_until > $1";
+  const seen = arm.faded ? LIVE : isVisible("e", "$1");
   return arm.groups
     .map(
       ({ sks, exact, limit }) => `(select e.memory_id, ${distance} as distance from embeddings e

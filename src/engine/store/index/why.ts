@@ -1,6 +1,7 @@
 /** Where one memory stands in the two indexes, for a question that was asked. */
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Hit } from "../../domain/ranking/bm25.ts";
+import { isFiled, isLive, isLiveEpisode, isVisible } from "../memories/live.ts";
 import { vectorLiteral } from "../memories/rows.ts";
 import type { Filters, VectorArm } from "./search.ts";
 
@@ -14,7 +15,7 @@ export interface LexicalPlace {
 
 export async function lexicalPlaceOf(sql: Sql, id: string): Promise<LexicalPlace | undefined> {
   const [row] = await sql.query<LexicalPlace>(
-    `select sk, slot, x as words from lex_doc where memory_id = $1 and state <> 2`,
+    `select sk, slot, x as words from lex_doc where memory_id = $1 and ${isFiled()}`,
     [id],
   );
   return row;
@@ -59,9 +60,9 @@ export async function vectorPlaceOf(
 function seenSql({ faded }: VectorArm, { now, tags, tier }: Filters, place: (value: unknown) => string): string {
   const at = place(now);
   const live = {
-    episodes: `m.validity = 'active' and m.expires_at > ${at}`,
-    facts: `m.validity in ('active', 'fading')`,
-    rules: `m.validity in ('active', 'fading')`,
+    episodes: isLiveEpisode("m", at),
+    facts: isLive("m"),
+    rules: isLive("m"),
   };
   const tagged = tags === undefined ? "" : ` and m.tags @> ${place(tags)}::text[]`;
   const tiered =
@@ -70,8 +71,7 @@ function seenSql({ faded }: VectorArm, { now, tags, tier }: Filters, place: (val
     `select 1 from ${table} m where m.id = e.memory_id${faded ? ` and ${live[table]}` : ""}${tagged}${more}`;
   const rows = [row("episodes", tiered.episodes), row("facts", tiered.others), row("rules", tiered.others)];
   const anyRow = faded || tags !== undefined || tier !== undefined;
-  return [
-    ...(faded ? [] : [`e.visible_until > ${at}`]),
-    ...(anyRow ? [`exists (${rows.join(" union all ")})`] : []),
-  ].join(" and ");
+  return [...(faded ? [] : [isVisible("e", at)]), ...(anyRow ? [`exists (${rows.join(" union all ")})`] : [])].join(
+    " and ",
+  );
 }

@@ -1,6 +1,7 @@
 /** Which episodes go: those whose time is over, and those a tier has no room for. */
 import type { Sql } from "../../adapters/db/port.ts";
 import { TIERS, type Tier } from "../../domain/lifecycle/tiers.ts";
+import { isKept, isLiveEpisode } from "../memories/live.ts";
 
 export interface Leaving {
   readonly id: string;
@@ -73,7 +74,7 @@ export interface Unlearned {
 }
 
 /** Not those that somebody is learning from right now. */
-const UNLEARNED = `from episodes e where e.consolidation_status = 'pending' and e.validity = 'active' and e.expires_at <= $1
+const UNLEARNED = `from episodes e where e.consolidation_status = 'pending' and ${isKept("e")} and e.expires_at <= $1
     and not exists (select from consolidation_runs r where r.tenant_id = e.tenant_id and r.butler = e.butler
       and r.state = 'running' and e.id = any(r.episode_ids))`;
 
@@ -102,7 +103,7 @@ export function findCrowded(sql: Sql, capacity: Readonly<Record<Tier, number>>, 
   return sql.query<Crowded>(
     `select e.tenant_id, e.butler, e.tier, count(*)::int4 as entries
      from episodes e join unnest($2::text[], $3::int4[]) as c (tier, capacity) on c.tier = e.tier
-     where e.validity = 'active' and e.expires_at > $1
+     where ${isLiveEpisode("e", "$1")}
      group by e.tenant_id, e.butler, e.tier, c.capacity having count(*) > c.capacity
      order by e.tenant_id, e.butler, e.tier`,
     [now, TIERS, TIERS.map((tier) => capacity[tier])],
@@ -113,7 +114,7 @@ export function findCrowded(sql: Sql, capacity: Readonly<Record<Tier, number>>, 
  * What may make room, the one that nobody has needed for longest first. Only what consolidation has learned from, and of
  * the long tier only what is not protected: everything else stays until its time is over, however crowded it is.
  */
-const ALLOWED = `tenant_id = $1 and butler = $2 and tier = $3 and validity = 'active' and expires_at > $4
+const ALLOWED = `tenant_id = $1 and butler = $2 and tier = $3 and ${isLiveEpisode("", "$4")}
     and consolidation_status = 'consolidated' and (tier <> 'long' or reference_count < $5)`;
 
 export function lockEvictable(

@@ -1,6 +1,7 @@
 /** What is known around what was learned: under the same keys, near in meaning, or shown to the extractor, with its evidence. */
 import type { Sql } from "../../adapters/db/port.ts";
 import type { KnownFact, KnownRule } from "../../domain/learning/change.ts";
+import { isLive, isVisible } from "../memories/live.ts";
 import { vectorLiteral } from "../memories/rows.ts";
 
 export interface Near {
@@ -28,7 +29,7 @@ export async function nearest(
      from unnest($1::text[]) with ordinality as q (v, nth)
      cross join lateral (
        select e.memory_id, ${distance} as distance from embeddings e
-       where e.version_id = ${query.version} and e.sk = any($2::int4[]) and e.visible_until > $3
+       where e.version_id = ${query.version} and e.sk = any($2::int4[]) and ${isVisible("e", "$3")}
        order by ${distance} limit 5) n`,
     [query.vectors.map(vectorLiteral), query.sks, query.now],
   );
@@ -52,7 +53,7 @@ export function knownFacts(
   return sql.query<FactRow>(
     `select f.id, f.subject, f.predicate, f.content, f.scope, f.confidence, f.trust, f.valid_to, f.waits_until,
        f.last_confirmed_at as observed_at
-     from facts f where f.tenant_id = $1 and f.scope = any($2::text[]) and f.validity in ('active', 'fading')
+     from facts f where f.tenant_id = $1 and f.scope = any($2::text[]) and ${isLive("f")}
        and (f.id = any($3::uuid[]) or (f.subject, f.predicate) in (
          select u.subject, u.predicate from unnest($4::text[], $5::text[]) as u (subject, predicate)))
      order by f.created_at, f.id for update`,
@@ -72,7 +73,7 @@ export function knownRules(
   return sql.query<RuleRow>(
     `select id, coalesce(original_content, content) as content, scope, confidence, trust from (
        select r.*, r.id = any($3::uuid[]) as asked from rules r
-       where r.tenant_id = $1 and r.scope = any($2::text[]) and r.validity in ('active', 'fading')
+       where r.tenant_id = $1 and r.scope = any($2::text[]) and ${isLive("r")}
        order by asked desc, r.created_at desc, r.id limit 500 for update) as r
      order by created_at, id`,
     [tenant, scopes, ids],

@@ -2,6 +2,7 @@
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Trust } from "../../domain/learning/trust.ts";
 import type { Consolidation } from "../../domain/memory-types.ts";
+import { isKept } from "../memories/live.ts";
 import { insertRows } from "../memories/rows.ts";
 
 /** Episodes of one shard are learned from in order, by one run at a time. */
@@ -16,7 +17,7 @@ export interface Waiting extends Shard {
 }
 
 /** Also those whose time is over: no read finds them, but what they say is still learned. */
-const WAITING = `consolidation_status = 'pending' and validity = 'active'`;
+const WAITING = `consolidation_status = 'pending' and ${isKept()}`;
 
 /** Each shard that has something waiting, with its oldest episode: while that one waits to be tried again, the shard does. */
 const SHARDS = `select tenant_id as tenant, butler, count(*)::int4 as episodes, min(created_at) as oldest,
@@ -241,7 +242,7 @@ export function deadLetters(sql: Sql, shard: Shard, limit: number): Promise<Dead
     `select id, butler, content, created_at, consolidation_status, consolidation_attempts, last_consolidation_error,
        next_consolidation_retry_at
      from episodes where tenant_id = $1 and butler = $2 and consolidation_status in ('failed', 'dead_letter')
-       and validity = 'active' order by created_at, id limit $3`,
+       and ${isKept()} order by created_at, id limit $3`,
     [shard.tenant, shard.butler, limit],
   );
 }

@@ -2,35 +2,15 @@
 import type { Sql } from "../../adapters/db/port.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import { dropLexical, putLexical } from "../index/lexical.ts";
+import { isFiled, isKept, isLive, isLiveOf, isVisible, TABLE_OF, textOf } from "../memories/live.ts";
 
-interface Table {
-  readonly from: string;
-  readonly scope: string;
-  readonly text: string;
-  /** With $1 for now. */
-  readonly live: string;
-}
-
-const TABLES: Readonly<Record<MemoryType, Table>> = {
-  episode: {
-    from: "episodes",
-    scope: "m.butler",
-    text: "m.content",
-    live: "m.validity = 'active' and m.expires_at > $1",
-  },
-  fact: {
-    from: "facts",
-    scope: "m.scope",
-    text: "m.subject_text || ' ' || replace(m.predicate_text, '_', ' ') || ': ' || m.content",
-    live: "m.validity in ('active', 'fading') and $1::timestamptz is not null",
-  },
-  rule: {
-    from: "rules",
-    scope: "m.scope",
-    text: "m.content",
-    live: "m.validity in ('active', 'fading') and $1::timestamptz is not null",
-  },
-};
+/** A table with what is asked of it, as `m`; $1 is now, which a statement about facts or rules has no other use for. */
+const tableOf = (type: MemoryType) => ({
+  from: TABLE_OF[type],
+  scope: type === "episode" ? "m.butler" : "m.scope",
+  text: textOf(type, "m"),
+  live: `${isLiveOf(type, "m", "$1")}${type === "episode" ? "" : " and $1::timestamptz is not null"}`,
+});
 
 export interface LiveMemory {
   readonly id: string;
@@ -46,10 +26,10 @@ export function liveMemories(
   type: MemoryType,
   page: { now: Date; after: string; limit: number },
 ): Promise<LiveMemory[]> {
-  const { from, scope, text, live } = TABLES[type];
+  const { from, scope, text, live } = tableOf(type);
   return sql.query<LiveMemory>(
     `select m.id, m.tenant_id, ${scope} as scope, ${text} as text,
-       exists (select from lex_doc d where d.memory_id = m.id and d.state <> 2) as filed
+       exists (select from lex_doc d where d.memory_id = m.id and ${isFiled("d")}) as filed
      from ${from} m where ${live} and m.id > $2 order by m.id limit $3`,
     [page.now, page.after, page.limit],
   );
@@ -62,10 +42,10 @@ export async function fileUnfiled(
   rows: readonly { readonly id: string; readonly sk: number }[],
   now: Date,
 ): Promise<number> {
-  const { from, text, live } = TABLES[type];
+  const { from, text, live } = tableOf(type);
   const found = await sql.query<{ id: string; text: string }>(
     `select m.id, ${text} as text from ${from} m where m.id = any($2::uuid[]) and ${live}
-       and not exists (select from lex_doc d where d.memory_id = m.id and d.state <> 2)
+       and not exists (select from lex_doc d where d.memory_id = m.id and ${isFiled("d")})
      order by m.id for share of m`,
     [now, rows.map((row) => row.id)],
   );
@@ -79,9 +59,9 @@ export async function fileUnfiled(
 
 /** An episode whose time is over keeps its words until it is cleaned away. */
 const KNOWN = (id: string, live: boolean) => `(
-    exists (select from episodes m where m.id = ${id} ${live ? "and m.validity = 'active'" : ""})
-    or exists (select from facts m where m.id = ${id} ${live ? "and m.validity in ('active', 'fading')" : ""})
-    or exists (select from rules m where m.id = ${id} ${live ? "and m.validity in ('active', 'fading')" : ""}))`;
+    exists (select from episodes m where m.id = ${id} ${live ? `and ${isKept("m")}` : ""})
+    or exists (select from facts m where m.id = ${id} ${live ? `and ${isLive("m")}` : ""})
+    or exists (select from rules m where m.id = ${id} ${live ? `and ${isLive("m")}` : ""}))`;
 
 export interface Entry {
   readonly id: string;
@@ -93,7 +73,7 @@ export interface Entry {
 export const wordEntries = (sql: Sql, after: string, limit: number): Promise<Entry[]> =>
   sql.query<Entry>(
     `select d.memory_id as id, not ${KNOWN("d.memory_id", true)} as stray
-     from lex_doc d where d.state <> 2 and d.memory_id > $1 order by d.memory_id limit $2`,
+     from lex_doc d where ${isFiled("d")} and d.memory_id > $1 order by d.memory_id limit $2`,
     [after, limit],
   );
 
@@ -177,7 +157,7 @@ export async function newestOnShelf(
   limit: number,
 ): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
-    `select memory_id as id from embeddings where version_id = $1 and sk = $2 and visible_until > $3
+    `select memory_id as id from embeddings where version_id = $1 and sk = $2 and ${isVisible("", "$3")}
      order by memory_id desc limit $4`,
     [version, sk, now, limit],
   );
@@ -202,7 +182,7 @@ export function nearNeighbours(
      from embeddings p
      cross join lateral (
        select o.memory_id, ${distance} as distance from embeddings o
-       where o.version_id = ${version} and o.sk = $1 and o.visible_until > $3 and o.memory_id <> p.memory_id
+       where o.version_id = ${version} and o.sk = $1 and ${isVisible("o", "$3")} and o.memory_id <> p.memory_id
        order by ${distance} limit 3) as n
      where p.version_id = ${version} and p.memory_id = any($2::uuid[]) and n.distance <= 1 - $4::float8
      order by 1, 2`,
@@ -216,7 +196,7 @@ export async function textsOf(
   ids: readonly string[],
   now: Date,
 ): Promise<Map<string, string>> {
-  const { from, text, live } = TABLES[type];
+  const { from, text, live } = tableOf(type);
   const rows = await sql.query<{ id: string; text: string }>(
     `select m.id, ${text} as text from ${from} m where ${live} and m.id = any($2::uuid[])`,
     [now, ids],

@@ -4,6 +4,7 @@ import type { PromotionBar, ReferenceEvidence } from "../../domain/lifecycle/pro
 import type { Tier } from "../../domain/lifecycle/tiers.ts";
 import { ladderOf } from "../../domain/scope.ts";
 import type { Episode } from "../memories/episodes.ts";
+import { isLiveEpisode } from "../memories/live.ts";
 import type { Reference } from "../memories/references.ts";
 
 export interface Candidate extends ReferenceEvidence, Episode {}
@@ -23,7 +24,7 @@ export async function findRising(
 ): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     `select e.id from episodes e ${EVIDENCE}
-     where e.tier = $1 and e.validity = 'active' and e.expires_at > $2 and e.reference_count >= $3
+     where e.tier = $1 and ${isLiveEpisode("e", "$2")} and e.reference_count >= $3
        and coalesce(e.promoted_at, e.created_at) <= $4 and e.id > $5 and s.sessions >= $6 and s.days >= $7
      order by e.id limit $8`,
     [tier, now, bar.references, new Date(now.getTime() - bar.ageMs), after, bar.sessions, bar.days, limit],

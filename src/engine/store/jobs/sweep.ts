@@ -3,21 +3,14 @@ import type { Sql } from "../../adapters/db/port.ts";
 import type { Validity } from "../../domain/lifecycle/lifecycle.ts";
 import type { MaturityBars } from "../../domain/lifecycle/maturity.ts";
 import { lockStreams } from "../history/events.ts";
+import { daysUnconfirmed, effective, isLive, isLiveEpisode, isVisible, TABLE_OF } from "../memories/live.ts";
 import type { Rule } from "../memories/rules.ts";
 
 export type Swept = "fact" | "rule";
 
-const TABLE: Readonly<Record<Swept, string>> = { fact: "facts", rule: "rules" };
 const VALID_TO: Readonly<Record<Swept, string>> = { fact: "m.valid_to", rule: "null::timestamptz" };
 
 export const FIRST_ID = "00000000-0000-0000-0000-000000000000";
-
-/**
- * engine/domain/lifecycle/decay.ts in SQL. `date_part` gives a float8 at once, where `extract` would compute a million numerics; and exp()
- * of a very faint memory is an error to PostgreSQL, not 0, so the exponent stops where the result is nothing anyway.
- */
-const days = (now: string) => `(greatest(0, date_part('epoch', ${now}::timestamptz - m.last_confirmed_at)) / 86400)`;
-const effective = (now: string) => `(m.confidence * exp(greatest(-100, -m.decay_rate * ${days(now)})))`;
 
 export interface Thresholds {
   readonly retrieval: number;
@@ -27,7 +20,7 @@ export interface Thresholds {
 /** The id that ends a window of `size` live rows after `after`; `undefined` when fewer are left. */
 export async function windowEnd(sql: Sql, type: Swept, after: string, size: number): Promise<string | undefined> {
   const [row] = await sql.query<{ id: string }>(
-    `select m.id from ${TABLE[type]} m where m.validity in ('active', 'fading') and m.id > $1
+    `select m.id from ${TABLE_OF[type]} m where ${isLive("m")} and m.id > $1
      order by m.id offset $2 limit 1`,
     [after, size - 1],
   );
@@ -52,12 +45,12 @@ export function findDue(
   lock: boolean,
 ): Promise<Due[]> {
   const ended = `coalesce(${VALID_TO[type]} <= $3::timestamptz, false)`;
-  const e = effective("$3");
+  const e = effective("m", "$3::timestamptz");
   return sql.query<Due>(
     `select m.id, m.tenant_id, m.validity as "from", ${e} as effective,
        case when ${ended} or ${e} < $5 then 'expired' when ${e} < $4 then 'fading' else 'active' end as "to"
-     from ${TABLE[type]} m
-     where m.validity in ('active', 'fading') and m.id > $1 and ($2::uuid is null or m.id <= $2::uuid)
+     from ${TABLE_OF[type]} m
+     where ${isLive("m")} and m.id > $1 and ($2::uuid is null or m.id <= $2::uuid)
        and (${ended} or ${e} < $5::float8 or (m.validity = 'active') = (${e} < $4::float8))
      order by m.id${lock ? " for update skip locked" : ""}`,
     [window.after, window.to ?? null, now, thresholds.retrieval, thresholds.expiry],
@@ -87,8 +80,8 @@ export async function moveDue(
     `with due as (
        select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) as u (id, event_id, was, becomes)),
      changed as (
-       update ${TABLE[type]} m set validity = due.becomes from due where m.id = due.id and m.validity = due.was
-       returning due.*, m.tenant_id, m.scope, ${effective("$5")} as effective, ${days("$5")} as days,
+       update ${TABLE_OF[type]} m set validity = due.becomes from due where m.id = due.id and m.validity = due.was
+       returning due.*, m.tenant_id, m.scope, ${effective("m", "$5::timestamptz")} as effective, ${daysUnconfirmed("m", "$5::timestamptz")} as days,
          m.confidence, m.decay_rate, ${VALID_TO[type]} as valid_to)
      insert into memory_events (id, tenant_id, butler, scope, event_type, entity_type, entity_id, occurred_at, actor, payload)
      select event_id, tenant_id, $8, scope,
@@ -119,7 +112,7 @@ export async function moveDue(
 /** Vectors of what has expired leave every search. Those that faded on time are out of sight already and stay untouched. */
 export async function hideVectors(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
   await sql.query(
-    `update embeddings set visible_until = $2 where memory_id = any($1::uuid[]) and visible_until > $2::timestamptz`,
+    `update embeddings set visible_until = $2 where memory_id = any($1::uuid[]) and ${isVisible("", "$2::timestamptz")}`,
     [ids, now],
   );
 }
@@ -130,7 +123,7 @@ export async function showVectors(sql: Sql, type: Swept, ids: readonly string[],
     `update embeddings e set visible_until = least(coalesce(${VALID_TO[type]}, 'infinity'),
        case when m.decay_rate = 0 or $2::float8 <= 0 then 'infinity'::timestamptz
          else m.last_confirmed_at + make_interval(secs => 0.001 + least(1e11, ln(m.confidence / $2) / m.decay_rate * 86400)) end)
-     from ${TABLE[type]} m where m.id = e.memory_id and m.id = any($1::uuid[])`,
+     from ${TABLE_OF[type]} m where m.id = e.memory_id and m.id = any($1::uuid[])`,
     [ids, retrieval],
   );
 }
@@ -162,7 +155,7 @@ export function findUnsettled(
          when success_count >= $6 and effect >= $7 then 2 else 1 end as earned
        from rules r, lateral (
          select success_count / (success_count + 4 * harmful_count + 0.01::float8) as effect) as judged
-       where r.validity in ('active', 'fading') and r.maturity <> 'anti_pattern' and r.applied_count > 0 and r.id > $2) as m
+       where ${isLive("r")} and r.maturity <> 'anti_pattern' and r.applied_count > 0 and r.id > $2) as m
      where (harmful_count >= $8 and effect < $9) or earned > level or (earned < level and harmful_count > 0)
      order by id limit $10`,
     [
@@ -189,7 +182,7 @@ export async function findHarmed(
 ): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     `select id from episodes
-     where tenant_id = $1 and butler = $2 and validity = 'active' and expires_at > $4 and session_id in (
+     where tenant_id = $1 and butler = $2 and ${isLiveEpisode("", "$4")} and session_id in (
        select session_id from rule_applications where rule_id = $3 and outcome = 'harmful')
      order by created_at, id limit 20`,
     [rule.tenant_id, butler, rule.id, now],

@@ -3,6 +3,7 @@ import type { Sql } from "../../adapters/db/port.ts";
 import type { Tier } from "../../domain/lifecycle/tiers.ts";
 import type { Consolidation } from "../../domain/memory-types.ts";
 import type { SharedColumns } from "./columns.ts";
+import { isKept } from "./live.ts";
 import { byteaLiteral, insertRows } from "./rows.ts";
 
 export interface Episode extends SharedColumns {
@@ -43,7 +44,7 @@ export async function insertEpisodes(sql: Sql, episodes: readonly NewEpisode[]):
     "episodes",
     [...COLUMNS, "content_key"],
     episodes.map(episodeJson),
-    "on conflict (tenant_id, butler, content_key) where validity = 'active' do nothing returning id",
+    `on conflict (tenant_id, butler, content_key) where ${isKept()} do nothing returning id`,
   );
   return new Set(made.map((row) => row.id as string));
 }
@@ -64,7 +65,7 @@ export function findTwins(
 ): Promise<EpisodeTwin[]> {
   return sql.query<EpisodeTwin>(
     `select id, content_key, tier, expires_at from episodes
-     where tenant_id = $1 and butler = $2 and validity = 'active'
+     where tenant_id = $1 and butler = $2 and ${isKept()}
        and content_key in (select decode(k, 'hex') from unnest($3::text[]) as k)`,
     [tenant, butler, keys.map((key) => Buffer.from(key).toString("hex"))],
   );

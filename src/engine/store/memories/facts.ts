@@ -3,6 +3,7 @@ import type { Sql } from "../../adapters/db/port.ts";
 import type { Permanence } from "../../domain/lifecycle/decay.ts";
 import type { Validity } from "../../domain/lifecycle/lifecycle.ts";
 import type { FadingColumns } from "./columns.ts";
+import { isLive } from "./live.ts";
 import { insertRows } from "./rows.ts";
 
 export interface Fact extends FadingColumns {
@@ -47,7 +48,7 @@ export async function lockFacts(sql: Sql, key: FactKey): Promise<Fact[]> {
   await sql.query("select pg_advisory_xact_lock(hashtextextended($1, 7032))", [name]);
   return sql.query<Fact>(
     `select ${LIST} from facts
-     where tenant_id = $1 and scope = $2 and subject = $3 and predicate = $4 and validity in ('active', 'fading')
+     where tenant_id = $1 and scope = $2 and subject = $3 and predicate = $4 and ${isLive()}
      order by waits_until nulls first for update`,
     [key.tenant, key.scope, key.subject, key.predicate],
   );
@@ -74,7 +75,7 @@ export function dueKeys(
     );
   return sql.query<FactKey>(
     `select tenant_id as tenant, scope, subject, predicate from facts
-     where waits_until <= $1 and validity in ('active', 'fading')${
+     where waits_until <= $1 and ${isLive()}${
        among === undefined
          ? ""
          : ` and tenant_id = $3 and scope = any($4::text[]) and (subject, predicate) in (
@@ -88,7 +89,7 @@ export function dueKeys(
 /** When the next waiting fact begins. */
 export async function nextBeginning(sql: Sql): Promise<Date | undefined> {
   const [row] = await sql.query<{ at: Date | null }>(
-    `select min(waits_until) as at from facts where waits_until is not null and validity in ('active', 'fading')`,
+    `select min(waits_until) as at from facts where waits_until is not null and ${isLive()}`,
   );
   return row?.at ?? undefined;
 }

@@ -1,6 +1,7 @@
 /** The provenance graph: edges among episodes, facts and rules, read from both ends. */
 import type { Sql } from "../../adapters/db/port.ts";
 import type { MemoryType, Relation } from "../../domain/memory-types.ts";
+import { isEitherLive } from "./live.ts";
 import { insertRows } from "./rows.ts";
 
 export interface Link {
@@ -48,7 +49,7 @@ export function siblingsOf(
      left join facts f on l.source_type = 'fact' and f.id = l.source_id
      left join rules r on l.source_type = 'rule' and r.id = l.source_id
      where l.tenant_id = $1 and l.target_id = any($2::uuid[]) and l.relation = 'derived_from'
-       and coalesce(f.scope, r.scope) = $3 and coalesce(f.validity, r.validity) in ('active', 'fading')
+       and coalesce(f.scope, r.scope) = $3 and ${isEitherLive("f", "r")}
        and ($4::text is null or f.id is null or f.subject = $4)
      group by l.source_type, l.source_id order by l.source_id desc limit $5`,
     [tenant, episodes, of.scope, of.subject ?? null, limit],

@@ -2,6 +2,7 @@
 import type { Sql } from "../../adapters/db/port.ts";
 import { TRUST } from "../../domain/learning/trust.ts";
 import type { Look } from "../../domain/present.ts";
+import { effective, hasBegun, isLive, stillHolds } from "./live.ts";
 
 type Place = (value: unknown) => string;
 
@@ -16,18 +17,17 @@ function before(m: string, { ladder, now, threshold }: Look, place: Place): stri
   ];
   const standing = (fact: string) =>
     `(${rank(fact)}, coalesce(array_position(${steps}, ${fact}.scope), 0), coalesce(${fact}.waits_until, '-infinity'))`;
-  const days = `(greatest(0, date_part('epoch', ${at} - n.last_confirmed_at)) / 86400)`;
   return `n.tenant_id = ${m}.tenant_id and n.scope = any(coalesce(${steps}, array[${m}.scope]))
-    and n.subject = ${m}.subject and n.predicate = ${m}.predicate and n.validity in ('active', 'fading') and n.id <> ${m}.id
-    and (n.waits_until is null or n.waits_until <= ${at})
+    and n.subject = ${m}.subject and n.predicate = ${m}.predicate and ${isLive("n")} and n.id <> ${m}.id
+    and ${hasBegun("n", at)}
     and ${standing("n")} > ${standing(m)}
-    and (n.scope = ${m}.scope or ((n.valid_to is null or n.valid_to > ${at})
-      and n.confidence * exp(greatest(-100, -n.decay_rate * ${days})) >= ${least}))`;
+    and (n.scope = ${m}.scope or (${stillHolds("n", at)}
+      and ${effective("n", at)} >= ${least}))`;
 }
 
 /** Of a live fact `m`. */
 export function isValueSql(m: string, look: Look, place: Place): string {
-  return `(${m}.waits_until is null or ${m}.waits_until <= ${place(look.now)}::timestamptz)
+  return `${hasBegun(m, `${place(look.now)}::timestamptz`)}
     and not exists (select 1 from facts n where ${before(m, look, place)})`;
 }
 

@@ -1,6 +1,7 @@
 /** What a context block says whatever the prompt is: lasting, important facts, and proven rules. */
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Look } from "../../domain/present.ts";
+import { isLasting, isLive, stillHolds } from "./live.ts";
 import { isValueSql } from "./present.ts";
 
 export interface ProfileItem {
@@ -29,14 +30,14 @@ export function readProfile(sql: Sql, query: ProfileQuery): Promise<ProfileItem[
     `(select 'fact' as type, id, subject_text, predicate_text, content, permanence, importance, confidence, decay_rate,
         last_confirmed_at
       from facts m
-      where tenant_id = $1 and scope = any($2::text[]) and validity in ('active', 'fading')
-        and permanence in ('permanent', 'stable') and importance >= 7 and (valid_to is null or valid_to > $3)
+      where tenant_id = $1 and scope = any($2::text[]) and ${isLive()}
+        and ${isLasting()} and ${stillHolds("", "$3")}
         and ${isValue}
       order by importance desc, created_at desc, id limit $4)
      union all
      (select 'rule', id, '', '', content, '', importance, confidence, decay_rate, last_confirmed_at
       from rules
-      where tenant_id = $1 and scope = any($2::text[]) and validity in ('active', 'fading') and maturity = 'proven'
+      where tenant_id = $1 and scope = any($2::text[]) and ${isLive()} and maturity = 'proven'
       order by importance desc, created_at desc, id limit $4)`,
     params,
   );

@@ -2,6 +2,7 @@
 import type { Sql } from "../../adapters/db/port.ts";
 import { NEVER, SEEN_LONGER_MS, type Tier } from "../../domain/lifecycle/tiers.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
+import { isKept } from "./live.ts";
 
 export interface Reference {
   readonly type: MemoryType;
@@ -104,7 +105,7 @@ function countEpisodes(
        returning m.id, m.expires_at, m.validity),
      seen as (
        update embeddings e set visible_until = least($7::timestamptz, v.expires_at + make_interval(secs => $8::float8))
-       from moved v where e.memory_id = v.id and v.validity = 'active' and e.visible_until < v.expires_at)
+       from moved v where e.memory_id = v.id and ${isKept("v")} and e.visible_until < v.expires_at)
      select id, expires_at from moved`,
     [
       ...metColumns(met),

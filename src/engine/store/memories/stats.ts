@@ -1,5 +1,6 @@
 /** Counts for `memory_stats`, in one statement. */
 import type { Sql } from "../../adapters/db/port.ts";
+import { effective, hasBegun, isInTime, isKept, isLive, isNotLive } from "./live.ts";
 
 type Counts = Record<string, number>;
 
@@ -45,17 +46,16 @@ export interface StatsQuery {
 export async function readStats(sql: Sql, query: StatsQuery): Promise<StoredStats> {
   const [row] = await sql.query<StoredStats>(
     `with e as materialized (
-       select tier, consolidation_status, created_at, expires_at > $3 as live from episodes
-       where tenant_id = $1 and ($2::text[] is null or butler = any($2::text[])) and validity = 'active'
-         and (expires_at > $3 or consolidation_status <> 'consolidated')),
+       select tier, consolidation_status, created_at, ${isInTime("", "$3")} as live from episodes
+       where tenant_id = $1 and ($2::text[] is null or butler = any($2::text[])) and ${isKept()}
+         and (${isInTime("", "$3")} or consolidation_status <> 'consolidated')),
      f as materialized (
-       select validity, confidence * exp(greatest(-100, -decay_rate
-           * greatest(0, extract(epoch from ($3::timestamptz - last_confirmed_at)))::float8 / 86400)) as effective
+       select validity, ${effective("", "$3::timestamptz")} as effective
        from facts where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))
-         and (waits_until is null or waits_until <= $3 or validity not in ('active', 'fading'))),
+         and (${hasBegun("", "$3")} or ${isNotLive()})),
      r as materialized (
        select maturity, effectiveness_score, applied_count from rules
-       where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[])) and validity in ('active', 'fading')),
+       where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[])) and ${isLive()}),
      s as materialized (
        select id from episodes where tenant_id = $1 and butler = any($2::text[])
        union all select id from facts where tenant_id = $1 and scope = any($2::text[])
@@ -89,10 +89,10 @@ export async function readStats(sql: Sql, query: StatsQuery): Promise<StoredStat
        (select coalesce(jsonb_object_agg(validity, n), '{}') from (select validity, count(*) n from f group by 1) t)
          as fact_states,
        (select count(*)::int4 from facts where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))
-          and waits_until > $3 and validity in ('active', 'fading')) as facts_waiting,
+          and waits_until > $3 and ${isLive()}) as facts_waiting,
        (select jsonb_agg(coalesce(n, 0) order by bucket) from generate_series(0, 9) bucket left join (
           select least(9, floor(effective * 10))::int4 as bucket, count(*) n from f
-          where validity in ('active', 'fading') group by 1) h using (bucket)) as histogram,
+          where ${isLive()} group by 1) h using (bucket)) as histogram,
        (select coalesce(jsonb_object_agg(maturity, n), '{}') from (select maturity, count(*) n from r group by 1) t)
          as rule_maturity,
        (select avg(effectiveness_score) from r where applied_count > 0) as effectiveness,
