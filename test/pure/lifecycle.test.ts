@@ -52,7 +52,7 @@ describe("a newly told fact", () => {
   const told = (content: string, validTo?: string, trust: Trust = "agent") => ({
     content,
     trust,
-    validTo: validTo === undefined ? undefined : new Date(validTo),
+    valid_to: validTo === undefined ? null : new Date(validTo),
   });
   it.each([
     ["nobody holds the key", told("Berlin"), undefined, "create"],

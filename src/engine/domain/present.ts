@@ -4,17 +4,9 @@
  * equals the narrower step, for it was said of less; on one step the one that began last.
  */
 
-import { type Trust, trustRank } from "./learning/trust.ts";
-import { effectiveConfidence, type Fading } from "./lifecycle/decay.ts";
-
-export interface Held extends Fading {
-  readonly id: string;
-  readonly scope: string;
-  readonly trust: Trust;
-  /** The moment it waits for; null when it has taken its place. */
-  readonly waits_until: Date | null;
-  readonly valid_to: Date | null;
-}
+import type { Held } from "./fact.ts";
+import { trustRank } from "./learning/trust.ts";
+import { effectiveConfidence } from "./lifecycle/decay.ts";
 
 export interface Look {
   /** The steps that are read, the widest first; undefined: every scope, and each has its own value. */

@@ -2,21 +2,15 @@
  * The stream folded into rows. Pure: a page of events and the rows they touch go in, the rows as they are afterwards come
  * out. Rows are JSON as the database writes it: timestamps in ISO form, bytea as `\x…`.
  */
+import type { MemoryEvent } from "./event.ts";
 import { canonicalState } from "./lifecycle/lifecycle.ts";
 import { MEMORY_TYPES, type MemoryType } from "./memory-types.ts";
 import { dayOf } from "./ranking/scoring.ts";
 
-export interface ReplayEvent {
-  readonly seq: string;
-  readonly tenant_id: string;
-  readonly event_type: string;
-  readonly entity_type: string;
-  readonly entity_id: string;
-  readonly occurred_at: Date;
-  readonly actor: string;
-  readonly session_id: string | null;
-  readonly payload: Readonly<Record<string, unknown>>;
-}
+export type ReplayEvent = Pick<
+  MemoryEvent,
+  "seq" | "tenant_id" | "event_type" | "entity_id" | "occurred_at" | "actor" | "session_id" | "payload"
+> & { readonly entity_type: string };
 
 export type RowJson = Record<string, unknown>;
 

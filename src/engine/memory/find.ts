@@ -1,11 +1,15 @@
 /** One memory by its id, whatever its type, if this caller may see it. */
+
 import type { Sql } from "../adapters/db/port.ts";
+import type { Episode } from "../domain/episode.ts";
 import { notFound } from "../domain/errors.ts";
+import type { Fact } from "../domain/fact.ts";
 import { MEMORY_TYPES, type MemoryType } from "../domain/memory-types.ts";
+import type { Rule } from "../domain/rule.ts";
 import { canSee } from "../domain/scope.ts";
-import { type Episode, findEpisode } from "../store/memories/episodes.ts";
-import { type Fact, findFact } from "../store/memories/facts.ts";
-import { findRule, type Rule } from "../store/memories/rules.ts";
+import { findEpisode } from "../store/memories/episodes.ts";
+import { findFact } from "../store/memories/facts.ts";
+import { findRule } from "../store/memories/rules.ts";
 import type { Call } from "./memory.ts";
 
 export type Found =

@@ -1,9 +1,9 @@
 /** How the memory is doing, in numbers. */
 
+import { CONSOLIDATION } from "../domain/episode.ts";
 import { VALIDITY } from "../domain/lifecycle/lifecycle.ts";
 import { MATURITY } from "../domain/lifecycle/maturity.ts";
 import { TIERS } from "../domain/lifecycle/tiers.ts";
-import { CONSOLIDATION } from "../domain/memory-types.ts";
 import { readableScopes } from "../domain/scope.ts";
 import { readStats } from "../store/memories/stats.ts";
 import type { Call } from "./memory.ts";

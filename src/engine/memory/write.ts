@@ -1,9 +1,11 @@
 /** Every mutation goes through here: one transaction, its events last, and a repeat of the same key changes nothing. */
+
 import { createHash } from "node:crypto";
 import type { Sql } from "../adapters/db/port.ts";
 import { conflict } from "../domain/errors.ts";
+import type { NewEvent } from "../domain/event.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
-import { appendEvents, type NewEvent } from "../store/history/events.ts";
+import { appendEvents } from "../store/history/events.ts";
 import { findAnswers, keepAnswers } from "../store/memories/idempotency.ts";
 import type { Call } from "./memory.ts";
 

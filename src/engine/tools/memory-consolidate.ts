@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { shownFact } from "../domain/fact.ts";
 import { Confirmation, LearnedFact, LearnedRule, MOST } from "../domain/learning/answer.ts";
 import { giveBatch, takeAnswer } from "../memory/learn/by-agent.ts";
 import { defineTool } from "./define.ts";
@@ -78,7 +79,7 @@ export const memoryConsolidate = defineTool({
       ),
       "Known facts:",
       ...(answer.facts ?? []).map(
-        ({ label, subject, predicate, content }) => `${label}: ${subject} / ${predicate}: ${content}`,
+        ({ label, subject, predicate, content }) => `${label}: ${shownFact(subject, predicate, content)}`,
       ),
       "Known rules:",
       ...(answer.rules ?? []).map(({ label, content }) => `${label}: ${content}`),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RELATIONS } from "../domain/memory-types.ts";
+import { RELATIONS } from "../domain/link.ts";
 import { get } from "../memory/get.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";

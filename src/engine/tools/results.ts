@@ -1,5 +1,7 @@
 /** Search results as data and as text: shared by search and recall. */
+
 import { z } from "zod";
+import { shownFact } from "../domain/fact.ts";
 import { PERMANENCE } from "../domain/lifecycle/decay.ts";
 import { MATURITY } from "../domain/lifecycle/maturity.ts";
 import { INTENTS } from "../domain/ranking/intent.ts";
@@ -77,7 +79,7 @@ export function resultsText(answer: z.infer<typeof plainResultsOutput>): string 
 const LINE_CHARS = 1_000;
 
 function line(r: z.infer<typeof Found>): string {
-  const what = r.type === "fact" ? `${r.subject} / ${r.predicate}: ${r.content}` : r.content;
+  const what = r.type === "fact" ? shownFact(r.subject ?? "", r.predicate ?? "", r.content) : r.content;
   const notes = [
     r.warning ? "WARNING" : r.type,
     r.maturity && !r.warning ? r.maturity : undefined,

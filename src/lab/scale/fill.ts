@@ -3,14 +3,16 @@
  * some texts go through the model. The vectors of all others are mixtures: the normalised sum of two or three real ones and
  * a little noise, with token bits of the first two.
  */
+
 import type { Embedding } from "../../engine/adapters/embedder/port.ts";
+import { factText } from "../../engine/domain/fact.ts";
 import { DECAY_PER_DAY, RULE_DECAY_PER_DAY } from "../../engine/domain/lifecycle/decay.ts";
 import { expiryOf } from "../../engine/domain/lifecycle/tiers.ts";
 import type { MemoryType } from "../../engine/domain/memory-types.ts";
 import { normaliseKey } from "../../engine/domain/text/text.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
 import type { Side } from "../../engine/memory/recall/versions.ts";
-import { embedText, factText, visibleUntil } from "../../engine/memory/remember/filing.ts";
+import { embedText, visibleUntil } from "../../engine/memory/remember/filing.ts";
 import { tierPolicy } from "../../engine/memory/settings.ts";
 import { foldShelf } from "../../engine/store/index/fold.ts";
 import { putLexical } from "../../engine/store/index/lexical.ts";

@@ -1,4 +1,5 @@
 /** Whoever reads episodes and says what is to be learned from them. */
+import type { Claim } from "../../domain/fact.ts";
 import type { Trust } from "../../domain/learning/trust.ts";
 
 export interface EpisodeShown {
@@ -14,12 +15,9 @@ export interface EpisodeShown {
   readonly session: string | null;
 }
 
-export interface FactShown {
+export interface FactShown extends Claim {
   /** `f1`, `f2`, … */
   readonly label: string;
-  readonly subject: string;
-  readonly predicate: string;
-  readonly content: string;
   readonly scope: "global" | "own";
 }
 

@@ -1,6 +1,7 @@
 /** What consolidation knows, and the changes that it can come to. */
-import type { Permanence } from "../lifecycle/decay.ts";
+import type { Claim, Fact, FactSlot } from "../fact.ts";
 import { doubted } from "../lifecycle/doubt.ts";
+import type { Rule } from "../rule.ts";
 import { GLOBAL_SCOPE, isForEveryButler, learnedScope } from "../scope.ts";
 import { lexemes } from "../text/lexemes.ts";
 import { bestTrust, isWeaker, leastTrust, type Trust } from "./trust.ts";
@@ -15,33 +16,20 @@ export interface Witness {
   readonly occurred_at: Date;
 }
 
-export interface KnownFact {
-  readonly id: string;
+export interface KnownFact
+  extends Claim,
+    Pick<Fact, "id" | "scope" | "confidence" | "trust" | "valid_to" | "waits_until"> {
   /** Under which the extractor saw it. */
   readonly label: string | undefined;
-  readonly subject: string;
-  readonly predicate: string;
-  readonly content: string;
-  readonly scope: string;
-  readonly confidence: number;
-  readonly trust: Trust;
   /** When the latest of its witnesses spoke. */
   readonly observed_at: Date;
-  readonly valid_to: Date | null;
-  /** The moment it waits for. */
-  readonly waits_until: Date | null;
   /** Episodes that say so, and episodes that have been found to say otherwise. */
   readonly witnesses: ReadonlySet<string>;
   readonly disputers: ReadonlySet<string>;
 }
 
-export interface KnownRule {
-  readonly id: string;
+export interface KnownRule extends Pick<Rule, "id" | "content" | "scope" | "confidence" | "trust"> {
   readonly label: string | undefined;
-  readonly content: string;
-  readonly scope: string;
-  readonly confidence: number;
-  readonly trust: Trust;
   readonly witnesses: ReadonlySet<string>;
 }
 
@@ -59,27 +47,11 @@ export interface Batch {
   readonly now: Date;
 }
 
-export interface FactDraft {
-  readonly subject: string;
-  readonly predicate: string;
-  readonly content: string;
-  readonly scope: string;
-  readonly permanence: Permanence;
-  readonly importance: number;
-  readonly confidence: number;
-  readonly tags: readonly string[];
-  readonly trust: Trust;
-  readonly valid_from: Date | null;
-  readonly valid_to: Date | null;
-  readonly waits_until: Date | null;
-}
+export type FactDraft = Claim &
+  FactSlot &
+  Pick<Fact, "permanence" | "importance" | "confidence" | "tags" | "trust" | "valid_from" | "valid_to">;
 
-export interface RuleDraft {
-  readonly content: string;
-  readonly scope: string;
-  readonly tags: readonly string[];
-  readonly trust: Trust;
-}
+export type RuleDraft = Pick<Rule, "content" | "scope" | "tags" | "trust">;
 
 /** Ids of episodes, never empty. `nth` is its place in the answer, where its vector was made. */
 interface Cited {
@@ -102,15 +74,9 @@ export type Change =
   | (Cited & Confirmed & { readonly kind: "confirm_rule" });
 
 /** `trust` is the highest of those who say so. */
-interface Confirmed {
-  readonly id: string;
-  readonly trust: Trust;
-}
+type Confirmed = Pick<Fact, "id" | "trust">;
 
-export interface Lowered {
-  readonly id: string;
-  readonly confidence: number;
-}
+export type Lowered = Pick<Fact, "id" | "confidence">;
 
 export const DROPPED = [
   "ephemeral",

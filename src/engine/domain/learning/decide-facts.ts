@@ -1,5 +1,6 @@
 /** What an answer's facts mean for the facts that are known. */
 
+import type { Fact, FactSlot } from "../fact.ts";
 import { DAY_MS } from "../lifecycle/decay.ts";
 import { doubted } from "../lifecycle/doubt.ts";
 import { waitsFor } from "../present.ts";
@@ -26,30 +27,23 @@ import { confirmations } from "./confirmations.ts";
 import { subjectOf } from "./person.ts";
 import { isWeaker, MOST_CONFIDENT, trustRank } from "./trust.ts";
 
-const keyed = <F extends { readonly subject: string; readonly predicate: string }>(fact: F): F => ({
+const keyed = <F extends Pick<Fact, "subject" | "predicate">>(fact: F): F => ({
   ...fact,
   subject: subjectOf(fact.subject),
   predicate: normaliseKey(fact.predicate),
 });
 /** One is true now, and one may wait for each moment ahead. */
-const keyOf = (fact: Keyed): string => JSON.stringify([fact.scope, fact.subject, fact.predicate, fact.waits_until]);
+const keyOf = (fact: FactSlot): string => JSON.stringify([fact.scope, fact.subject, fact.predicate, fact.waits_until]);
 
-interface Keyed {
-  readonly scope: string;
-  readonly subject: string;
-  readonly predicate: string;
-  readonly waits_until: Date | null;
-}
-
-const isUnder = (fact: Keyed, key: Omit<Keyed, "waits_until">): boolean =>
+const isUnder = (fact: FactSlot, key: Omit<FactSlot, "waits_until">): boolean =>
   fact.scope === key.scope && fact.subject === key.subject && fact.predicate === key.predicate;
-const isSameMoment = (a: Pick<Keyed, "waits_until">, b: Pick<Keyed, "waits_until">): boolean =>
+const isSameMoment = (a: Pick<FactSlot, "waits_until">, b: Pick<FactSlot, "waits_until">): boolean =>
   a.waits_until?.getTime() === b.waits_until?.getTime();
 /** Only on its own step, and what is true now stays until the new one's day. */
-const mayReplace = (old: Keyed, by: Keyed): boolean =>
+const mayReplace = (old: FactSlot, by: FactSlot): boolean =>
   old.scope === by.scope && (by.waits_until === null || old.waits_until !== null);
 /** A plan holds its key against other plans only: until its day it hides nothing that is true. */
-const holds = (fact: Keyed, against: Keyed): boolean => fact.waits_until === null || against.waits_until !== null;
+const holds = (fact: FactSlot, against: FactSlot): boolean => fact.waits_until === null || against.waits_until !== null;
 /** The same plan for another day: the last word about it holds. */
 const isPostponed = (old: KnownFact, by: FactDraft): boolean =>
   old.waits_until !== null && by.waits_until !== null && isUnder(old, keyed(by)) && saysSame(by.content, old.content);
@@ -166,7 +160,7 @@ export function factBook(known: Known, batch: Batch) {
   }
 
   /** The same of the same subject under another name. What is true on a wider step is true here; what waits is not true yet. */
-  function isTwin(draft: FactDraft, other: Keyed & { readonly content: string }) {
+  function isTwin(draft: FactDraft, other: FactSlot & { readonly content: string }) {
     const [mine, theirs] = [keyed(draft), keyed(other)];
     if (theirs.subject !== mine.subject || !ladderOf(draft.scope).includes(other.scope)) return false;
     if (other.waits_until !== null && !isSameMoment(other, draft)) return false;

@@ -1,29 +1,21 @@
 /** What a newly told fact means for the live fact that holds its key. */
 
-import { isWeaker, type Trust } from "../learning/trust.ts";
+import type { Fact } from "../fact.ts";
+import { isWeaker } from "../learning/trust.ts";
 import { sameMeaning } from "../text/text.ts";
 
 export type Verdict = "create" | "confirm" | "supersede" | "history" | "contradict" | "echo";
 
-export interface ToldFact {
-  readonly content: string;
-  readonly validTo: Date | undefined;
-  readonly trust: Trust;
-}
-
-export interface HeldFact {
-  readonly content: string;
-  readonly valid_to: Date | null;
-  readonly trust: Trust;
-}
+/** A fact that is told, or one that holds the key. */
+type Rivalry = Pick<Fact, "content" | "trust" | "valid_to">;
 
 /**
  * The same meaning confirms; another content supersedes. From a source that is trusted less, the same is an echo and another
  * content only contradicts. A fact whose validity has already ended is history: it is kept, and takes nobody's place. A holder
  * whose validity has ended gives way even to its own words: confirming it would leave what is true again out of every search.
  */
-export function judgeFact(told: ToldFact, live: HeldFact | undefined, now: Date): Verdict {
-  if (told.validTo !== undefined && told.validTo.getTime() <= now.getTime()) return "history";
+export function judgeFact(told: Rivalry, live: Rivalry | undefined, now: Date): Verdict {
+  if (told.valid_to !== null && told.valid_to.getTime() <= now.getTime()) return "history";
   if (live === undefined) return "create";
   if (live.valid_to !== null && live.valid_to.getTime() <= now.getTime()) return "supersede";
   const same = sameMeaning(told.content, live.content);
@@ -44,13 +36,13 @@ export interface Judgement<H> {
  * present one as it is. It has to do with what waits for the same day, or says the same of another one: the last word about a
  * plan is the plan.
  */
-export function judgeTold<H extends HeldFact & { readonly waits_until: Date | null }>(
-  told: ToldFact & { readonly waitsUntil: Date | null },
+export function judgeTold<H extends Rivalry & Pick<Fact, "waits_until">>(
+  told: Rivalry & Pick<Fact, "waits_until">,
   { live, waiting }: { readonly live: H | undefined; readonly waiting: readonly H[] },
   now: Date,
 ): Judgement<H> {
   const present = judgeFact(told, live, now);
-  const day = told.waitsUntil?.getTime();
+  const day = told.waits_until?.getTime();
   if (day === undefined || present === "history")
     return { verdict: present, holder: live, replaced: present === "supersede" && live ? [live] : [] };
   const saysSame = (held: H) => sameMeaning(told.content, held.content);

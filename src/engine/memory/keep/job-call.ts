@@ -1,6 +1,8 @@
 /** Jobs have no caller: they act in their own name, for the tenant whose row they change. */
+
 import type { Sql } from "../../adapters/db/port.ts";
-import { appendEvents, type NewEvent } from "../../store/history/events.ts";
+import type { NewEvent } from "../../domain/event.ts";
+import { appendEvents } from "../../store/history/events.ts";
 import { foldShelf } from "../../store/index/fold.ts";
 import type { Call, Memory } from "../memory.ts";
 import type { JobContext, JobName, JobReport } from "./job.ts";

@@ -1,20 +1,22 @@
 /** Writes what was decided: rows, links and events of one batch, inside its transaction. */
 
 import { integrity } from "../../domain/errors.ts";
+import { type Fact, factText } from "../../domain/fact.ts";
 import type { Change, Lowered, RuleDraft } from "../../domain/learning/change.ts";
 import { isWeaker, type Trust, vouched } from "../../domain/learning/trust.ts";
 import { next } from "../../domain/lifecycle/lifecycle.ts";
-import type { MemoryType, Relation } from "../../domain/memory-types.ts";
+import type { Link, Relation } from "../../domain/link.ts";
+import type { MemoryType } from "../../domain/memory-types.ts";
 import { setVisibility } from "../../store/index/vectors.ts";
-import { changeFact, type Fact, findFact, insertFact } from "../../store/memories/facts.ts";
-import { insertLinks, type Link } from "../../store/memories/links.ts";
+import { changeFact, findFact, insertFact } from "../../store/memories/facts.ts";
+import { insertLinks } from "../../store/memories/links.ts";
 import { changeRule, findRule, insertRule, lockTwinRule, ruleJson } from "../../store/memories/rules.ts";
 import type { Call } from "../memory.ts";
 import { openRedactor } from "../privacy.ts";
 import { doubtFact } from "../remember/contradict-fact.ts";
 import { factFrom } from "../remember/fact.ts";
 import { retire } from "../remember/fact-key.ts";
-import { factText, file, shelfOf, visibleUntil } from "../remember/filing.ts";
+import { file, shelfOf, visibleUntil } from "../remember/filing.ts";
 import { relatedLinks } from "../remember/related.ts";
 import { ruleFrom, ruleKey, sayAgain } from "../remember/rule.ts";
 import { eventOf, type Writing } from "../write.ts";

@@ -1,5 +1,5 @@
 /** Episodes that could not be learned from: listed with the reason, and sent on their way again by a person who knows better. */
-import type { Consolidation } from "../../domain/memory-types.ts";
+import type { Consolidation } from "../../domain/episode.ts";
 import { type DeadLetter, deadLetters, setStanding } from "../../store/jobs/consolidation.ts";
 import type { Call } from "../memory.ts";
 import { write } from "../write.ts";

@@ -1,8 +1,10 @@
 /** How a run ends when it did not learn: tried again later, given up, or handed back untouched. */
+
 import { ExtractorFailure, type FailureKind, NO_USAGE, type Usage } from "../../adapters/extractor/port.ts";
+import type { NewEvent } from "../../domain/event.ts";
 import { backOffMs } from "../../domain/lifecycle/back-off.ts";
 import { clip } from "../../domain/text/text.ts";
-import { appendEvents, type NewEvent } from "../../store/history/events.ts";
+import { appendEvents } from "../../store/history/events.ts";
 import { endRun, type Run, type RunEnd } from "../../store/jobs/consolidation.ts";
 import type { Call } from "../memory.ts";
 import { eventOf } from "../write.ts";

@@ -1,5 +1,7 @@
 /** Gathers what the decision needs to know: the vectors of what was learned, and the memories around it with their evidence. */
+
 import type { Sql } from "../../adapters/db/port.ts";
+import { factText } from "../../domain/fact.ts";
 import type { Answer } from "../../domain/learning/answer.ts";
 import type { Known } from "../../domain/learning/change.ts";
 import { subjectOf } from "../../domain/learning/person.ts";
@@ -17,7 +19,7 @@ import {
 import { dueKeys } from "../../store/memories/facts.ts";
 import type { Call } from "../memory.ts";
 import { holdersOf } from "../remember/fact-key.ts";
-import { factText, type Vectors, vectorsOf } from "../remember/filing.ts";
+import { type Vectors, vectorsOf } from "../remember/filing.ts";
 import type { Writing } from "../write.ts";
 
 /** Of the few keys of one answer. */
@@ -58,7 +60,6 @@ export async function gatherKnown(
     rule: await near5(call, sql, "rule", scopes, embeddings.rules),
   };
   const keys = answer.facts.map((fact) => ({
-    scope: "",
     subject: subjectOf(fact.subject),
     predicate: normaliseKey(fact.predicate),
   }));

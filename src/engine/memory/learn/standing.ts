@@ -1,6 +1,8 @@
 /** Where an episode stands on its way to knowledge, and the events that say so. */
+
 import type { Sql } from "../../adapters/db/port.ts";
-import { appendEvents, type NewEvent } from "../../store/history/events.ts";
+import type { NewEvent } from "../../domain/event.ts";
+import { appendEvents } from "../../store/history/events.ts";
 import { type BatchEpisode, type EpisodeStanding, type Run, setStanding } from "../../store/jobs/consolidation.ts";
 import type { Call } from "../memory.ts";
 import { eventOf } from "../write.ts";

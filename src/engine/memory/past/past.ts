@@ -4,15 +4,18 @@
  * few that are shown. Here `call.now` is that moment.
  */
 
+import type { Episode } from "../../domain/episode.ts";
 import { invalid, notFound } from "../../domain/errors.ts";
+import { type Fact, type FactWords, factText, type Held } from "../../domain/fact.ts";
 import type { Trust } from "../../domain/learning/trust.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import { canonicalState, isLive, type Validity } from "../../domain/lifecycle/lifecycle.ts";
-import type { MemoryType } from "../../domain/memory-types.ts";
+import type { MemoryType, OrNull } from "../../domain/memory-types.ts";
 import { isValue, type Look } from "../../domain/present.ts";
 import { concat, eachForward, encodeForward, FORWARD_BYTES, h40, MAX_LEN } from "../../domain/ranking/postings.ts";
 import { dayOf } from "../../domain/ranking/scoring.ts";
 import type { RowJson } from "../../domain/replay.ts";
+import type { Rule } from "../../domain/rule.ts";
 import { canSee } from "../../domain/scope.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import {
@@ -23,13 +26,9 @@ import {
   pastSteps,
   readingsOf,
 } from "../../store/history/as-of.ts";
-import type { Episode } from "../../store/memories/episodes.ts";
-import type { Fact } from "../../store/memories/facts.ts";
-import type { Rule } from "../../store/memories/rules.ts";
 import type { Found } from "../find.ts";
 import type { Call } from "../memory.ts";
 import { lookOf } from "../recall/retrieve.ts";
-import { factText } from "../remember/filing.ts";
 
 const PAGE = 2000;
 
@@ -40,25 +39,15 @@ export function atThatTime(call: Call, asOf: Date): Call {
 }
 
 /** A memory as ranking sees it; its words only as far as they are asked for. */
-export interface PastMemory {
+export interface PastMemory
+  extends Held,
+    Pick<Fact, "validity" | "importance" | "tags" | "created_at">,
+    OrNull<Pick<Episode, "expires_at">> {
   readonly type: MemoryType;
-  readonly id: string;
-  readonly scope: string;
-  readonly validity: Validity;
-  readonly importance: number;
-  readonly tags: readonly string[];
-  readonly created_at: Date;
-  readonly confidence: number;
-  readonly decay_rate: number;
-  readonly last_confirmed_at: Date;
-  readonly valid_to: Date | null;
-  /** Of facts: their key, whose word they were, and the moment they waited for. */
+  /** Of facts: their key. */
   readonly key: string | undefined;
-  readonly trust: Trust;
-  readonly waits_until: Date | null;
   /** Of facts: another one was the value of their key. */
   readonly hidden: boolean;
-  readonly expires_at: Date | null;
   readonly permanence: string | undefined;
   readonly maturity: string | undefined;
   readonly tier: string | undefined;
@@ -164,9 +153,7 @@ function onlyWanted(forward: Uint8Array, wanted: ReadonlySet<number>): Uint8Arra
 
 /** What a memory is filed under: see filing.ts. */
 export const filedText = (type: MemoryType, row: RowJson): string =>
-  type === "fact"
-    ? factText(row as { subject_text: string; predicate_text: string; content: string })
-    : String(row.content ?? "");
+  type === "fact" ? factText(row as FactWords & RowJson) : String(row.content ?? "");
 
 function memoryOf({ step, row, key, words }: Light): PastMemory {
   const created = dateOf(row.created_at) ?? new Date(0);

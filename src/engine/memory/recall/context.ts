@@ -1,6 +1,8 @@
 /** The block of memory an agent starts with: what is lasting first, then what the prompt calls for, within the budget. */
+
 import { createHash } from "node:crypto";
 import { nextTurn } from "../../adapters/turns.ts";
+import { type FactWords, shownFact } from "../../domain/fact.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
 import { type Block, fillBudget, type Line, type Section } from "../../domain/ranking/budget.ts";
@@ -235,17 +237,17 @@ function firstOfEach<L extends { readonly key: string }>(lines: readonly L[]): L
   return lines.filter(({ key }) => !said.has(key) && said.add(key));
 }
 
-const factKey = (fact: { subject_text: string; predicate_text: string; content: string }): string =>
+const factKey = (fact: FactWords): string =>
   `${normaliseKey(fact.subject_text)} / ${normaliseKey(fact.predicate_text)}: ${contentKey(fact.content)}`;
 
-const candidateFact = (c: Candidate) => ({
+const candidateFact = (c: Candidate): FactWords => ({
   subject_text: c.subject ?? "",
   predicate_text: c.predicate ?? "",
   content: c.content,
 });
 
-function factLine(fact: { subject_text: string; predicate_text: string; content: string }, note: string): string {
-  return `- ${neutralLine(`${fact.subject_text} / ${fact.predicate_text}: ${fact.content}`)} (${note})\n`;
+function factLine(fact: FactWords, note: string): string {
+  return `- ${neutralLine(shownFact(fact.subject_text, fact.predicate_text, fact.content))} (${note})\n`;
 }
 
 function ruleLine(c: Candidate): string {

@@ -14,7 +14,7 @@ export async function beginFacts(context: JobContext, job: JobName, tally: Tally
     const due = await dueKeys(memory.db, now, KEYS);
     for (const key of due) {
       if (context.interrupted()) return false;
-      const call = jobCall(context, job, key.tenant);
+      const call = jobCall(context, job, key.tenant_id);
       if (!dryRun)
         await write(call, job, {}, async (writing) => {
           await holdersOf(call, writing, key);

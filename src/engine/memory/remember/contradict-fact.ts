@@ -1,11 +1,13 @@
 /** A lesser source says otherwise: the fact stays, is believed less, and what was claimed is kept beside it. */
 
+import type { Fact } from "../../domain/fact.ts";
 import type { Trust } from "../../domain/learning/trust.ts";
 import { doubtedInSight } from "../../domain/lifecycle/doubt.ts";
+import type { Link } from "../../domain/link.ts";
 import { sameMeaning } from "../../domain/text/text.ts";
 import { setVisibility } from "../../store/index/vectors.ts";
-import { changeFact, claimsAgainst, type Fact } from "../../store/memories/facts.ts";
-import { insertLinks, type Link } from "../../store/memories/links.ts";
+import { changeFact, claimsAgainst } from "../../store/memories/facts.ts";
+import { insertLinks } from "../../store/memories/links.ts";
 import type { Call } from "../memory.ts";
 import type { Writing } from "../write.ts";
 import { visibleUntil } from "./filing.ts";

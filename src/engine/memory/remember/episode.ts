@@ -1,9 +1,12 @@
 /** Stores what happened: one episode or many, each once. */
+
 import { createHash } from "node:crypto";
 import type { Sql } from "../../adapters/db/port.ts";
 import { mapInTurns } from "../../adapters/turns.ts";
+import type { Episode } from "../../domain/episode.ts";
 import { type Trust, trustOfEpisode } from "../../domain/learning/trust.ts";
 import { expiryOf, seenUntil, type Tier } from "../../domain/lifecycle/tiers.ts";
+import type { Optional } from "../../domain/memory-types.ts";
 import type { Found } from "../../domain/redaction/redact.ts";
 import { firstName } from "../../domain/text/names.ts";
 import { contentKey } from "../../domain/text/text.ts";
@@ -25,16 +28,8 @@ import { type Writing, type Written, write } from "../write.ts";
 import { file, foldSoon, shelfOf, spokenText, type Vectors, vectorsOf } from "./filing.ts";
 import { birth } from "./provenance.ts";
 
-export interface EpisodeInput {
-  readonly content: string;
-  readonly session_id?: string | undefined;
-  readonly importance?: number | undefined;
-  readonly tags?: readonly string[] | undefined;
-  readonly speaker?: string | undefined;
-  readonly occurred_at?: Date | undefined;
-  readonly metadata?: Record<string, unknown> | undefined;
-  readonly tier?: Tier | undefined;
-}
+export type EpisodeInput = Pick<Episode, "content"> &
+  Optional<Pick<Episode, "session_id" | "importance" | "tags" | "speaker" | "occurred_at" | "metadata" | "tier">>;
 
 export interface EpisodeAnswer {
   readonly id: string;

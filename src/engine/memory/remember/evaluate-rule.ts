@@ -1,4 +1,5 @@
 /** What the evidence makes of a rule, the same at a mark and in the sweep: its maturity, and its inversion into a warning. */
+
 import type { Sql } from "../../adapters/db/port.ts";
 import { DAY_MS } from "../../domain/lifecycle/decay.ts";
 import {
@@ -8,11 +9,13 @@ import {
   nextMaturity,
   warningFrom,
 } from "../../domain/lifecycle/maturity.ts";
+import type { Link } from "../../domain/link.ts";
+import type { Rule } from "../../domain/rule.ts";
 import { dropLexical } from "../../store/index/lexical.ts";
 import { dropVectors } from "../../store/index/vectors.ts";
 import { findHarmed } from "../../store/jobs/sweep.ts";
-import { insertLinks, type Link } from "../../store/memories/links.ts";
-import { type Application, changeRule, type Rule, type RuleChange, type Tally } from "../../store/memories/rules.ts";
+import { insertLinks } from "../../store/memories/links.ts";
+import { type Application, changeRule, type RuleChange, type Tally } from "../../store/memories/rules.ts";
 import type { Call } from "../memory.ts";
 import { file, shelfOf, vectorsOf, visibleUntil } from "./filing.ts";
 

@@ -1,11 +1,13 @@
 /** What holds a key, under lock: the fact that is true now, and those that wait for their day. */
 
+import type { Fact, FactKey } from "../../domain/fact.ts";
 import { isWeaker } from "../../domain/learning/trust.ts";
 import { next } from "../../domain/lifecycle/lifecycle.ts";
+import type { Link } from "../../domain/link.ts";
 import { hasBegun } from "../../domain/present.ts";
 import { ladderOf } from "../../domain/scope.ts";
-import { changeFact, type Fact, type FactChange, type FactKey, lockFacts } from "../../store/memories/facts.ts";
-import { insertLinks, type Link } from "../../store/memories/links.ts";
+import { changeFact, type FactChange, lockFacts } from "../../store/memories/facts.ts";
+import { insertLinks } from "../../store/memories/links.ts";
 import type { Call } from "../memory.ts";
 import type { Writing } from "../write.ts";
 import { doubtFact } from "./contradict-fact.ts";
@@ -34,15 +36,11 @@ export async function stepOf(call: Call, writing: Writing, fact: Fact, asked: st
   const steps = ladderOf(call.caller.butler);
   // The narrowest first, here and everywhere: two writers who lock several steps of a key do it in one order.
   for (const scope of steps.slice(steps.indexOf(fact.scope) + 1).toReversed()) {
-    const { live } = await holdersOf(call, writing, keyOf({ ...fact, scope }));
+    const { live } = await holdersOf(call, writing, { ...fact, scope });
     if (live !== undefined && (live.valid_to === null || live.valid_to > call.now)) return scope;
   }
   return fact.scope;
 }
-
-export const keyOf = ({ tenant_id: tenant, scope, subject, predicate }: Fact): FactKey => ({
-  ...{ tenant, scope, subject, predicate },
-});
 
 /** Its day has come. It takes the place of what was true until then, unless that is the word of a better source. */
 async function begin(call: Call, writing: Writing, due: Fact, live: Fact | undefined): Promise<Fact> {

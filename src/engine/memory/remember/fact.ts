@@ -1,52 +1,41 @@
 /** Stores what is true: new, confirmed, or in place of what was believed before. */
+
 import type { Sql } from "../../adapters/db/port.ts";
+import type { Episode } from "../../domain/episode.ts";
 import { invalid, notFound } from "../../domain/errors.ts";
+import { type Claim, type Fact, factText } from "../../domain/fact.ts";
 import { isPerson } from "../../domain/learning/person.ts";
 import { atMost, MOST_CONFIDENT, type Trust, vouched } from "../../domain/learning/trust.ts";
-import { DECAY_PER_DAY, type Permanence } from "../../domain/lifecycle/decay.ts";
+import { DECAY_PER_DAY } from "../../domain/lifecycle/decay.ts";
 import { isLive, next } from "../../domain/lifecycle/lifecycle.ts";
 import { judgeTold } from "../../domain/lifecycle/supersede.ts";
+import type { Link } from "../../domain/link.ts";
+import type { Optional } from "../../domain/memory-types.ts";
 import { waitsFor } from "../../domain/present.ts";
 import type { Found } from "../../domain/redaction/redact.ts";
 import { canSee, ladderOf, writableScope } from "../../domain/scope.ts";
 import { normaliseKey } from "../../domain/text/text.ts";
 import { setVisibility } from "../../store/index/vectors.ts";
-import { type Episode, findEpisode } from "../../store/memories/episodes.ts";
-import { changeFact, type Fact, type FactChange, insertFact } from "../../store/memories/facts.ts";
-import { insertLinks, type Link } from "../../store/memories/links.ts";
+import { findEpisode } from "../../store/memories/episodes.ts";
+import { changeFact, type FactChange, insertFact } from "../../store/memories/facts.ts";
+import { insertLinks } from "../../store/memories/links.ts";
 import type { Call } from "../memory.ts";
 import { openRedactor } from "../privacy.ts";
 import { type Writing, write } from "../write.ts";
 import { claimBefore, contradictedNote, doubtFact, echoNote } from "./contradict-fact.ts";
-import { holdersOf, keyOf, retire, stepOf } from "./fact-key.ts";
-import { factText, file, foldSoon, shelfOf, unfile, vectorsOf, visibleUntil } from "./filing.ts";
+import { holdersOf, retire, stepOf } from "./fact-key.ts";
+import { file, foldSoon, shelfOf, unfile, vectorsOf, visibleUntil } from "./filing.ts";
 import { birth } from "./provenance.ts";
 import { relatedLinks } from "./related.ts";
 
-export interface FactInput {
-  readonly subject: string;
-  readonly predicate: string;
-  readonly content: string;
-  readonly importance?: number | undefined;
-  readonly permanence?: Permanence | undefined;
-  readonly scope?: string | undefined;
-  readonly tags?: readonly string[] | undefined;
-  readonly confidence?: number | undefined;
-  readonly valid_from?: Date | undefined;
-  readonly valid_to?: Date | undefined;
-  readonly source_episode_id?: string | undefined;
-  readonly metadata?: Record<string, unknown> | undefined;
-  readonly trust?: Trust | undefined;
-}
+export type FactInput = Claim &
+  Optional<Pick<Fact, "importance" | "permanence" | "scope" | "tags" | "confidence" | "valid_from" | "valid_to">> &
+  Optional<Pick<Fact, "source_episode_id" | "metadata" | "trust">>;
 
-export interface FactAnswer {
-  readonly id: string;
+export interface FactAnswer extends Pick<Fact, "id" | "scope" | "subject" | "predicate"> {
   readonly status: "created" | "confirmed" | "superseded";
   readonly superseded_id: string | null;
   readonly state: Fact["validity"];
-  readonly subject: string;
-  readonly predicate: string;
-  readonly scope: string;
   readonly redactions: readonly Found[];
   /** When it takes its place, if it waits. */
   readonly begins?: string;
@@ -68,8 +57,8 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
   const { answer } = await write(call, "memory_store_fact", input, async (writing) => {
     let fact = asGoodAs(await checkSource(call, writing.sql, input.source_episode_id), drawn);
     fact = { ...fact, scope: await stepOf(call, writing, fact, input.scope) };
-    const held = await holdersOf(call, writing, keyOf(fact));
-    const { verdict, holder, replaced } = judgeTold(toldOf(fact), held, call.now);
+    const held = await holdersOf(call, writing, fact);
+    const { verdict, holder, replaced } = judgeTold(fact, held, call.now);
     if (verdict === "echo" && holder) {
       const echo = { by: fact.trust, ...(input.source_episode_id ? { in: input.source_episode_id } : {}) };
       const entity = { type: "fact", id: holder.id } as const;
@@ -131,10 +120,6 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
     return { id, status, superseded_id, state, subject, predicate, scope, redactions, ...begins };
   }
 }
-
-const toldOf = ({ content, valid_to, trust, waits_until }: Fact) => ({
-  ...{ content, trust, validTo: valid_to ?? undefined, waitsUntil: waits_until },
-});
 
 export function factFrom(call: Call, input: FactInput, redactor: ReturnType<typeof openRedactor>): Fact {
   const { caller, now } = call;

@@ -125,7 +125,3 @@ export function visibleUntil(memory: Memory, fading: Fading, validTo: Date | nul
  */
 export const spokenText = (content: string, speaker: string | null, others: readonly (string | null)[]): string =>
   firstName(speaker) === undefined ? content : withoutNames(content, namesOf([speaker, ...others]));
-
-/** What a fact is found by: a bare value such as "blue" says nothing without its subject and predicate. */
-export const factText = (fact: { subject_text: string; predicate_text: string; content: string }): string =>
-  `${fact.subject_text} ${fact.predicate_text.replaceAll("_", " ")}: ${fact.content}`;

@@ -1,8 +1,10 @@
 /** Evidence about a rule. Each mark is a row; counters, effectiveness and maturity follow from the rows. */
+
 import { integrity } from "../../domain/errors.ts";
 import type { Maturity } from "../../domain/lifecycle/maturity.ts";
+import type { Rule } from "../../domain/rule.ts";
 import { setVisibility } from "../../store/index/vectors.ts";
-import { type Application, insertApplication, type Rule, tallyRule } from "../../store/memories/rules.ts";
+import { type Application, insertApplication, tallyRule } from "../../store/memories/rules.ts";
 import { findMemory } from "../find.ts";
 import type { Call } from "../memory.ts";
 import { openRedactor } from "../privacy.ts";

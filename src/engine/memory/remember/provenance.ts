@@ -1,20 +1,14 @@
 /** What every memory is born with: its provenance, and nobody has read or forgotten it yet. */
-import type { Trust } from "../../domain/learning/trust.ts";
-import type { SharedColumns } from "../../store/memories/columns.ts";
+
+import type { Optional, StoredMemory } from "../../domain/memory-types.ts";
 import type { Call } from "../memory.ts";
 import type { Redactor } from "../privacy.ts";
 
-export interface Told {
-  readonly source: string;
-  readonly source_episode_id?: string | undefined;
-  readonly importance?: number | undefined;
-  readonly tags?: readonly string[] | undefined;
-  readonly metadata?: Record<string, unknown> | undefined;
-  /** Of what it was made of. Left out: it is the word of whoever calls. */
-  readonly trust?: Trust | undefined;
-}
+/** `trust` is that of what it was made of. Left out: it is the word of whoever calls. */
+export type Told = Pick<StoredMemory, "source"> &
+  Optional<Pick<StoredMemory, "source_episode_id" | "importance" | "tags" | "metadata" | "trust">>;
 
-export function birth(call: Call, redactor: Redactor, told: Told): Omit<SharedColumns, "content"> {
+export function birth(call: Call, redactor: Redactor, told: Told): Omit<StoredMemory, "content"> {
   const { memory, caller, now } = call;
   return {
     id: memory.ids.next(now),

@@ -1,15 +1,16 @@
 /** What was learned from the same episode about the same subject belongs together: links to a few of them. */
+
 import type { Sql } from "../../adapters/db/port.ts";
-import { type Link, siblingsOf } from "../../store/memories/links.ts";
+import type { Fact } from "../../domain/fact.ts";
+import type { Link } from "../../domain/link.ts";
+import { siblingsOf } from "../../store/memories/links.ts";
 import type { Call } from "../memory.ts";
 
 /** Bounds the links of a long episode: twenty facts of one would give 190 of them. */
 const MOST_RELATED = 3;
 
-export interface Newcomer {
+export interface Newcomer extends Pick<Fact, "id" | "scope"> {
   readonly type: "fact" | "rule";
-  readonly id: string;
-  readonly scope: string;
   /** A rule is about nobody in particular: it belongs with all that came with it. */
   readonly subject?: string;
 }

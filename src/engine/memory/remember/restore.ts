@@ -1,19 +1,21 @@
 /** Brings back what was forgotten or had expired, if nothing live has taken its place. */
 
 import { conflict } from "../../domain/errors.ts";
+import { type Fact, factText } from "../../domain/fact.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import { mayHappen } from "../../domain/lifecycle/lifecycle.ts";
 import { seenUntil } from "../../domain/lifecycle/tiers.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import { hasBegun } from "../../domain/present.ts";
+import type { Rule } from "../../domain/rule.ts";
 import { setEpisodeValidity } from "../../store/memories/episodes.ts";
-import { changeFact, type Fact } from "../../store/memories/facts.ts";
-import { changeRule, type Rule } from "../../store/memories/rules.ts";
+import { changeFact } from "../../store/memories/facts.ts";
+import { changeRule } from "../../store/memories/rules.ts";
 import { type Found, findMemory } from "../find.ts";
 import type { Call } from "../memory.ts";
 import { type Writing, write } from "../write.ts";
-import { holdersOf, keyOf } from "./fact-key.ts";
-import { factText, refile, shelfOf, visibleUntil } from "./filing.ts";
+import { holdersOf } from "./fact-key.ts";
+import { refile, shelfOf, visibleUntil } from "./filing.ts";
 
 export interface RestoreInput {
   readonly type?: MemoryType | undefined;
@@ -84,7 +86,7 @@ async function keyIsFree(call: Call, writing: Writing, fact: Fact): Promise<void
     throw conflict(
       `this fact was true until ${fact.valid_to.toISOString().slice(0, 10)}; store it anew if it is true again.`,
     );
-  const { live, waiting } = await holdersOf(call, writing, keyOf(fact));
+  const { live, waiting } = await holdersOf(call, writing, fact);
   const day = fact.waits_until?.getTime();
   const holder = hasBegun(fact, call.now) ? live : waiting.find(({ waits_until }) => waits_until?.getTime() === day);
   if (holder)

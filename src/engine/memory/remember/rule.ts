@@ -1,21 +1,23 @@
 /** Stores how to behave. A rule starts as a candidate and earns trust by its marks. */
+
 import { createHash } from "node:crypto";
 import { forbidden, invalid } from "../../domain/errors.ts";
 import { isAboutPerson } from "../../domain/learning/person.ts";
 import { atMost, isWeaker, type Trust, vouched } from "../../domain/learning/trust.ts";
 import { RULE_DECAY_PER_DAY } from "../../domain/lifecycle/decay.ts";
 import { isLive, next } from "../../domain/lifecycle/lifecycle.ts";
-import type { Maturity } from "../../domain/lifecycle/maturity.ts";
+import type { Link } from "../../domain/link.ts";
+import type { Optional } from "../../domain/memory-types.ts";
 import type { Found } from "../../domain/redaction/redact.ts";
+import type { Rule } from "../../domain/rule.ts";
 import { writableScope } from "../../domain/scope.ts";
 import { contentKey } from "../../domain/text/text.ts";
-import { insertLinks, type Link } from "../../store/memories/links.ts";
+import { insertLinks } from "../../store/memories/links.ts";
 import {
   changeRule,
   insertRule,
   lockTwinRule,
   type NewRule,
-  type Rule,
   type RuleChange,
   ruleJson,
 } from "../../store/memories/rules.ts";
@@ -27,20 +29,11 @@ import { file, foldSoon, refile, shelfOf, vectorsOf, visibleUntil } from "./fili
 import { birth } from "./provenance.ts";
 import { relatedLinks } from "./related.ts";
 
-export interface RuleInput {
-  readonly content: string;
-  readonly scope?: string | undefined;
-  readonly tags?: readonly string[] | undefined;
-  readonly source_episode_id?: string | undefined;
-  readonly matcher?: Record<string, unknown> | undefined;
-  readonly trust?: Trust | undefined;
-}
+export type RuleInput = Pick<Rule, "content"> &
+  Optional<Pick<Rule, "scope" | "tags" | "source_episode_id" | "matcher" | "trust">>;
 
-export interface RuleAnswer {
-  readonly id: string;
-  readonly maturity: Maturity;
+export interface RuleAnswer extends Pick<Rule, "id" | "maturity" | "scope"> {
   readonly duplicate_of: string | null;
-  readonly scope: string;
   readonly redactions: readonly Found[];
 }
 

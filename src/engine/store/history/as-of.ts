@@ -1,11 +1,13 @@
 /** What the stream says of a moment in the past: events up to then, and the vectors that still speak for them. */
+
 import type { Sql } from "../../adapters/db/port.ts";
+import type { MemoryEvent } from "../../domain/event.ts";
+import type { Link } from "../../domain/link.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import type { RowJson } from "../../domain/replay.ts";
-import { type Link, linksSeen } from "../memories/links.ts";
+import { linksSeen } from "../memories/links.ts";
 import { isFiled } from "../memories/live.ts";
 import { vectorLiteral } from "../memories/rows.ts";
-import type { StoredEvent } from "./events.ts";
 
 export interface PastQuery {
   readonly tenant: string;
@@ -252,7 +254,7 @@ export function linksThen(
   );
 }
 
-type Told = Pick<StoredEvent, "event_type" | "occurred_at" | "actor" | "request_id">;
+type Told = Pick<MemoryEvent, "event_type" | "occurred_at" | "actor" | "request_id">;
 
 /** Latest first. */
 export function historyThen(sql: Sql, tenant: string, id: string, until: Date, limit: number): Promise<Told[]> {

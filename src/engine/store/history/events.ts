@@ -1,26 +1,7 @@
 /** The audit stream. Events are written last in their transaction, under a lock per tenant, so that `seq` is commit order. */
+
 import type { Sql } from "../../adapters/db/port.ts";
-
-export interface NewEvent {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly butler: string;
-  readonly scope: string;
-  readonly event_type: string;
-  readonly entity_type: "episode" | "fact" | "rule" | "read" | "embedding_version" | "consolidation";
-  readonly entity_id: string;
-  readonly occurred_at: Date;
-  readonly actor: string;
-  readonly session_id: string | null;
-  readonly request_id: string | null;
-  readonly subrequest_id: string | null;
-  readonly segment_id: string | null;
-  readonly payload: Readonly<Record<string, unknown>>;
-}
-
-export interface StoredEvent extends NewEvent {
-  readonly seq: string;
-}
+import type { MemoryEvent, NewEvent } from "../../domain/event.ts";
 
 const COLUMNS = `id, tenant_id, butler, scope, event_type, entity_type, entity_id, occurred_at, actor,
   session_id, request_id, subrequest_id, segment_id, payload`;
@@ -53,8 +34,8 @@ export interface StreamQuery {
   readonly limit: number;
 }
 
-export function readStream(sql: Sql, query: StreamQuery): Promise<StoredEvent[]> {
-  return sql.query<StoredEvent>(
+export function readStream(sql: Sql, query: StreamQuery): Promise<MemoryEvent[]> {
+  return sql.query<MemoryEvent>(
     `select seq, ${COLUMNS} from memory_events
      where tenant_id = $1 and seq > $2::int8
        and ($3::text[] is null or scope = any($3::text[]))
@@ -73,8 +54,8 @@ export async function placeOf(sql: Sql, tenant: string, id: string): Promise<str
   return event?.seq;
 }
 
-export function historyOf(sql: Sql, tenant: string, entityId: string, limit: number): Promise<StoredEvent[]> {
-  return sql.query<StoredEvent>(
+export function historyOf(sql: Sql, tenant: string, entityId: string, limit: number): Promise<MemoryEvent[]> {
+  return sql.query<MemoryEvent>(
     `select seq, ${COLUMNS} from memory_events where tenant_id = $1 and entity_id = $2 order by seq desc limit $3`,
     [tenant, entityId, limit],
   );

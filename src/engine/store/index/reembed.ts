@@ -5,8 +5,10 @@
  *      ▲                                                                        │
  *      └───────────────────────── the model is chosen again ────────────────────┘
  */
+
 import type { Db, Sql } from "../../adapters/db/port.ts";
 import type { ModelVersion } from "../../adapters/embedder/port.ts";
+import type { Fading } from "../../domain/lifecycle/decay.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import { factText, isFiled, isInTime } from "../memories/live.ts";
 
@@ -58,7 +60,7 @@ const serve = (sql: Sql, version: number) =>
     [version],
   );
 
-export interface Unvectored {
+export interface Unvectored extends Fading {
   readonly id: string;
   /** Null when the memory is gone or its time is over: nothing to embed. */
   readonly type: MemoryType | null;
@@ -67,9 +69,6 @@ export interface Unvectored {
   readonly speaker: string | null;
   readonly names: readonly string[] | null;
   readonly sk: number;
-  readonly confidence: number;
-  readonly decay_rate: number;
-  readonly last_confirmed_at: Date;
   readonly until: Date | null;
   /** It has a vector of the version that is replaced, and stays visible for as long as that one is. */
   readonly replaces: boolean;

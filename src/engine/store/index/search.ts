@@ -2,15 +2,18 @@
  * The second trip of a search: the vector arm, and the bodies of both arms' candidates, in one statement. (The first trip
  * brings the postings while the query is being embedded.)
  */
+
 import type { Sql } from "../../adapters/db/port.ts";
-import type { Permanence } from "../../domain/lifecycle/decay.ts";
+import type { Episode } from "../../domain/episode.ts";
+import type { Fact } from "../../domain/fact.ts";
+import type { Fading } from "../../domain/lifecycle/decay.ts";
 import type { Validity } from "../../domain/lifecycle/lifecycle.ts";
-import type { Maturity } from "../../domain/lifecycle/maturity.ts";
 import type { Tier } from "../../domain/lifecycle/tiers.ts";
-import type { MemoryType } from "../../domain/memory-types.ts";
+import type { MemoryType, OrNull, StoredMemory } from "../../domain/memory-types.ts";
 import type { Look } from "../../domain/present.ts";
 import type { Hit } from "../../domain/ranking/bm25.ts";
 import type { Witness } from "../../domain/ranking/late-interaction.ts";
+import type { Rule } from "../../domain/rule.ts";
 import { isLive, isLiveEpisode, isVisible, stillHolds } from "../memories/live.ts";
 import { isValueSql } from "../memories/present.ts";
 import { vectorLiteral } from "../memories/rows.ts";
@@ -18,37 +21,24 @@ import { aroundSql, type Surroundings, type WitnessRow, witnessesOf, witnessSql 
 import { hitParams, hitsSql } from "./lexical.ts";
 
 /** A memory as search sees it; columns that a type does not have are null. */
-export interface Candidate {
+export interface Candidate
+  extends Fading,
+    Pick<StoredMemory, "id" | "content" | "importance" | "tags" | "reference_count" | "created_at">,
+    Pick<StoredMemory, "last_referenced_at" | "prior_referenced_at">,
+    OrNull<Pick<Fact, "permanence" | "valid_from" | "valid_to">>,
+    OrNull<Pick<Rule, "maturity">>,
+    OrNull<Pick<Episode, "tier" | "session_id" | "speaker" | "occurred_at" | "expires_at">> {
   readonly type: MemoryType;
-  readonly id: string;
   /** BM25 in millionths; null when the keyword arm did not meet it. */
   readonly keyword: number | null;
   /** Cosine distance; null when the vector arm did not bring it. */
   readonly distance: number | null;
-  readonly content: string;
   readonly scope: string;
   readonly state: Validity;
-  readonly importance: number;
-  readonly tags: readonly string[];
-  readonly reference_count: number;
-  readonly created_at: Date;
-  readonly last_referenced_at: Date | null;
-  readonly prior_referenced_at: Date | null;
-  readonly confidence: number;
-  readonly decay_rate: number;
-  readonly last_confirmed_at: Date;
+  /** As they were said: `subject_text` and `predicate_text`. */
   readonly subject: string | null;
   readonly predicate: string | null;
-  readonly permanence: Permanence | null;
-  readonly valid_from: Date | null;
-  readonly valid_to: Date | null;
-  readonly maturity: Maturity | null;
   readonly effectiveness: number | null;
-  readonly tier: Tier | null;
-  readonly session_id: string | null;
-  readonly speaker: string | null;
-  readonly occurred_at: Date | null;
-  readonly expires_at: Date | null;
 }
 
 export interface VectorGroup {

@@ -1,17 +1,14 @@
 /** Which episodes go: those whose time is over, and those a tier has no room for. */
+
 import type { Sql } from "../../adapters/db/port.ts";
+import type { Episode } from "../../domain/episode.ts";
 import { TIERS, type Tier } from "../../domain/lifecycle/tiers.ts";
 import { isKept, isLiveEpisode } from "../memories/live.ts";
 
-export interface Leaving {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly butler: string;
-  readonly tier: Tier;
-  readonly expires_at: Date;
-  readonly last_referenced_at: Date | null;
-  readonly reference_count: number;
-}
+export type Leaving = Pick<
+  Episode,
+  "id" | "tenant_id" | "butler" | "tier" | "expires_at" | "last_referenced_at" | "reference_count"
+>;
 
 const LEAVING = "id, tenant_id, butler, tier, expires_at, last_referenced_at, reference_count";
 
@@ -65,13 +62,10 @@ export async function countExpired(sql: Sql, { now, since }: Grace): Promise<num
   return row?.n ?? 0;
 }
 
-export interface Unlearned {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly butler: string;
-  readonly consolidation_attempts: number;
-  readonly last_consolidation_error: string | null;
-}
+export type Unlearned = Pick<
+  Episode,
+  "id" | "tenant_id" | "butler" | "consolidation_attempts" | "last_consolidation_error"
+>;
 
 /** Not those that somebody is learning from right now. */
 const UNLEARNED = `from episodes e where e.consolidation_status = 'pending' and ${isKept("e")} and e.expires_at <= $1
@@ -91,10 +85,7 @@ export async function countUnlearned(sql: Sql, { since }: Grace): Promise<number
   return row?.n ?? 0;
 }
 
-export interface Crowded {
-  readonly tenant_id: string;
-  readonly butler: string;
-  readonly tier: Tier;
+export interface Crowded extends Pick<Episode, "tenant_id" | "butler" | "tier"> {
   readonly entries: number;
 }
 

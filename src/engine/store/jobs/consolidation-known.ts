@@ -1,5 +1,7 @@
 /** What is known around what was learned: under the same keys, near in meaning, or shown to the extractor, with its evidence. */
+
 import type { Sql } from "../../adapters/db/port.ts";
+import type { Fact } from "../../domain/fact.ts";
 import type { KnownFact, KnownRule } from "../../domain/learning/change.ts";
 import { isLive, isVisible } from "../memories/live.ts";
 import { vectorLiteral } from "../memories/rows.ts";
@@ -35,19 +37,13 @@ export async function nearest(
   );
 }
 
-export interface Key {
-  readonly scope: string;
-  readonly subject: string;
-  readonly predicate: string;
-}
-
 type FactRow = Omit<KnownFact, "label" | "witnesses" | "disputers">;
 
 export function knownFacts(
   sql: Sql,
   tenant: string,
   scopes: readonly string[],
-  keys: readonly Key[],
+  keys: readonly Pick<Fact, "subject" | "predicate">[],
   ids: readonly string[],
 ): Promise<FactRow[]> {
   return sql.query<FactRow>(

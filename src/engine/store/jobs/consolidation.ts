@@ -1,7 +1,7 @@
 /** Batches of episodes on their way to become knowledge: who has which, until when, at what cost, and how it ended. */
+
 import type { Sql } from "../../adapters/db/port.ts";
-import type { Trust } from "../../domain/learning/trust.ts";
-import type { Consolidation } from "../../domain/memory-types.ts";
+import type { Consolidation, Episode } from "../../domain/episode.ts";
 import { isKept } from "../memories/live.ts";
 import { insertRows } from "../memories/rows.ts";
 
@@ -48,17 +48,9 @@ export async function backlogOf(
   return row ?? { waiting: 0, oldest: null };
 }
 
-export interface BatchEpisode {
-  readonly id: string;
-  readonly content: string;
-  readonly speaker: string | null;
-  readonly session_id: string | null;
-  readonly trust: Trust;
-  readonly request_id: string | null;
-  readonly occurred_at: Date;
-  readonly created_at: Date;
-  readonly consolidation_attempts: number;
-  readonly next_consolidation_retry_at: Date | null;
+export interface BatchEpisode
+  extends Pick<Episode, "id" | "content" | "speaker" | "session_id" | "trust" | "request_id" | "occurred_at">,
+    Pick<Episode, "created_at" | "consolidation_attempts" | "next_consolidation_retry_at"> {
   /** How its content is to be read, if it says so. */
   readonly format: string | null;
 }
@@ -204,12 +196,10 @@ const jsonOf = (end: RunEnd, column: string): string | null => {
   return value === null || value === undefined ? null : JSON.stringify(value);
 };
 
-export interface EpisodeStanding {
-  readonly consolidation_status: Consolidation;
-  readonly consolidation_attempts: number;
-  readonly last_consolidation_error: string | null;
-  readonly next_consolidation_retry_at: Date | null;
-}
+export type EpisodeStanding = Pick<
+  Episode,
+  "consolidation_status" | "consolidation_attempts" | "last_consolidation_error" | "next_consolidation_retry_at"
+>;
 
 /** Only from `from`: an episode has one final state, and gets there once. Gives the ids that were changed. */
 export async function setStanding(
@@ -229,12 +219,7 @@ export async function setStanding(
   return rows.map(({ id }) => id);
 }
 
-export interface DeadLetter extends EpisodeStanding {
-  readonly id: string;
-  readonly butler: string;
-  readonly content: string;
-  readonly created_at: Date;
-}
+export interface DeadLetter extends EpisodeStanding, Pick<Episode, "id" | "butler" | "content" | "created_at"> {}
 
 /** What could not be learned from, and why; oldest first. Also what no read finds any more: it can still be sent on its way. */
 export function deadLetters(sql: Sql, shard: Shard, limit: number): Promise<DeadLetter[]> {

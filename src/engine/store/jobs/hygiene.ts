@@ -1,5 +1,7 @@
 /** What a house-keeper looks at, a page at a time: memories and their places in the indexes, links, old runs. */
+
 import type { Sql } from "../../adapters/db/port.ts";
+import type { Link } from "../../domain/link.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import { dropLexical, putLexical } from "../index/lexical.ts";
 import { isFiled, isKept, isLive, isLiveOf, isVisible, TABLE_OF, textOf } from "../memories/live.ts";
@@ -108,11 +110,7 @@ export async function dropStrayVectors(sql: Sql, ids: readonly string[]): Promis
   return new Set(gone.map(({ id }) => id)).size;
 }
 
-export interface LinkKey {
-  readonly source_id: string;
-  readonly target_id: string;
-  readonly relation: string;
-}
+export type LinkKey = Pick<Link, "source_id" | "target_id"> & { readonly relation: string };
 
 export interface CheckedLink extends LinkKey {
   /** `history`: an episode at its end was deleted, and the stream tells of it. `dead`: an end is missing without a word. */

@@ -1,9 +1,10 @@
 /** Episodes that keep being referenced: finding them with their evidence, and raising them to the next tier. */
+
 import type { Sql } from "../../adapters/db/port.ts";
+import type { Episode } from "../../domain/episode.ts";
 import type { PromotionBar, ReferenceEvidence } from "../../domain/lifecycle/promotion.ts";
 import type { Tier } from "../../domain/lifecycle/tiers.ts";
 import { ladderOf } from "../../domain/scope.ts";
-import type { Episode } from "../memories/episodes.ts";
 import { isLiveEpisode } from "../memories/live.ts";
 import type { Reference } from "../memories/references.ts";
 
@@ -41,12 +42,9 @@ export function readCandidates(sql: Sql, ids: readonly string[], lock: boolean):
   );
 }
 
-export interface Raised {
-  readonly id: string;
-  readonly tier: Tier;
+export interface Raised extends Pick<Episode, "id" | "tier" | "expires_at"> {
   readonly summary: string;
   readonly promoted_at: Date;
-  readonly expires_at: Date;
   readonly seen_until: Date;
 }
 

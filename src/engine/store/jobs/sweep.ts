@@ -1,10 +1,11 @@
 /** Fading in bulk: what must change is found and changed by the database, a window of rows at a time. */
+
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Validity } from "../../domain/lifecycle/lifecycle.ts";
 import type { MaturityBars } from "../../domain/lifecycle/maturity.ts";
+import type { Rule } from "../../domain/rule.ts";
 import { lockStreams } from "../history/events.ts";
 import { daysUnconfirmed, effective, isLive, isLiveEpisode, isVisible, TABLE_OF } from "../memories/live.ts";
-import type { Rule } from "../memories/rules.ts";
 
 export type Swept = "fact" | "rule";
 

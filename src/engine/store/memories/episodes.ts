@@ -1,27 +1,9 @@
 /** What happened. */
+
 import type { Sql } from "../../adapters/db/port.ts";
-import type { Tier } from "../../domain/lifecycle/tiers.ts";
-import type { Consolidation } from "../../domain/memory-types.ts";
-import type { SharedColumns } from "./columns.ts";
+import type { Episode } from "../../domain/episode.ts";
 import { isKept } from "./live.ts";
 import { byteaLiteral, insertRows } from "./rows.ts";
-
-export interface Episode extends SharedColumns {
-  readonly butler: string;
-  readonly session_id: string | null;
-  readonly ordinal: number | null;
-  readonly speaker: string | null;
-  readonly summary: string | null;
-  readonly tier: Tier;
-  readonly promoted_at: Date | null;
-  readonly consolidation_status: Consolidation;
-  readonly consolidation_attempts: number;
-  readonly last_consolidation_error: string | null;
-  readonly next_consolidation_retry_at: Date | null;
-  readonly validity: "active" | "retracted";
-  readonly occurred_at: Date;
-  readonly expires_at: Date;
-}
 
 export interface NewEpisode extends Episode {
   readonly content_key: Uint8Array;
@@ -49,12 +31,7 @@ export async function insertEpisodes(sql: Sql, episodes: readonly NewEpisode[]):
   return new Set(made.map((row) => row.id as string));
 }
 
-export interface EpisodeTwin {
-  readonly id: string;
-  readonly content_key: Uint8Array;
-  readonly tier: Tier;
-  readonly expires_at: Date;
-}
+export type EpisodeTwin = Pick<NewEpisode, "id" | "content_key" | "tier" | "expires_at">;
 
 /** Live rows with the same content key. */
 export function findTwins(

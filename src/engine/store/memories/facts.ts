@@ -1,25 +1,10 @@
 /** What is true. */
+
 import type { Sql } from "../../adapters/db/port.ts";
-import type { Permanence } from "../../domain/lifecycle/decay.ts";
+import type { Fact, FactKey } from "../../domain/fact.ts";
 import type { Validity } from "../../domain/lifecycle/lifecycle.ts";
-import type { FadingColumns } from "./columns.ts";
 import { isLive } from "./live.ts";
 import { insertRows } from "./rows.ts";
-
-export interface Fact extends FadingColumns {
-  readonly subject: string;
-  readonly predicate: string;
-  readonly subject_text: string;
-  readonly predicate_text: string;
-  readonly validity: Validity;
-  readonly permanence: Permanence;
-  readonly supersedes_id: string | null;
-  readonly superseded_at: Date | null;
-  readonly valid_from: Date | null;
-  readonly valid_to: Date | null;
-  /** While it waits: the moment it takes its place, its `valid_from`. */
-  readonly waits_until: Date | null;
-}
 
 const COLUMNS = `id tenant_id subject predicate subject_text predicate_text content scope validity permanence
   supersedes_id superseded_at valid_from valid_to waits_until forgotten_at forget_reason confidence decay_rate last_confirmed_at
@@ -31,26 +16,19 @@ export async function insertFact(sql: Sql, fact: Fact): Promise<void> {
   await insertRows(sql, "facts", COLUMNS, [{ ...fact }]);
 }
 
-export interface FactKey {
-  readonly tenant: string;
-  readonly scope: string;
-  readonly subject: string;
-  readonly predicate: string;
-}
-
 /**
  * The live facts of a key, those that wait among them in the order of their days, and the key itself, locked until the
  * transaction ends. The rows alone are not enough: a writer that waited for one finds it superseded, does not see its successor,
  * and runs into the unique index again and again.
  */
 export async function lockFacts(sql: Sql, key: FactKey): Promise<Fact[]> {
-  const name = JSON.stringify([key.tenant, key.scope, key.subject, key.predicate]);
+  const name = JSON.stringify([key.tenant_id, key.scope, key.subject, key.predicate]);
   await sql.query("select pg_advisory_xact_lock(hashtextextended($1, 7032))", [name]);
   return sql.query<Fact>(
     `select ${LIST} from facts
      where tenant_id = $1 and scope = $2 and subject = $3 and predicate = $4 and ${isLive()}
      order by waits_until nulls first for update`,
-    [key.tenant, key.scope, key.subject, key.predicate],
+    [key.tenant_id, key.scope, key.subject, key.predicate],
   );
 }
 
@@ -62,7 +40,7 @@ export function dueKeys(
   among?: {
     readonly tenant: string;
     readonly scopes: readonly string[];
-    readonly keys: readonly Omit<FactKey, "tenant" | "scope">[];
+    readonly keys: readonly Pick<FactKey, "subject" | "predicate">[];
   },
 ): Promise<FactKey[]> {
   const params: unknown[] = [now, limit];
@@ -74,7 +52,7 @@ export function dueKeys(
       among.keys.map((key) => key.predicate),
     );
   return sql.query<FactKey>(
-    `select tenant_id as tenant, scope, subject, predicate from facts
+    `select tenant_id, scope, subject, predicate from facts
      where waits_until <= $1 and ${isLive()}${
        among === undefined
          ? ""

@@ -1,19 +1,9 @@
 /** The provenance graph: edges among episodes, facts and rules, read from both ends. */
+
 import type { Sql } from "../../adapters/db/port.ts";
-import type { MemoryType, Relation } from "../../domain/memory-types.ts";
+import type { Link } from "../../domain/link.ts";
 import { isEitherLive } from "./live.ts";
 import { insertRows } from "./rows.ts";
-
-export interface Link {
-  readonly tenant_id: string;
-  readonly source_type: MemoryType;
-  readonly source_id: string;
-  readonly target_type: MemoryType;
-  readonly target_id: string;
-  readonly relation: Relation;
-  readonly request_id: string | null;
-  readonly created_at: Date;
-}
 
 const COLUMNS = [
   "tenant_id",

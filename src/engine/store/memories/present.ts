@@ -1,5 +1,7 @@
 /** engine/domain/present.ts in SQL: whether a fact is the value of its key for a reader. */
+
 import type { Sql } from "../../adapters/db/port.ts";
+import type { Fact } from "../../domain/fact.ts";
 import { TRUST } from "../../domain/learning/trust.ts";
 import type { Look } from "../../domain/present.ts";
 import { effective, hasBegun, isLive, stillHolds } from "./live.ts";
@@ -31,10 +33,7 @@ export function isValueSql(m: string, look: Look, place: Place): string {
     and not exists (select 1 from facts n where ${before(m, look, place)})`;
 }
 
-export interface Rival {
-  readonly id: string;
-  readonly scope: string;
-}
+export type Rival = Pick<Fact, "id" | "scope">;
 
 /** The facts that are told instead of this one. */
 export function rivalsOf(sql: Sql, tenant: string, id: string, look: Look): Promise<Rival[]> {

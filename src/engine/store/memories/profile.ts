@@ -1,20 +1,16 @@
 /** What a context block says whatever the prompt is: lasting, important facts, and proven rules. */
+
 import type { Sql } from "../../adapters/db/port.ts";
+import type { Fact, FactWords } from "../../domain/fact.ts";
+import type { Fading, Permanence } from "../../domain/lifecycle/decay.ts";
 import type { Look } from "../../domain/present.ts";
 import { isLasting, isLive, stillHolds } from "./live.ts";
 import { isValueSql } from "./present.ts";
 
-export interface ProfileItem {
+export interface ProfileItem extends FactWords, Fading, Pick<Fact, "id" | "importance"> {
   readonly type: "fact" | "rule";
-  readonly id: string;
-  readonly subject_text: string;
-  readonly predicate_text: string;
-  readonly content: string;
-  readonly permanence: string;
-  readonly importance: number;
-  readonly confidence: number;
-  readonly decay_rate: number;
-  readonly last_confirmed_at: Date;
+  /** Empty for a rule, as its subject and predicate are. */
+  readonly permanence: Permanence | "";
 }
 
 export interface ProfileQuery extends Look {

@@ -2,7 +2,7 @@
 import type { Sql } from "../../adapters/db/port.ts";
 import { NEVER, SEEN_LONGER_MS, type Tier } from "../../domain/lifecycle/tiers.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
-import { isKept } from "./live.ts";
+import { isKept, TABLE_OF } from "./live.ts";
 
 export interface Reference {
   readonly type: MemoryType;
@@ -82,7 +82,7 @@ const metColumns = (met: ReadonlyMap<string, Met>) => {
 };
 
 async function countMet(sql: Sql, type: "fact" | "rule", met: ReadonlyMap<string, Met>): Promise<void> {
-  const table = type === "fact" ? "facts" : "rules";
+  const table = TABLE_OF[type];
   await sql.query(`update ${table} m set ${COUNTED} from ${locked(table)} where m.id = r.id`, metColumns(met));
 }
 

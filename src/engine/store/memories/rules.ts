@@ -1,22 +1,8 @@
 /** How to behave. */
-import type { Sql } from "../../adapters/db/port.ts";
-import type { Validity } from "../../domain/lifecycle/lifecycle.ts";
-import type { Maturity } from "../../domain/lifecycle/maturity.ts";
-import type { FadingColumns } from "./columns.ts";
-import { byteaLiteral, insertRows } from "./rows.ts";
 
-export interface Rule extends FadingColumns {
-  readonly original_content: string | null;
-  readonly matcher: Record<string, unknown> | null;
-  readonly maturity: Maturity;
-  readonly validity: Exclude<Validity, "superseded">;
-  readonly effectiveness_score: number;
-  readonly applied_count: number;
-  readonly success_count: number;
-  readonly harmful_count: number;
-  readonly last_applied_at: Date | null;
-  readonly last_evaluated_at: Date | null;
-}
+import type { Sql } from "../../adapters/db/port.ts";
+import type { Rule } from "../../domain/rule.ts";
+import { byteaLiteral, insertRows } from "./rows.ts";
 
 export interface NewRule extends Rule {
   readonly content_key: Uint8Array;

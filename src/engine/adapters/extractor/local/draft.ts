@@ -1,14 +1,8 @@
 /** What one clause says, before a batch is put together. */
-import type { Permanence } from "../../../domain/lifecycle/decay.ts";
+import type { Claim, Fact } from "../../../domain/fact.ts";
 import type { Span } from "./dates.ts";
 
-export interface Draft {
-  readonly subject: string;
-  readonly predicate: string;
-  readonly content: string;
-  readonly permanence: Permanence;
-  readonly importance: number;
-  readonly confidence: number;
+export interface Draft extends Claim, Pick<Fact, "permanence" | "importance" | "confidence"> {
   readonly valid_from: string | null;
   readonly valid_to: string | null;
   /** The part that "actually, it's …" would replace; null when nothing can be. */
