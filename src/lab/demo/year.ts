@@ -2,9 +2,9 @@
 import { DAY_MS, effectiveConfidence, type Permanence } from "../../engine/domain/lifecycle/decay.ts";
 import { jobNamed } from "../../engine/memory/keep/jobs.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
+import { isLive, isLiveEpisode } from "../../engine/store/memories/live.ts";
 import type { ToolAnswer, ToolInput } from "../../engine/tools/index.ts";
 import type { AnyToolName } from "../../engine/tools/typed-call.ts";
-import { isLive, isLiveEpisode } from "../../engine/store/memories/live.ts";
 import { COLUMNS, clipTo, type Paint, title } from "./words.ts";
 
 export type Ask = <N extends AnyToolName>(tool: N, input: ToolInput<N>, session: string) => Promise<ToolAnswer<N>>;
