@@ -21,12 +21,14 @@ const wrong = [
     // @ts-expect-error: a field that this tool's answer does not have.
     if (outcome.ok) outcome.answer.results;
   },
+  // @ts-expect-error: a misspelt argument in a row of a batch.
+  (call: TypedCall) => call("memory_ingest_batch", { episodes: [{ content: "tea", speakr: "Ada" }] }),
   // @ts-expect-error: the published library has the same types.
   (memory: OpenedMemory) => memory.call("memory_search", { query: "tea", limits: 5 }),
 ];
 
 test("a tool's name decides what it takes and what it answers", async () => {
-  expect(wrong).toHaveLength(6);
+  expect(wrong).toHaveLength(7);
   const call = typedCall(async ({ tool, input, session }) => ({ ok: true, answer: { tool, input, session } }));
   const context = await call("memory_context", { trigger_prompt: "tea" }, { session: "s1" });
   expect(context).toEqual({

@@ -2,9 +2,10 @@
 import { z } from "zod";
 import { ERROR_CODES } from "../domain/errors.ts";
 
-export function lenientRow(schema: z.ZodType): z.ZodType<unknown> {
+/** Takes anything and says nothing; programs in TypeScript are held to the row's own schema before they run. */
+export function lenientRow<S extends z.ZodType>(schema: S): z.ZodType<unknown, z.input<S>> {
   const { $schema: _, ...advertised } = z.toJSONSchema(schema, { io: "input" });
-  return z.unknown().meta(advertised);
+  return z.unknown().meta(advertised) as z.ZodType<unknown, z.input<S>>;
 }
 
 export const RowError = z.object({

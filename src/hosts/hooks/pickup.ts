@@ -6,7 +6,7 @@ import { lstatSync } from "node:fs";
 import { type Home, isMissing } from "../../daemon/home.ts";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Log } from "../../engine/adapters/log.ts";
-import { episodeOf } from "../transcripts/episodes.ts";
+import { type EpisodeRow, episodeOf } from "../transcripts/episodes.ts";
 import { readExchanges, TRANSCRIPT_AGENTS, type TranscriptAgent } from "../transcripts/read.ts";
 import { UNFIT_FILE, UnfitFile } from "../transcripts/regular-file.ts";
 import { faultOf } from "./fault.ts";
@@ -95,7 +95,7 @@ export function createPickup(parts: PickupParts): Pickup {
     const agent = entry?.agent ?? "";
     if (!entry || size === undefined || !readable(agent)) return;
     let progress = { ...progressOf(key), size, trouble: undefined };
-    const batch: { row: Record<string, unknown>; next: number }[] = [];
+    const batch: { row: EpisodeRow; next: number }[] = [];
 
     async function flush(): Promise<void> {
       const last = batch.at(-1);
@@ -129,10 +129,13 @@ export function createPickup(parts: PickupParts): Pickup {
   }
 
   /** How many could not be stored. Each of those waits by itself from then on, and its transcript goes on without it. */
-  async function storeBatch(entry: Announced, rows: readonly Record<string, unknown>[]): Promise<number> {
+  async function storeBatch(entry: Announced, rows: readonly EpisodeRow[]): Promise<number> {
     const { by, butler, project } = entry;
     const verdicts = await storeRows(parts.ingest, entry, rows);
-    const failed = verdicts.flatMap((verdict, at) => (verdict ? [{ ...verdict, row: rows[at] ?? {} }] : []));
+    const failed = rows.flatMap((row, at) => {
+      const verdict = verdicts[at];
+      return verdict ? [{ ...verdict, row }] : [];
+    });
     // Every one of them: then it lies with the memory and not with a row.
     if (failed.length === rows.length && failed.some(({ final }) => !final)) throw new NotTaken(failed[0]?.code ?? "");
     for (const { code, row } of failed) {

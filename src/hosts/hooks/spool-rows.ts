@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Home } from "../../daemon/home.ts";
+import type { EpisodeRow } from "../transcripts/episodes.ts";
 import { type By, failedFolder, get, isBy, named, put } from "./spool-files.ts";
 
 /** One row of `memory_ingest_batch` that waits. */
@@ -10,7 +11,7 @@ export interface WaitingRow {
   readonly by: By;
   readonly butler: string;
   readonly project?: string | undefined;
-  readonly row: Record<string, unknown>;
+  readonly row: EpisodeRow;
   readonly trouble?: Trouble | undefined;
 }
 

@@ -1,8 +1,7 @@
 /** Hands exchanges to memory, and tells what became of each: whether it is stored, or what is wrong with it or with the way there. */
 import type { Outcome } from "../../engine/tools/outcome.ts";
+import type { EpisodeRow } from "../transcripts/episodes.ts";
 import type { By } from "./spool-files.ts";
-
-export type Row = Readonly<Record<string, unknown>>;
 
 /** Whose they are, and where they go. */
 export interface Source {
@@ -21,7 +20,7 @@ export type Ingest = (
   by: By,
   butler: string,
   project: string | undefined,
-  rows: readonly Row[],
+  rows: readonly EpisodeRow[],
 ) => Promise<Outcome<Ingested>>;
 
 /** Undefined: it is stored, or was known. */
@@ -43,7 +42,7 @@ export const UNAVAILABLE = "unavailable";
 const OF_THE_ROW = new Set(["invalid_input", "integrity", "internal"]);
 
 /** A row that spoils its batch is found by handing them over one by one. */
-export async function storeRows(ingest: Ingest, source: Source, rows: readonly Row[]): Promise<Verdict[]> {
+export async function storeRows(ingest: Ingest, source: Source, rows: readonly EpisodeRow[]): Promise<Verdict[]> {
   const outcome = await ingest(source.by, source.butler, source.project, rows);
   if (outcome.ok) return verdictsOf(outcome.answer, rows.length);
   const { code } = outcome.error;

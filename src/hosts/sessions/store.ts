@@ -5,7 +5,7 @@ import type { Outcome } from "../../engine/tools/outcome.ts";
 import type { AgentResult } from "../agents/port.ts";
 import { announce } from "../hooks/spool.ts";
 import { leaveRow } from "../hooks/spool-rows.ts";
-import { episodeOf } from "../transcripts/episodes.ts";
+import { type EpisodeRow, episodeOf } from "../transcripts/episodes.ts";
 import { type Exchange, readExchanges, type TranscriptAgent } from "../transcripts/read.ts";
 import { askedOf, spokenExchange } from "../transcripts/spoken.ts";
 import { askOwner, SESSION_WAIT_MS } from "./ask-owner.ts";
@@ -109,7 +109,7 @@ function leave(
   { home }: OwnerAccess,
   { butler, folder, project, ended }: SessionPast,
   session: string,
-  rows: readonly Record<string, unknown>[] | undefined,
+  rows: readonly EpisodeRow[] | undefined,
 ): void {
   try {
     if (rows !== undefined) for (const row of rows) leaveRow(home, { by: "local", butler, project, row });

@@ -1,7 +1,10 @@
 /** An exchange as a row of `memory_ingest_batch`. */
 import { createHash } from "node:crypto";
 import { EXCHANGE_FORMAT } from "../../engine/domain/learning/exchange.ts";
+import type { ToolInput } from "../../engine/tools/index.ts";
 import type { Exchange } from "./read.ts";
+
+export type EpisodeRow = ToolInput<"memory_ingest_batch">["episodes"][number];
 
 export interface About {
   readonly agent: string;
@@ -19,7 +22,7 @@ const LONGEST = 200;
 const LONGEST_PATH = 1_000;
 
 /** The same exchange, whoever tells it (a hook, an import, a run) and however often, is the same row and so one episode. */
-export function episodeOf(exchange: Exchange, about: About): Record<string, unknown> {
+export function episodeOf(exchange: Exchange, about: About): EpisodeRow {
   const { agent, session, folder, project } = about;
   const telling = exchange.tags.includes("correction") || exchange.tags.includes("decision");
   return {

@@ -2,7 +2,7 @@
 
 import { reasonOf } from "../../daemon/home.ts";
 import type { Outcome } from "../../engine/tools/outcome.ts";
-import { episodeOf } from "./episodes.ts";
+import { type EpisodeRow, episodeOf } from "./episodes.ts";
 import { type Found, type Place, transcriptsIn } from "./find.ts";
 import { readExchanges } from "./read.ts";
 
@@ -25,7 +25,7 @@ export interface TakeInOptions {
   /** The project of a folder; undefined for none. */
   project(folder: string | undefined): string | undefined;
   store(
-    rows: readonly Record<string, unknown>[],
+    rows: readonly EpisodeRow[],
     of: { project: string | undefined; session: string },
   ): Promise<Outcome<{ readonly results: readonly Row[] }>>;
   progress?(bytes: number, path: string): void;
@@ -56,7 +56,7 @@ export async function takeIn(options: TakeInOptions): Promise<TakenIn> {
   };
   let done = 0;
 
-  async function flush(rows: Record<string, unknown>[], { path, head }: Found, project: string | undefined) {
+  async function flush(rows: EpisodeRow[], { path, head }: Found, project: string | undefined) {
     if (rows.length === 0) return;
     const outcome = await options.store(rows, { project, session: head.session });
     if (!outcome.ok) throw new TakeInFailure(outcome.error, sofar(false));
@@ -81,7 +81,7 @@ export async function takeIn(options: TakeInOptions): Promise<TakenIn> {
       ...(folder === undefined ? {} : { folder }),
       ...(project === undefined ? {} : { project }),
     };
-    const rows: Record<string, unknown>[] = [];
+    const rows: EpisodeRow[] = [];
     let any = false;
     for await (const exchange of readExchanges({ agent, path, final: true, signal })) {
       any = true;

@@ -1,6 +1,7 @@
 /** Stores the memories of a data set through the product's own tool, as they stand, and notes which is which. */
 import { maintain } from "../../engine/memory/keep/maintain.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
+import type { ToolInput } from "../../engine/tools/index.ts";
 import { answerOf } from "../build.ts";
 import { distinct, episodeText, picker } from "../sentences.ts";
 import { PEOPLE } from "../vocabulary.ts";
@@ -26,7 +27,7 @@ export const idIn = (unit: Unit, id: string) => `${unit.key}\n${id}`;
 
 interface Row {
   readonly key: string | undefined;
-  readonly episode: Readonly<Record<string, string>>;
+  readonly episode: ToolInput<"memory_ingest_batch">["episodes"][number];
 }
 
 const BATCH = 100;
