@@ -1,4 +1,4 @@
-/** Where everything of one house lies on disk. All folders are 0700, all secrets 0600. */
+/** Where everything of one home lies on disk. All folders are 0700, all secrets 0600. */
 import { createHash, randomBytes } from "node:crypto";
 import {
   chmodSync,

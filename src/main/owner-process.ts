@@ -3,9 +3,9 @@ import { hostname, networkInterfaces } from "node:os";
 import { basename } from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { type Home, ownPaths } from "../daemon/home.ts";
-import { type House, openHouse } from "../daemon/owner/house.ts";
 import { createOwner } from "../daemon/owner/owner.ts";
 import { databaseMark } from "../daemon/owner/owner-file.ts";
+import { type RunningOwner, serveOwner } from "../daemon/owner/serve-owner.ts";
 import { type Roster, tenantOf } from "../daemon/roster/roster.ts";
 import { watchRoster } from "../daemon/roster/watch.ts";
 import { notesInFile, notesInMemory } from "../daemon/schedule/notes.ts";
@@ -20,7 +20,7 @@ import type { Trust } from "../engine/domain/learning/trust.ts";
 import { tools } from "../engine/tools/index.ts";
 import type { ToolRequest } from "../engine/tools/outcome.ts";
 import { typedCall } from "../engine/tools/typed-call.ts";
-import { hookDesk } from "../hosts/hooks/desk.ts";
+import { hookAnswerer } from "../hosts/hooks/answer-hook.ts";
 import { createPickup } from "../hosts/hooks/pickup.ts";
 import { prepareSession } from "../hosts/sessions/prepare.ts";
 import { noteSession } from "../hosts/sessions/session-log.ts";
@@ -43,7 +43,7 @@ export interface OwnerProcessParts {
 
 const LOCAL = { name: "local", butler: "*", admin: true } as const;
 
-export async function runOwner(parts: OwnerProcessParts): Promise<House> {
+export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> {
   const { environment, home, roster, log, mode } = parts;
   // Whatever this process writes, and what it starts to write for it, is for its user alone.
   process.umask(0o077);
@@ -91,7 +91,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
       noteSession(home, { ended: { id, key, at: clock.now().toISOString(), state: "done", episodes } }),
   });
   const remembers = (butler: string) => owner.roster().some(({ name, memory }) => name === butler && memory.enabled);
-  const hook = hookDesk({ home, clock, log, pickup, remembers, invoke: owner.invoke });
+  const hook = hookAnswerer({ home, clock, log, pickup, remembers, invoke: owner.invoke });
   const check = tokenChecker(home);
   const streams = new AbortController();
   let boundPort = environment.port;
@@ -113,7 +113,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
     signal: streams.signal,
     allowedHosts: () => hostNames(environment.host, boundPort),
   };
-  // On the socket a hook speaks for the butler it names, as an agent and not as the person who owns the house.
+  // On the socket a hook speaks for the butler it names, as an agent and not as the person who owns the home.
   const localHook: Host["hook"] = (_, told) => hook(transcriptOf(told.butler), told, true);
   const portHook: Host["hook"] = (principal, told) =>
     hook(inTenant(principal, tenantOf(owner.roster(), told.butler)), told, false);
@@ -121,7 +121,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
   const localApp = httpApp({ ...common, host: { ...common.host, hook: localHook }, local: onSocket });
   const portApp = httpApp({ ...common, host: { ...common.host, hook: portHook } });
 
-  const house = await openHouse({
+  const running = await serveOwner({
     home,
     lock: parts.lock,
     owner,
@@ -144,12 +144,12 @@ export async function runOwner(parts: OwnerProcessParts): Promise<House> {
       ? { http: { host: environment.host, port: environment.port, listener: getRequestListener(portApp.fetch) } }
       : { idleMs: environment.idleSeconds * 1_000 }),
   });
-  boundPort = house.note.port ?? boundPort;
+  boundPort = running.note.port ?? boundPort;
   owner.startJobs();
   pickup.start();
   // Without a roster there is nothing to read again; unheard, the signal would end the process.
   process.on("SIGHUP", () => watch?.reload());
-  return house;
+  return running;
 }
 
 /** The names a request may come under: this machine's own, and what the person bound the port to. */
@@ -168,13 +168,13 @@ function hostNames(host: string, port: number): string[] {
 const SAME_SIGNAL_MS = 500;
 
 /** The first signal drains, a second one ends at once. */
-export function untilStopped(house: House): Promise<void> {
+export function untilStopped(running: RunningOwner): Promise<void> {
   let first: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
     if (first !== undefined && performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
     first ??= performance.now();
-    house.stop(signal);
+    running.stop(signal);
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, onSignal);
-  return house.stopped;
+  return running.stopped;
 }

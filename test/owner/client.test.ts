@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Home, homeAt, prepareHome } from "../../src/daemon/home.ts";
 import { type ClientOptions, connectOwner } from "../../src/daemon/line/client.ts";
-import { type House, type HouseParts, openHouse } from "../../src/daemon/owner/house.ts";
 import type { Owner } from "../../src/daemon/owner/owner.ts";
+import { type RunningOwner, type ServeOwnerParts, serveOwner } from "../../src/daemon/owner/serve-owner.ts";
 import { takeOwnership } from "../../src/daemon/owner/take-ownership.ts";
 import { acquireLock } from "../../src/engine/adapters/files/lock.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
@@ -28,10 +28,10 @@ afterEach(async () => {
   rmSync(home.root, { recursive: true });
 });
 
-async function house(owner: Owner, more: Partial<HouseParts> = {}): Promise<House> {
+async function house(owner: Owner, more: Partial<ServeOwnerParts> = {}): Promise<RunningOwner> {
   const lock = await acquireLock(home.ownerLock);
   if (!lock) throw new Error("the house is taken");
-  const opened = await openHouse({
+  const opened = await serveOwner({
     home,
     lock,
     owner,

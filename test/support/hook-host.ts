@@ -8,7 +8,7 @@ import type { Principal } from "../../src/doors/host.ts";
 import type { Clock } from "../../src/engine/adapters/clock.ts";
 import { type Log, silentLog } from "../../src/engine/adapters/log.ts";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
-import { hookDesk } from "../../src/hosts/hooks/desk.ts";
+import { hookAnswerer } from "../../src/hosts/hooks/answer-hook.ts";
 import { createPickup } from "../../src/hosts/hooks/pickup.ts";
 import { transcript } from "./transcript.ts";
 
@@ -72,7 +72,7 @@ export function hookHost(parts: HookHostParts) {
           butler,
         ),
     });
-    const hook = hookDesk({
+    const hook = hookAnswerer({
       ...{ home, clock, log, pickup, limitMs },
       remembers: parts.remembers ?? (() => true),
       invoke: (principal, butler, request) => parts.invoke(principal, request, butler),

@@ -11,7 +11,7 @@ import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import { type Home, reasonOf } from "../home.ts";
 import { databaseMark, type OwnerNote } from "../owner/owner-file.ts";
 import { ensureOwner, type Launch } from "../owner/start-owner.ts";
-import type { JobRequest } from "../schedule/job-desk.ts";
+import type { JobRequest } from "../schedule/job-requests.ts";
 import { askOwner } from "./ask-owner.ts";
 import { OwnerError } from "./owner-error.ts";
 import { requestOwner, sendToOwner } from "./request.ts";

@@ -8,7 +8,7 @@ import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import type { ButlerConfig } from "../config/config.ts";
 import { reasonOf } from "../home.ts";
 import type { Roster } from "../roster/roster.ts";
-import { jobDesk } from "../schedule/job-desk.ts";
+import { jobRequests } from "../schedule/job-requests.ts";
 import { createScheduler } from "../schedule/scheduler.ts";
 import {
   ask,
@@ -91,7 +91,7 @@ function jobsOf(state: OwnerState): ((request: unknown) => Promise<Outcome>) | u
   const common = { ...jobs, log, changed };
   const scheduler = createScheduler({ ...common, roster: roster(), visit: (name, work) => visit(state, name, work) });
   state.scheduler = scheduler;
-  return jobDesk({ ...common, roster, scheduler, visit: (name, work) => ask(state, name, work) });
+  return jobRequests({ ...common, roster, scheduler, visit: (name, work) => ask(state, name, work) });
 }
 
 async function answer(

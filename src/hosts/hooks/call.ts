@@ -10,9 +10,9 @@ import type { OwnerQuestion } from "../../daemon/line/request.ts";
 import { within } from "../../daemon/pause.ts";
 import { systemClock } from "../../engine/adapters/clock.ts";
 import { projectOf } from "../projects/project.ts";
-import { lateWords, withoutWords } from "./desk-words.ts";
 import { type AgentName, HOOK_DIALECTS } from "./dialects.ts";
 import { announce, firstWarning, sessionKey } from "./spool.ts";
+import { lateWords, withoutWords } from "./warnings.ts";
 
 export interface HookCall extends OwnerAccess {
   readonly agent: AgentName;

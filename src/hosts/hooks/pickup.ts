@@ -56,7 +56,7 @@ const SETTLE_MS = 700;
 const QUIET_MS = 10 * 60_000;
 const EVERY_MS = 60_000;
 const BATCH = 20;
-/** Transcripts read at a time: a house that wakes up to hundreds of them goes on answering. */
+/** Transcripts read at a time: an owner that starts with hundreds of them goes on answering. */
 const AT_ONCE = 2;
 
 export function createPickup(parts: PickupParts): Pickup {

@@ -1,5 +1,5 @@
 /**
- * A butler's own configuration, read without its owner and without the checks that a house makes: one wrong line elsewhere in the
+ * A butler's own configuration, read without its owner and without the checks that an owner makes: one wrong line elsewhere in the
  * roster must not keep an agent from its work.
  */
 import { existsSync, readdirSync } from "node:fs";

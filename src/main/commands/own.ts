@@ -29,9 +29,9 @@ export async function run(args: readonly string[], { environment }: Context): Pr
     ]);
     const log = stderrLog(environment.logLevel ?? "info");
     const roster = loadRoster(environment.roster);
-    const house = await runOwner({ environment, home, lock, roster, log, mode: "auto", early });
+    const running = await runOwner({ environment, home, lock, roster, log, mode: "auto", early });
     report({ state: "ready" });
-    await untilStopped(house);
+    await untilStopped(running);
   } catch (error) {
     const reason = reasonOf(error);
     process.stderr.write(`the owner could not start: ${reason}\n`);

@@ -1,5 +1,5 @@
 import { type Home, homeAt, prepareHome, reasonOf } from "../../daemon/home.ts";
-import type { House } from "../../daemon/owner/house.ts";
+import type { RunningOwner } from "../../daemon/owner/serve-owner.ts";
 import { refuseSecondUp, takeOwnership } from "../../daemon/owner/take-ownership.ts";
 import { keepers, loadRoster, type Roster } from "../../daemon/roster/roster.ts";
 import type { ExitCode } from "../../doors/failures.ts";
@@ -34,14 +34,16 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
   await haveModels(environment, home, roster, context);
   await haveTokenizers(roster);
   const lock = await takeOwnership(home);
-  const house = await runOwner({ environment, home, lock, roster, log, mode: "up" }).catch(async (error: unknown) => {
+  const running = await runOwner({ environment, home, lock, roster, log, mode: "up" }).catch(async (error: unknown) => {
     await lock.release();
     throw error;
   });
   if (values.json)
-    context.say(JSON.stringify({ ...house.note, token_file: home.tokenFile, butlers: roster.map(({ name }) => name) }));
-  else for (const line of welcome(environment, home, roster, house)) context.say(line);
-  await untilStopped(house);
+    context.say(
+      JSON.stringify({ ...running.note, token_file: home.tokenFile, butlers: roster.map(({ name }) => name) }),
+    );
+  else for (const line of welcome(environment, home, roster, running)) context.say(line);
+  await untilStopped(running);
   process.exit(0);
 }
 
@@ -67,7 +69,7 @@ async function haveTokenizers(roster: Roster): Promise<void> {
     await openTokenizer(name);
 }
 
-function welcome(environment: Environment, home: Home, roster: Roster, { note }: House): string[] {
+function welcome(environment: Environment, home: Home, roster: Roster, { note }: RunningOwner): string[] {
   const first = roster[0]?.name ?? "general";
   const names = roster.map(({ name }) => name);
   const width = Math.max("Start page".length, ...names.map((name) => name.length));

@@ -1,4 +1,4 @@
-/** Where people ask about jobs: what there is and when it runs, what ran, and "run this one now". */
+/** What people ask about jobs: what there is and when it runs, what ran, and "run this one now". */
 import { z } from "zod";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import { conflict, invalid, MemoryError, notFound } from "../../engine/domain/errors.ts";
@@ -32,7 +32,7 @@ export const JobRequest = z.discriminatedUnion("ask", [
 ]);
 export type JobRequest = z.infer<typeof JobRequest>;
 
-export interface DeskParts {
+export interface JobRequestParts {
   roster(): Roster;
   readonly clock: Clock;
   readonly jobs: readonly Job[];
@@ -49,7 +49,7 @@ const PATIENCE_MS = 5_000;
 /** How long a result is kept for whoever asked for it. */
 const KEPT_MS = 10 * 60_000;
 
-export function jobDesk(parts: DeskParts): (request: unknown) => Promise<Outcome> {
+export function jobRequests(parts: JobRequestParts): (request: unknown) => Promise<Outcome> {
   const { clock, jobs, scheduler } = parts;
   const tickets = new Map<string, Promise<Outcome>>();
 

@@ -16,7 +16,6 @@ import { placeKey, projectKey } from "../projects/project-key.ts";
 import { noteSession } from "../sessions/session-log.ts";
 import { episodeOf } from "../transcripts/episodes.ts";
 import { askedOf, spokenExchange } from "../transcripts/spoken.ts";
-import { BACK, lateWords, withoutWords } from "./desk-words.ts";
 import { AGENT_NAMES, type Dialect, HOOK_DIALECTS, type HookReading, isAgentName } from "./dialects.ts";
 import { faultOf } from "./fault.ts";
 import { type Pickup, readable } from "./pickup.ts";
@@ -25,6 +24,7 @@ import { contextFor, MemoryRefused, type Telling } from "./session-context.ts";
 import { announce, firstWarning, readShown, readWarned, sessionKey, writeBack, writeShown } from "./spool.ts";
 import type { By } from "./spool-files.ts";
 import { leaveRow } from "./spool-rows.ts";
+import { BACK, lateWords, withoutWords } from "./warnings.ts";
 
 export interface HookParts {
   readonly home: Home;
@@ -42,7 +42,7 @@ export interface HookParts {
  * `local`: the hook came over the socket of this home. Only such a one may name files of this machine: whoever comes with a token,
  * whatever it is for, could have another's transcript read out to them.
  */
-export type HookDesk = (principal: Principal, told: HookTold, local: boolean) => Promise<HookAnswer>;
+export type HookAnswerer = (principal: Principal, told: HookTold, local: boolean) => Promise<HookAnswer>;
 
 interface Visit {
   readonly by: By;
@@ -60,14 +60,14 @@ interface Visit {
 
 /** Claude Code cuts what a hook adds at 10,000 characters. */
 const MOST_CHARS = 9_500;
-/** Hosts wait two seconds; the way here and back is theirs. */
+/** Agents wait two seconds, of which starting the hook and its connection take a part. */
 const LIMIT_MS = 1_400;
 
 /** The folder lies on the caller's machine: nothing of ours is looked at to name it. */
 const projectElsewhere = (folder: string, given: string | undefined): string =>
   (given === undefined ? undefined : projectKey(given)) ?? placeKey("folder", folder);
 
-export function hookDesk(parts: HookParts): HookDesk {
+export function hookAnswerer(parts: HookParts): HookAnswerer {
   const { home, clock, log, limitMs = LIMIT_MS } = parts;
   const late = `it gave no answer within ${limitMs / 1000} s`;
   const now = () => clock.now().toISOString();

@@ -1,4 +1,4 @@
-/** A running owner: its socket, its port if it has one, and how it ends. */
+/** Serves an owner on its socket, and on a port if it has one, until it is stopped. */
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ import type { Owner } from "./owner.ts";
 import { type OwnerNote, writeOwnerNote } from "./owner-file.ts";
 import { type OwnerRouteParts, ownerRoutes } from "./owner-routes.ts";
 
-export interface HouseParts {
+export interface ServeOwnerParts {
   readonly home: Home;
   /** Held from before the first store is opened until after the last one is closed. */
   readonly lock: Lock;
@@ -37,7 +37,7 @@ export interface HouseParts {
   readonly idleMs?: number | undefined;
 }
 
-export interface House {
+export interface RunningOwner {
   readonly note: OwnerNote;
   stop(why: string): void;
   /** Resolves when everything is closed and the lock is free. */
@@ -49,7 +49,7 @@ const DRAIN_MS = 20_000;
 /** Long-lived streams do not end by themselves. */
 const LINGER_MS = 1_000;
 
-export async function openHouse(parts: HouseParts): Promise<House> {
+export async function serveOwner(parts: ServeOwnerParts): Promise<RunningOwner> {
   const { home, owner, log } = parts;
   const attached = new Set<ServerResponse>();
   let draining = false;
