@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { MemoryError, unavailable } from "../engine/domain/errors.ts";
+import { isMissing, MemoryError, reasonOf, unavailable } from "../engine/domain/errors.ts";
 import { refuseForeignSocket } from "./line/socket-folder.ts";
 
 export interface Home {
@@ -141,18 +141,4 @@ export function readIfThere(file: string): string | undefined {
     if (isMissing(error)) return undefined;
     throw error;
   }
-}
-
-export function isMissing(error: unknown): boolean {
-  const code = errorCode(error);
-  return code === "ENOENT" || code === "ENOTDIR";
-}
-
-export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
-
-export function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.split("\n", 1)[0] ?? message;
 }

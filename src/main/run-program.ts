@@ -1,6 +1,6 @@
 /** Runs one command of a program: help, answers on stdout, failures as a sentence or as JSON with their exit code. */
 import type { ExitCode } from "../doors/failures.ts";
-import { MemoryError } from "../engine/domain/errors.ts";
+import { MemoryError, messageOf } from "../engine/domain/errors.ts";
 import type { CommandModule, Context } from "./command.ts";
 import { readEnvironment } from "./environment.ts";
 
@@ -49,7 +49,7 @@ async function fail(error: unknown, argv: readonly string[]): Promise<ExitCode> 
   const { exitCode, hint } = await import("../doors/failures.ts");
   const known = error instanceof MemoryError;
   const code = known ? error.code : "internal";
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (beforeDashes(argv).some((word) => word === "--json" || word.startsWith("--json="))) {
     say(
       JSON.stringify({

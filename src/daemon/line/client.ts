@@ -5,10 +5,10 @@
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import type { ButlerInfo, Health } from "../../doors/host.ts";
-import { MemoryError, unavailable } from "../../engine/domain/errors.ts";
+import { MemoryError, reasonOf, unavailable } from "../../engine/domain/errors.ts";
 import { CALL_KEY_PREFIX } from "../../engine/memory/call-key.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
-import { type Home, reasonOf } from "../home.ts";
+import type { Home } from "../home.ts";
 import { databaseMark, type OwnerNote } from "../owner/owner-file.ts";
 import { ensureOwner, type Launch } from "../owner/start-owner.ts";
 import type { JobRequest } from "../schedule/job-requests.ts";

@@ -2,8 +2,9 @@
  * HTTP over the owner's socket, written by hand on `node:net`: loading `node:http` and sending its first request takes 14 ms, which an
  * agent would wait for at its prompt. It speaks HTTP/1.0, in which an answer is not cut into chunks and ends with its connection.
  */
+
 import { connect, type Socket } from "node:net";
-import { errorCode } from "../home.ts";
+import { errorCode } from "../../engine/domain/errors.ts";
 import { OwnerError } from "./owner-error.ts";
 import { refuseForeignSocket } from "./socket-folder.ts";
 

@@ -1,7 +1,9 @@
 /** What only local processes may ask of an owner. Served on the socket in a 0700 folder, never on the port. */
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
 import type { Host, Principal } from "../../doors/host.ts";
+import { messageOf } from "../../engine/domain/errors.ts";
 import { TRUST, type Trust } from "../../engine/domain/learning/trust.ts";
 import type { ReplayProgress } from "../../engine/memory/past/replay.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
@@ -89,8 +91,7 @@ export function ownerRoutes(parts: OwnerRouteParts): (incoming: IncomingMessage,
   return (incoming, outgoing) => {
     if (!incoming.url?.startsWith("/owner/")) return false;
     void answer(parts, incoming, outgoing).catch((error: unknown) => {
-      if (!outgoing.headersSent)
-        send(outgoing, 500, failure("internal", error instanceof Error ? error.message : String(error)));
+      if (!outgoing.headersSent) send(outgoing, 500, failure("internal", messageOf(error)));
       else outgoing.destroy();
     });
     return true;

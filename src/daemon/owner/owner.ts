@@ -1,12 +1,11 @@
 /** The one process that has the stores open. Every door of this process, and every proxy elsewhere, comes to it. */
 
 import { type ButlerInfo, type Health, type Host, inTenant, type Principal } from "../../doors/host.ts";
-import { MemoryError } from "../../engine/domain/errors.ts";
+import { MemoryError, reasonOf } from "../../engine/domain/errors.ts";
 import { EVERY_SCOPE } from "../../engine/domain/scope.ts";
 import type { ReplayProgress } from "../../engine/memory/past/replay.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import type { ButlerConfig } from "../config/config.ts";
-import { reasonOf } from "../home.ts";
 import type { Roster } from "../roster/roster.ts";
 import { jobRequests } from "../schedule/job-requests.ts";
 import { createScheduler } from "../schedule/scheduler.ts";

@@ -1,10 +1,11 @@
 /** A butler's memory kept by a shared Memory Butler: the same calls over MCP, with that service's token. Never throws. */
+
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CallToolResult, Client, ProtocolError } from "@modelcontextprotocol/client";
 import { readFailure } from "../../doors/failures.ts";
 import type { ErrorCode } from "../../engine/domain/errors.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
-import { reasonOf } from "../home.ts";
 
 export interface RemoteMemory {
   readonly url: string;

@@ -4,8 +4,8 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Lock } from "../../engine/adapters/files/lock.ts";
 import type { Log } from "../../engine/adapters/log.ts";
-import { unavailable } from "../../engine/domain/errors.ts";
-import { errorCode, type Home, reasonOf } from "../home.ts";
+import { errorCode, reasonOf, unavailable } from "../../engine/domain/errors.ts";
+import type { Home } from "../home.ts";
 import { within } from "../pause.ts";
 import type { Owner } from "./owner.ts";
 import { type OwnerNote, writeOwnerNote } from "./owner-file.ts";

@@ -1,8 +1,9 @@
 /** The butlers that an owner serves, each with its store here or its way to a shared one. The roster may change meanwhile. */
+
 import type { Health } from "../../doors/host.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { ButlerConfig } from "../config/config.ts";
-import { reasonOf } from "../home.ts";
 import { within } from "../pause.ts";
 import type { Roster } from "../roster/roster.ts";
 import type { RemoteMemory } from "./remote-memory.ts";

@@ -4,8 +4,7 @@
  */
 import type { Embedder, ModelVersion } from "../../engine/adapters/embedder/port.ts";
 import type { Log } from "../../engine/adapters/log.ts";
-import { unavailable } from "../../engine/domain/errors.ts";
-import { reasonOf } from "../home.ts";
+import { reasonOf, unavailable } from "../../engine/domain/errors.ts";
 
 export interface ModelOnDisk {
   readonly version: ModelVersion;

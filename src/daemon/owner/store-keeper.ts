@@ -5,8 +5,7 @@
  *                      └──▶ failed (reason kept, the next use tries again)
  */
 import type { Log } from "../../engine/adapters/log.ts";
-import { unavailable } from "../../engine/domain/errors.ts";
-import { reasonOf } from "../home.ts";
+import { reasonOf, unavailable } from "../../engine/domain/errors.ts";
 
 export interface Closable {
   /** It will never answer again. */

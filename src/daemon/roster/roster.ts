@@ -1,10 +1,10 @@
 /** The butlers of a house: one folder each, with its `butler.toml` and `CLAUDE.md`. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { MemoryError } from "../../engine/domain/errors.ts";
+import { isMissing, MemoryError, reasonOf } from "../../engine/domain/errors.ts";
 import { type ButlerConfig, type Checked, checkButlerToml, configError, defaultButler } from "../config/config.ts";
 import { DEFAULT_TENANT } from "../config/schema.ts";
-import { isMissing, readIfThere, reasonOf } from "../home.ts";
+import { readIfThere } from "../home.ts";
 
 export type Roster = readonly ButlerConfig[];
 

@@ -1,8 +1,9 @@
 /** Brings a changed roster into force while the house runs. A faulty one is told and left aside: the former goes on. */
+
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../../engine/adapters/log.ts";
-import { reasonOf } from "../home.ts";
+import { messageOf, reasonOf } from "../../engine/domain/errors.ts";
 import type { Reloaded } from "../owner/served-butlers.ts";
 import { loadRoster, type Roster } from "./roster.ts";
 
@@ -36,7 +37,7 @@ export function watchRoster({ folder, log, apply, everyMs = EVERY_MS }: WatchPar
       if (added.length + changed.length + removed.length > 0)
         log.info({ added, changed, removed }, "the roster has changed");
     } catch (error) {
-      fault = error instanceof Error ? error.message : reasonOf(error);
+      fault = messageOf(error);
       log.error({ reason: fault }, "the changed roster cannot be used; the former one goes on");
     }
   }

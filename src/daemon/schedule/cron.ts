@@ -1,5 +1,7 @@
 /** When a cron line wants something, as arithmetic on given times. Lines may have a sixth field, the seconds, in front. */
+
 import { Cron } from "croner";
+import { messageOf } from "../../engine/domain/errors.ts";
 
 const MINUTE_MS = 60_000;
 /** How far back to look for the latest slot, nearest first: the shorter ones bound how many slots are walked through. */
@@ -25,7 +27,7 @@ export function cronFault(line: string): string | undefined {
     // A February 30th is a line without a single date.
     return cronOf(line, undefined).nextRun(new Date(0)) === null ? "it never comes" : undefined;
   } catch (error) {
-    return error instanceof Error ? error.message.replace(/^CronPattern: /, "") : String(error);
+    return messageOf(error).replace(/^CronPattern: /, "");
   }
 }
 

@@ -1,13 +1,12 @@
 /** What people ask about jobs: what there is and when it runs, what ran, and "run this one now". */
 import { z } from "zod";
 import type { Clock } from "../../engine/adapters/clock.ts";
-import { conflict, invalid, MemoryError, notFound } from "../../engine/domain/errors.ts";
+import { conflict, invalid, MemoryError, notFound, reasonOf } from "../../engine/domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Job } from "../../engine/memory/keep/job.ts";
 import type { Ran } from "../../engine/memory/keep/run-job.ts";
 import type { JobRun } from "../../engine/store/jobs/job-runs.ts";
 import type { Outcome } from "../../engine/tools/outcome.ts";
-import { reasonOf } from "../home.ts";
 import { keepers, type Roster } from "../roster/roster.ts";
 import { nextSlot, type Zone } from "./cron.ts";
 import { planOf, type Scheduler } from "./scheduler.ts";

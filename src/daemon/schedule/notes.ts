@@ -2,9 +2,11 @@
  * What the schedule remembers of each store, so that a closed one is opened only when something is due. The truth stands in
  * the store; losing this costs one look into each.
  */
+
 import { z } from "zod";
 import type { Log } from "../../engine/adapters/log.ts";
-import { readIfThere, reasonOf, writePrivate } from "../home.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
+import { readIfThere, writePrivate } from "../home.ts";
 
 export interface Known {
   /** Nothing before this time can have been missed. */

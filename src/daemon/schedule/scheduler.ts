@@ -2,13 +2,14 @@
  * Sees to it that jobs run when their schedule says so: at the owner's start, when a store is opened, and whenever a slot
  * comes. A slot that passed while nobody was here is run once, as `missed`, however many passed.
  */
+
 import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Log } from "../../engine/adapters/log.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import type { Engine, JobRuns } from "../../engine/engine.ts";
 import type { Job } from "../../engine/memory/keep/job.ts";
 import type { Slot } from "../../engine/memory/keep/run-job.ts";
 import type { ButlerConfig } from "../config/config.ts";
-import { reasonOf } from "../home.ts";
 import { keepers, type Roster } from "../roster/roster.ts";
 import { latestSlot, nextSlot, slotsBetween, type Zone } from "./cron.ts";
 import type { Known, ScheduleNotes } from "./notes.ts";

@@ -4,9 +4,9 @@ import { statSync } from "node:fs";
 import { z } from "zod";
 import { type Principal, TENANT_OF_BUTLER } from "../../doors/host.ts";
 import { acquireLock } from "../../engine/adapters/files/lock.ts";
-import { conflict, invalid, notFound, unavailable } from "../../engine/domain/errors.ts";
+import { conflict, invalid, isMissing, notFound, unavailable } from "../../engine/domain/errors.ts";
 import { BUTLER_NAME } from "../config/config.ts";
-import { type Home, isMissing, readIfThere, writePrivate } from "../home.ts";
+import { type Home, readIfThere, writePrivate } from "../home.ts";
 import { pause } from "../pause.ts";
 
 const TokenEntry = z.strictObject({

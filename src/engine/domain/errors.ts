@@ -33,3 +33,21 @@ export const forbidden = (message: string, field?: string) =>
 export const conflict = (message: string) => new MemoryError("conflict", message);
 export const integrity = (message: string, cause?: unknown) => new MemoryError("integrity", message, { cause });
 export const unavailable = (message: string, cause?: unknown) => new MemoryError("unavailable", message, { cause });
+
+/** The words of whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Its first line, for a sentence that goes on after it. */
+export function reasonOf(error: unknown): string {
+  const message = messageOf(error);
+  return message.split("\n", 1)[0] ?? message;
+}
+
+/** The code of an error of the operating system. */
+export const errorCode = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+
+export function isMissing(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === "ENOENT" || code === "ENOTDIR";
+}

@@ -3,12 +3,13 @@
  * and at the end of a turn its transcript is noted. Always an answer, always soon: a hook must never hold up its agent.
  */
 
-import { type Home, reasonOf } from "../../daemon/home.ts";
+import type { Home } from "../../daemon/home.ts";
 import { within } from "../../daemon/pause.ts";
 import type { HookAnswer, HookTold, Principal } from "../../doors/host.ts";
 import { OPENING_PROMPT } from "../../doors/mcp/opening-prompt.ts";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Log } from "../../engine/adapters/log.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import { type TypedCall, typedCall } from "../../engine/tools/typed-call.ts";
 import { projectOf } from "../projects/project.ts";

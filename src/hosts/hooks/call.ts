@@ -3,12 +3,12 @@
  * hook's shell script when that (a few lines of shell and curl) found no owner.
  */
 
-import { reasonOf } from "../../daemon/home.ts";
 import { askAtOnce, type OwnerAccess } from "../../daemon/line/ask-owner.ts";
 import { OwnerError } from "../../daemon/line/owner-error.ts";
 import type { OwnerQuestion } from "../../daemon/line/request.ts";
 import { within } from "../../daemon/pause.ts";
 import { systemClock } from "../../engine/adapters/clock.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import { projectOf } from "../projects/project.ts";
 import { type AgentName, HOOK_DIALECTS } from "./dialects.ts";
 import { announce, firstWarning, sessionKey } from "./spool.ts";

@@ -1,4 +1,4 @@
-import { errorCode } from "../../daemon/home.ts";
+import { errorCode } from "../../engine/domain/errors.ts";
 
 /**
  * What may be written into a log about a failure over somebody's words: its code or its kind. Its message may quote them: that of a pattern

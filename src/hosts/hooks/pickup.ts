@@ -2,10 +2,12 @@
  * Turns announced transcripts into episodes, in the owner and in the background. Each exchange has its key, so reading one again stores
  * nothing twice; how far a transcript was read is written down after its episodes are.
  */
+
 import { lstatSync } from "node:fs";
-import { type Home, isMissing } from "../../daemon/home.ts";
+import type { Home } from "../../daemon/home.ts";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Log } from "../../engine/adapters/log.ts";
+import { isMissing } from "../../engine/domain/errors.ts";
 import { type EpisodeRow, episodeOf } from "../transcripts/episodes.ts";
 import { readExchanges, TRANSCRIPT_AGENTS, type TranscriptAgent } from "../transcripts/read.ts";
 import { UNFIT_FILE, UnfitFile } from "../transcripts/regular-file.ts";

@@ -1,8 +1,10 @@
 /** Small JSON files in the spool of a home, each written as a whole. */
+
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Home, isMissing, readIfThere, writePrivate } from "../../daemon/home.ts";
+import { type Home, readIfThere, writePrivate } from "../../daemon/home.ts";
 import type { Principal } from "../../doors/host.ts";
+import { isMissing } from "../../engine/domain/errors.ts";
 import { TRUST } from "../../engine/domain/learning/trust.ts";
 
 /**

@@ -2,10 +2,12 @@
  * What hosts leave for the owner, as small files: which transcript belongs to which session, and exchanges that could not be
  * handed over. A host that finds no owner writes here and goes on; nothing that was announced is lost when an owner dies.
  */
+
 import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { errorCode, type Home } from "../../daemon/home.ts";
+import type { Home } from "../../daemon/home.ts";
+import { errorCode } from "../../engine/domain/errors.ts";
 import { type By, failedFolder, filesIn, get, named, put } from "./spool-files.ts";
 import type { Trouble } from "./spool-rows.ts";
 

@@ -14,8 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
-import { errorCode, isMissing, reasonOf } from "../../daemon/home.ts";
-import { conflict, unavailable } from "../../engine/domain/errors.ts";
+import { conflict, errorCode, isMissing, reasonOf, unavailable } from "../../engine/domain/errors.ts";
 
 export interface Write {
   readonly path: string;

@@ -1,7 +1,9 @@
 /** What a session starts with, gathered by the owner: the butler's own instructions and what is remembered for the prompt. */
+
 import { join } from "node:path";
-import { readIfThere, reasonOf } from "../../daemon/home.ts";
+import { readIfThere } from "../../daemon/home.ts";
 import { within } from "../../daemon/pause.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import { withoutPrivate } from "../../engine/domain/text/private.ts";
 import { clip } from "../../engine/domain/text/text.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";

@@ -3,11 +3,10 @@
  * wrong with memory costs it two seconds at most, and its answer and exit code are its own.
  */
 import { randomUUID } from "node:crypto";
-import { reasonOf } from "../../daemon/home.ts";
 import type { OwnerAccess } from "../../daemon/line/ask-owner.ts";
 import { within } from "../../daemon/pause.ts";
 import type { Clock } from "../../engine/adapters/clock.ts";
-import { unavailable } from "../../engine/domain/errors.ts";
+import { reasonOf, unavailable } from "../../engine/domain/errors.ts";
 import { type Agent, AgentCannotStart, type AgentJob, type AgentResult, type McpEndpoint } from "../agents/port.ts";
 import { askOwner, SESSION_WAIT_MS } from "./ask-owner.ts";
 import type { AgentRuntime, PreparedSession } from "./prepare.ts";

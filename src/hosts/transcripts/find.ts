@@ -1,8 +1,9 @@
 /** Where agents keep their transcripts, and which files there are. */
+
 import { existsSync } from "node:fs";
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { reasonOf } from "../../daemon/home.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import { readHead, TRANSCRIPT_AGENTS, type TranscriptAgent, type TranscriptHead } from "./read.ts";
 
 export interface Place {

@@ -3,9 +3,10 @@
  * else's file. Opening does not wait for a writer, links are not followed, and what was opened is looked at, not what the path names
  * a moment later.
  */
+
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { errorCode } from "../../daemon/home.ts";
+import { errorCode } from "../../engine/domain/errors.ts";
 
 export const UNFIT_FILE = "unfit_file";
 

@@ -1,6 +1,6 @@
 /** Takes transcripts in, exchange by exchange, in small batches. What is there already stays as it is, so it may be run again. */
 
-import { reasonOf } from "../../daemon/home.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import type { Outcome } from "../../engine/tools/outcome.ts";
 import { type EpisodeRow, episodeOf } from "./episodes.ts";
 import { type Found, type Place, transcriptsIn } from "./find.ts";

@@ -1,7 +1,7 @@
 /** A data set of questions with known evidence: `{name, corpora: [{id, memories, questions}]}`, checked. */
 import { basename } from "node:path";
 import { z } from "zod";
-import { invalid } from "../../engine/domain/errors.ts";
+import { invalid, messageOf } from "../../engine/domain/errors.ts";
 import { readTime } from "./times.ts";
 
 const id = z.union([z.string().min(1), z.number()], { error: "expected a text or a number" }).transform(String);
@@ -115,7 +115,7 @@ function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw invalid("data", `${file} is not JSON: ${error instanceof Error ? error.message : error}`);
+    throw invalid("data", `${file} is not JSON: ${messageOf(error)}`);
   }
 }
 

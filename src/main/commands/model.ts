@@ -1,4 +1,4 @@
-import { homeAt, prepareHome, reasonOf } from "../../daemon/home.ts";
+import { homeAt, prepareHome } from "../../daemon/home.ts";
 import { keepers, loadRoster } from "../../daemon/roster/roster.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import {
@@ -9,7 +9,7 @@ import {
   type ModelVariant,
 } from "../../engine/adapters/model/catalogue.ts";
 import { type FileStatus, type ModelStatus, modelStatus } from "../../engine/adapters/model/files.ts";
-import { integrity, invalid, MemoryError } from "../../engine/domain/errors.ts";
+import { integrity, invalid, MemoryError, reasonOf } from "../../engine/domain/errors.ts";
 import { type Context, readOptions } from "../command.ts";
 import type { Environment } from "../environment.ts";
 import { progressLine } from "../progress.ts";

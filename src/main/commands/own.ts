@@ -1,9 +1,11 @@
 /** Started by a client in the background. Its first words on descriptor 3 tell the client how it went. */
+
 import { closeSync, writeSync } from "node:fs";
-import { homeAt, prepareHome, reasonOf, writePrivate } from "../../daemon/home.ts";
+import { homeAt, prepareHome, writePrivate } from "../../daemon/home.ts";
 import { failureNote, REPORT_FD, type StartReport } from "../../daemon/owner/start-report.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import { acquireLock } from "../../engine/adapters/files/lock.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import { type Context, readOptions } from "../command.ts";
 import { openEarly } from "../early-store.ts";
 

@@ -1,4 +1,4 @@
-import { type Home, homeAt, prepareHome, reasonOf } from "../../daemon/home.ts";
+import { type Home, homeAt, prepareHome } from "../../daemon/home.ts";
 import type { RunningOwner } from "../../daemon/owner/serve-owner.ts";
 import { refuseSecondUp, takeOwnership } from "../../daemon/owner/take-ownership.ts";
 import { keepers, loadRoster, type Roster } from "../../daemon/roster/roster.ts";
@@ -6,6 +6,7 @@ import type { ExitCode } from "../../doors/failures.ts";
 import { MODEL_NAME, type ModelVariant } from "../../engine/adapters/model/catalogue.ts";
 import { locateModel } from "../../engine/adapters/model/files.ts";
 import { openTokenizer } from "../../engine/adapters/tokenizer/gpt.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import { type Context, readOptions } from "../command.ts";
 import { type Environment, HOUSE_FLAGS, withHouseFlags } from "../environment.ts";
 import { stderrLog } from "../logger.ts";

@@ -1,9 +1,9 @@
 /** The model is sound when its bytes are the right ones and two sentences come out as close as they should. */
 
-import { reasonOf } from "../../daemon/home.ts";
 import { openOnnxEmbedder } from "../../engine/adapters/embedder/onnx.ts";
 import type { ModelVariant } from "../../engine/adapters/model/catalogue.ts";
 import { locateModel } from "../../engine/adapters/model/files.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import type { ModelPlace } from "../store-parts.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 

@@ -3,9 +3,10 @@
  * holds the owner's lock while it looks, so that no store is ever open twice. `requestOwner` and not the client: the
  * client would start an owner, or replace one of an older version.
  */
+
 import { existsSync, readdirSync } from "node:fs";
 import type { ButlerConfig } from "../../daemon/config/config.ts";
-import { errorCode, type Home, isMissing, reasonOf } from "../../daemon/home.ts";
+import type { Home } from "../../daemon/home.ts";
 import { OwnerError } from "../../daemon/line/owner-error.ts";
 import { requestOwner } from "../../daemon/line/request.ts";
 import { type OwnerNote, readOwnerNote } from "../../daemon/owner/owner-file.ts";
@@ -17,6 +18,7 @@ import { openPostgres } from "../../engine/adapters/db/postgres.ts";
 import { checkServer, hasDatabase } from "../../engine/adapters/db/postgres-admin.ts";
 import { checkRights, openDatabaseWarning, superuserWarning } from "../../engine/adapters/db/postgres-rights.ts";
 import { acquireLock, type Lock } from "../../engine/adapters/files/lock.ts";
+import { errorCode, isMissing, reasonOf } from "../../engine/domain/errors.ts";
 import { type Failing, readStats } from "../../engine/store/memories/stats.ts";
 import type { OutcomeOf } from "../../engine/tools/typed-call.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";

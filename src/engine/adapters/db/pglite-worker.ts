@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite, type PGliteOptions } from "@electric-sql/pglite";
 import { vector } from "@electric-sql/pglite-pgvector";
+import { messageOf } from "../../domain/errors.ts";
 import { DurableFs, explainFailure, finishFolder, prepareFolder } from "./durable-fs.ts";
 import { preparedStatements, type Statements } from "./pglite-statements.ts";
 
@@ -108,7 +109,7 @@ function describe(error: unknown): Failure {
     }
   }
   const unavailable = error instanceof Error && error.name === "MemoryError";
-  return { message: error instanceof Error ? error.message : String(error), unavailable, fields };
+  return { message: messageOf(error), unavailable, fields };
 }
 
 async function run(pg: PGlite, statements: Statements, call: Call): Promise<unknown> {

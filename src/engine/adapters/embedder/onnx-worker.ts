@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { InferenceSession, Tensor } from "onnxruntime-node";
+import { messageOf } from "../../domain/errors.ts";
 import { keptPieces, signBits, wholeWords } from "../../domain/ranking/token-bits.ts";
 import { inside, leave, type NativeGate } from "./native-gate.ts";
 import type { Embedding, TokenBits } from "./port.ts";
@@ -123,7 +124,7 @@ async function handle(message: ToOnnxWorker): Promise<void> {
     const transfer = [vector.buffer, tokens.bits.buffer] as ArrayBuffer[];
     answer({ kind: "embedding", id: message.id, vector, tokens }, transfer);
   } catch (error) {
-    answer({ kind: "failed", id: message.id, message: error instanceof Error ? error.message : String(error) });
+    answer({ kind: "failed", id: message.id, message: messageOf(error) });
   }
 }
 

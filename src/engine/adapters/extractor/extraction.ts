@@ -1,4 +1,5 @@
 /** The course of one extraction, whoever answers: ask, check, ask once more, add up what was spent. */
+import { messageOf } from "../../domain/errors.ts";
 import { clip } from "../../domain/text/text.ts";
 import { ANSWER_SCHEMA, checkAnswer } from "./answer-schema.ts";
 import { type Deadline, deadline } from "./deadline.ts";
@@ -58,7 +59,7 @@ async function askTwice(course: Course, prompt: Prompt, until: Deadline): Promis
         throw new ExtractorFailure(error.kind, error.message, addUsage(usage, error.usage));
       }
       // A full disk, a library that throws: nothing of the sort may look like the fault of an episode.
-      const reason = withoutSecrets(error instanceof Error ? error.message : String(error), course.secrets);
+      const reason = withoutSecrets(messageOf(error), course.secrets);
       throw new ExtractorFailure("unavailable", `${course.model} could not be asked: ${clip(reason, 300)}`, usage);
     }
   };

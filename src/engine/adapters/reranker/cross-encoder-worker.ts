@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { InferenceSession, Tensor } from "onnxruntime-node";
+import { messageOf } from "../../domain/errors.ts";
 import { inside, leave, type NativeGate } from "../embedder/native-gate.ts";
 import type { ThreadNews } from "../threads/onnx-thread.ts";
 import { type Pair, pairReader } from "./pair.ts";
@@ -74,7 +75,7 @@ async function handle(message: (ScoreQuestion & { readonly id: number }) | { rea
   try {
     answer({ kind: "score", id: message.id, score: await score(pairOf(message.query, message.text)) });
   } catch (error) {
-    answer({ kind: "failed", id: message.id, message: error instanceof Error ? error.message : String(error) });
+    answer({ kind: "failed", id: message.id, message: messageOf(error) });
   }
 }
 

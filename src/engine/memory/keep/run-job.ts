@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Db } from "../../adapters/db/port.ts";
 import type { Lease, Queue, QueueMaker } from "../../adapters/queue/port.ts";
-import { conflict, invalid } from "../../domain/errors.ts";
+import { conflict, invalid, messageOf } from "../../domain/errors.ts";
 import {
   endDeadRuns,
   endPredecessors,
@@ -257,7 +257,7 @@ async function attempt(job: Job, context: Parameters<Job["run"]>[0]): Promise<{ 
   try {
     return { report: await job.run(context) };
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: messageOf(error) };
   }
 }
 

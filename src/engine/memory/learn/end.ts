@@ -1,6 +1,7 @@
 /** How a run ends when it did not learn: tried again later, given up, or handed back untouched. */
 
 import { ExtractorFailure, type FailureKind, NO_USAGE, type Usage } from "../../adapters/extractor/port.ts";
+import { messageOf } from "../../domain/errors.ts";
 import type { NewEvent } from "../../domain/event.ts";
 import { backOffMs } from "../../domain/lifecycle/back-off.ts";
 import { clip } from "../../domain/text/text.ts";
@@ -104,6 +105,6 @@ export async function release(call: Call, { run }: Claimed, why: string): Promis
 /** An extractor that breaks in a way of its own breaks on what it was shown: that counts as a wrong answer. */
 export function asFailure(error: unknown, aborted: boolean): ExtractorFailure {
   if (error instanceof ExtractorFailure) return error;
-  const words = error instanceof Error ? error.message : String(error);
+  const words = messageOf(error);
   return new ExtractorFailure(aborted ? "timeout" : "invalid_answer", words, NO_USAGE);
 }

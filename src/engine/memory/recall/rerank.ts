@@ -1,4 +1,5 @@
 /** The second stage: candidates of both arms are read more closely. Which reader, says `[modules.memory.retrieval] rerank`. */
+import { messageOf } from "../../domain/errors.ts";
 import type { Statistics } from "../../domain/ranking/bm25.ts";
 import { idf } from "../../domain/ranking/bm25.ts";
 import { type Question, type Reading, read, type Witness } from "../../domain/ranking/late-interaction.ts";
@@ -119,7 +120,7 @@ export async function crossRead(
     return { relevance, degraded: undefined };
   } catch (error) {
     memory.log.warn({ err: error }, "the cross-encoder failed; going on with late interaction");
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return { relevance: before, degraded: `ranked without the cross-encoder: ${why}` };
   }
 }

@@ -1,5 +1,7 @@
 /** One call to a model of the AI SDK: schema sent along, answer taken as text, every failure given its kind. */
+
 import type { LanguageModel, ModelMessage } from "ai";
+import { messageOf } from "../../../domain/errors.ts";
 import { ANSWER_SCHEMA } from "../answer-schema.ts";
 import type { Deadline } from "../deadline.ts";
 import { type Course, extractorOf, type Repair, type Said } from "../extraction.ts";
@@ -64,7 +66,7 @@ interface Refusal {
 }
 
 function refusalOf(sdk: Sdk, error: unknown): Refusal {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (!sdk.APICallError.isInstance(error)) return { status: undefined, message, body: message };
   // A connection that dies half way has the status of its beginning; that is no refusal.
   if (error.statusCode === undefined || error.statusCode < 400) {
