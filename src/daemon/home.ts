@@ -1,18 +1,10 @@
 /** Where everything of one home lies on disk. All folders are 0700, all secrets 0600. */
+
 import { createHash, randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { realPath } from "../engine/adapters/files/real-path.ts";
 import { isMissing, MemoryError, reasonOf, unavailable } from "../engine/domain/errors.ts";
 import { refuseForeignSocket } from "./line/socket-folder.ts";
 
@@ -44,7 +36,8 @@ export interface Home {
 const SOCKET_PATH_LIMIT = 100;
 
 export function homeAt(folder: string): Home {
-  const root = realPath(resolve(folder));
+  // What else is wrong with the path is told by whoever wants to write there.
+  const root = realPath(resolve(folder), isMissing, "keep");
   const run = join(root, "run");
   return {
     root,
@@ -64,18 +57,6 @@ export function homeAt(folder: string): Home {
     tokensLock: join(run, "tokens"),
     store: (butler) => join(root, "butlers", butler, "store"),
   };
-}
-
-/** Follows links in the part that exists, so that one home reached over two names is still one home. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    const parent = dirname(path);
-    // What else is wrong with the path is told by whoever wants to write there.
-    if (!isMissing(error) || parent === path) return path;
-    return join(realPath(parent), basename(path));
-  }
 }
 
 function socketPath(root: string, run: string): string {

@@ -1,7 +1,9 @@
 /** How a failure looks at each door. One table, so that the doors cannot drift apart. */
+
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Log } from "../engine/adapters/log.ts";
 import { ERROR_CODES, type ErrorCode, MemoryError } from "../engine/domain/errors.ts";
+import { isRecord } from "../engine/domain/record.ts";
 import type { Failure } from "../engine/tools/outcome.ts";
 
 /** 0 done, 1 failed, 2 wrong usage, 3 not found, 4 refused. */
@@ -87,8 +89,4 @@ export function readFailure(body: unknown): Failure | undefined {
     ...(typeof error.field === "string" ? { field: error.field } : {}),
     ...(typeof error.request_id === "string" ? { request_id: error.request_id } : {}),
   });
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

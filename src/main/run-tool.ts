@@ -7,6 +7,7 @@ import { renderAnswer, renderError } from "../doors/cli/render.ts";
 import { type ExitCode, exitCode } from "../doors/failures.ts";
 import { systemClock } from "../engine/adapters/clock.ts";
 import { MemoryError } from "../engine/domain/errors.ts";
+import { isRecord } from "../engine/domain/record.ts";
 import type { Tool } from "../engine/tools/define.ts";
 import { toolNamed, tools } from "../engine/tools/index.ts";
 import { chooseButler } from "./choose-butler.ts";
@@ -93,8 +94,4 @@ function withButler(tool: Tool, parsed: Parsed, butler: string | undefined): Par
     return parsed;
   if (!flagsOf(tool).some((flag) => flag.name === "butler" && flag.required)) return parsed;
   return { ok: true, command: { ...parsed.command, input: { ...parsed.command.input, butler } } };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,8 @@
 /** What is wrong in a `butler.toml`, in sentences: file, line, key, what was found and what was expected. */
+
 import { TomlError } from "smol-toml";
 import type { z } from "zod";
+import { isRecord } from "../../engine/domain/record.ts";
 import { nearest } from "../../engine/domain/text/spelling.ts";
 import { keysOf, type Path, suggestion, valueAt } from "./keys.ts";
 import { type Lines, lineOf } from "./lines.ts";
@@ -109,5 +111,4 @@ function expectation(issue: z.core.$ZodIssue): string {
   }
 }
 
-const isTable = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+const isTable = (value: unknown): value is Record<string, unknown> => isRecord(value) && !(value instanceof Date);

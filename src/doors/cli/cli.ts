@@ -1,4 +1,5 @@
 /** The command line door: words in, a tool request out. Nothing here prints, exits or reads the environment. */
+import { isRecord } from "../../engine/domain/record.ts";
 import type { Tool } from "../../engine/tools/define.ts";
 import { type Flag, flagsOf, readFlags, type Usage, wrongUsage } from "./flags.ts";
 
@@ -161,7 +162,7 @@ export function friendlyHelp(): string {
 }
 
 function placeholder(flag: Flag): string {
-  const options = flag.schema.enum ?? (isSchema(flag.schema.items) ? flag.schema.items.enum : undefined);
+  const options = flag.schema.enum ?? (isRecord(flag.schema.items) ? flag.schema.items.enum : undefined);
   const value = Array.isArray(options) ? options.join("|") : flag.kind === "list" ? "a,b" : flag.kind;
   return flag.kind === "boolean" ? "" : `<${flag.kind === "json" ? "JSON" : value}>`;
 }
@@ -175,8 +176,4 @@ function aboutFlag(flag: Flag): string {
   ]
     .filter((part) => part !== "")
     .join(" ");
-}
-
-function isSchema(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

@@ -1,4 +1,5 @@
 /** Command line flags made from a tool's input schema. Values are read, never judged: the tool says what is wrong with them. */
+import { isRecord } from "../../engine/domain/record.ts";
 import { editDistance } from "../../engine/domain/text/spelling.ts";
 import type { Tool } from "../../engine/tools/define.ts";
 import type { Failure } from "../../engine/tools/outcome.ts";
@@ -159,8 +160,4 @@ function parsedJson(text: string): { value: unknown } | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

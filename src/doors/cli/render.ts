@@ -1,4 +1,5 @@
 /** Answers and errors for people at a terminal. Strings out; whether there is a terminal, and its colours, the caller knows. */
+import { isRecord } from "../../engine/domain/record.ts";
 import { neutral, neutralLine } from "../../engine/domain/text/neutral.ts";
 import { clip } from "../../engine/domain/text/text.ts";
 import type { Tool } from "../../engine/tools/define.ts";
@@ -40,7 +41,7 @@ function words(tool: Tool, answer: Row, options: RenderOptions, paint: Paint): s
     return answer.text.trim() === "" ? "Nothing is remembered that fits." : plain(answer.text);
   }
   if (Array.isArray(answer.results) && (tool.name === "memory_search" || tool.name === "memory_recall")) {
-    const rows = answer.results.filter(isRow);
+    const rows = answer.results.filter(isRecord);
     if (rows.length === 0) return "Nothing found. Other words may help: search looks for meaning and for words.";
     return rows.map((row, at) => found(row, at + 1, options, paint)).join("\n");
   }
@@ -81,8 +82,8 @@ function age(row: Row, now: Date | undefined): string | undefined {
 
 /** Sections of numbers become small tables; groups of counts get bars, so that the shape shows before the digits are read. */
 function stats(answer: Row, paint: Paint): string {
-  const single = Object.entries(answer).filter(([name, value]) => !isRow(value) && isFigure(name, value));
-  const sections = Object.entries(answer).filter(([name, value]) => name !== "degraded" && isRow(value));
+  const single = Object.entries(answer).filter(([name, value]) => !isRecord(value) && isFigure(name, value));
+  const sections = Object.entries(answer).filter(([name, value]) => name !== "degraded" && isRecord(value));
   return [
     ...sections.map(([name, value]) => section(name, value as Row, paint)),
     ...(single.length > 0 ? [single.map(([name, value]) => figure(name, value, "")).join("\n")] : []),
@@ -107,7 +108,7 @@ function countsOf(part: unknown): [string, number][] | undefined {
     }
     return undefined;
   }
-  if (!isRow(part)) return undefined;
+  if (!isRecord(part)) return undefined;
   const entries = Object.entries(part).filter((entry): entry is [string, number] => typeof entry[1] === "number");
   return entries.length > 0 ? entries : undefined;
 }
@@ -135,7 +136,7 @@ function degradedNote(degraded: unknown): string | undefined {
   if (degraded === undefined || degraded === null || degraded === false) return undefined;
   if (typeof degraded === "string") return plain(degraded);
   if (Array.isArray(degraded)) return degraded.length > 0 ? plain(degraded.join("; ")) : undefined;
-  return isRow(degraded) && typeof degraded.reason === "string"
+  return isRecord(degraded) && typeof degraded.reason === "string"
     ? plain(degraded.reason)
     : "Answered with less than usual.";
 }
@@ -160,7 +161,3 @@ const labelled = (name: string, value: unknown) =>
 const label = (name: string) => name.replace(/^by_/, "by ").replaceAll("_", " ");
 const round = (value: number) => String(Math.round(value * 100) / 100);
 const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
-
-function isRow(value: unknown): value is Row {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

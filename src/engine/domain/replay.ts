@@ -2,10 +2,12 @@
  * The stream folded into rows. Pure: a page of events and the rows they touch go in, the rows as they are afterwards come
  * out. Rows are JSON as the database writes it: timestamps in ISO form, bytea as `\x…`.
  */
+
 import type { MemoryEvent } from "./event.ts";
 import { canonicalState } from "./lifecycle/lifecycle.ts";
 import { MEMORY_TYPES, type MemoryType } from "./memory-types.ts";
 import { dayOf } from "./ranking/scoring.ts";
+import { isRecord } from "./record.ts";
 
 export type ReplayEvent = Pick<
   MemoryEvent,
@@ -147,8 +149,5 @@ function readsOf(event: ReplayEvent): Referred[] {
 }
 
 const memoryType = (name: unknown): MemoryType | undefined => MEMORY_TYPES.find((type) => type === name);
-
-const isRecord = (value: unknown): value is RowJson =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const listOf = (value: unknown): RowJson[] => (Array.isArray(value) ? value.filter(isRecord) : []);

@@ -1,4 +1,5 @@
 /** Ids come from anywhere, headers included, and are stored as they are: none of them may be a secret. */
+import { isRecord } from "../domain/record.ts";
 import type { RequestContext } from "../domain/request.ts";
 import { butlerOf } from "../domain/scope.ts";
 import type { Memory } from "../memory/memory.ts";
@@ -45,6 +46,3 @@ function safeScope(scope: string): string {
   const butler = butlerOf(scope);
   return scope === butler ? safeId(scope) : `${butler}/${safeId(scope.slice(butler.length + 1))}`;
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

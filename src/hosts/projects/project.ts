@@ -2,9 +2,11 @@
  * Which project a folder belongs to. Clones and worktrees of one repository are one project, wherever they lie. Files are read and
  * nothing is started: this stands before every session of an agent.
  */
-import { readFileSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve, sep } from "node:path";
+
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { realPath } from "../../engine/adapters/files/real-path.ts";
 import { type GitSetting, readGitConfig } from "./git-config.ts";
 import { placeKey, projectKey, remoteKey } from "./project-key.ts";
 
@@ -23,7 +25,7 @@ interface Repository {
 
 /** Never throws. An explicit key goes before `butler.project` of the repository, and that before its remote. */
 export function projectOf(folder: string, explicit?: string): Project {
-  const place = realPath(resolve(folder));
+  const place = real(resolve(folder));
   const repository = repositoryAround(place);
   const root = repository?.root ?? place;
   const given = explicit === undefined ? undefined : projectKey(explicit);
@@ -51,7 +53,7 @@ function remoteOf(settings: readonly GitSetting[]): string | undefined {
 }
 
 function localKey(remote: string, root: string): string {
-  return placeKey("path", realPath(resolve(root, pathOf(remote.trim()))));
+  return placeKey("path", real(resolve(root, pathOf(remote.trim()))));
 }
 
 function pathOf(remote: string): string {
@@ -73,7 +75,7 @@ function repositoryAround(folder: string): Repository | undefined {
   for (let here = folder; ; here = dirname(here)) {
     const link = join(here, ".git");
     const kind = kindOf(link);
-    if (kind === "folder" && isGitFolder(link)) return { root: here, common: commonOf(realPath(link)) };
+    if (kind === "folder" && isGitFolder(link)) return { root: here, common: commonOf(real(link)) };
     if (kind === "file") return { root: here, common: linkedFrom(link) };
     if (bare === undefined && isGitFolder(here) && kindOf(join(here, "objects")) === "folder") {
       bare = { root: here, common: commonOf(here) };
@@ -88,13 +90,13 @@ function repositoryAround(folder: string): Repository | undefined {
 function linkedFrom(file: string): string | undefined {
   const target = /^gitdir:\s*(.+?)\s*$/m.exec(textOf(file) ?? "")?.[1];
   if (target === undefined) return undefined;
-  const folder = realPath(resolve(dirname(file), target));
+  const folder = real(resolve(dirname(file), target));
   return isGitFolder(folder) ? commonOf(folder) : undefined;
 }
 
 function commonOf(gitFolder: string): string {
   const shared = textOf(join(gitFolder, "commondir"))?.trim();
-  return shared === undefined || shared === "" ? gitFolder : realPath(resolve(gitFolder, shared));
+  return shared === undefined || shared === "" ? gitFolder : real(resolve(gitFolder, shared));
 }
 
 /** git itself goes on upwards when a folder called `.git` holds no repository. */
@@ -123,12 +125,5 @@ function textOf(file: string): string | undefined {
   }
 }
 
-/** Follows links in the part of a path that exists, so that one folder under two names is one project. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(realPath(parent), basename(path));
-  }
-}
+/** One folder under two names is one project, also where its way cannot be read. */
+const real = (path: string): string => realPath(path, () => true, "keep");

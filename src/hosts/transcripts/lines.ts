@@ -1,4 +1,5 @@
 /** Lines of a file with their places in bytes, in memory that does not grow with the file or with a line of it. */
+import { isRecord } from "../../engine/domain/record.ts";
 import { type LongLine, longLine } from "./long-line.ts";
 import { MOST_BYTES, openRegular, UnfitFile } from "./regular-file.ts";
 
@@ -102,8 +103,7 @@ export function jsonOf(line: string): Json | undefined {
 
 export type Json = Readonly<Record<string, unknown>>;
 
-export const objectIn = (value: unknown): Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+export const objectIn = (value: unknown): Json => (isRecord(value) ? value : {});
 export const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const textIn = (value: unknown): string => (typeof value === "string" ? value : "");
 

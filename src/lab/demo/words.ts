@@ -1,4 +1,5 @@
 /** How the demonstration reads: 100 columns, colours only when asked for. */
+import { clip } from "../../engine/domain/text/text.ts";
 import type { ToolAnswer } from "../../engine/tools/index.ts";
 import type { Answer } from "./story.ts";
 
@@ -9,10 +10,6 @@ const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, mage
 
 export const painter = (colour: boolean): Paint =>
   colour ? (style, text) => `\u001b[${STYLES[style]}m${text}\u001b[0m` : (_style, text) => text;
-
-export function clipTo(text: string, width: number): string {
-  return text.length > width ? `${text.slice(0, width - 1)}…` : text;
-}
 
 /** Breaks at spaces; later lines are indented like the first one's text. */
 export function wrap(text: string, indent: string, width = COLUMNS): string[] {
@@ -39,7 +36,7 @@ export const dateOf = (text: unknown) => String(text).slice(0, 10);
 export function callLine(tool: string, input: Answer, answer: Answer, paint: Paint): string | undefined {
   const line = (kind: string, style: Parameters<Paint>[0], text: string, result: string) => {
     const room = COLUMNS - 14 - result.length - 2;
-    return `  ${paint(style, kind.padEnd(10))}  ${clipTo(text, room).padEnd(room)}  ${paint("dim", result)}`;
+    return `  ${paint(style, kind.padEnd(10))}  ${clip(text, room).padEnd(room)}  ${paint("dim", result)}`;
   };
   const redactions = (answer.redactions ?? []) as readonly { kind: string; count: number }[];
   switch (tool) {
@@ -81,6 +78,6 @@ export function foundLines(results: ToolAnswer<"memory_search">["results"], pain
       result.subject === undefined ? result.content : `${result.subject} / ${result.predicate}: ${result.content}`;
     const bar = "█".repeat(Math.max(1, Math.round(result.score * 12))).padEnd(12);
     const sure = `confidence ${result.effective_confidence.toFixed(2)}`;
-    return `  ${result.score.toFixed(2)} ${paint("blue", bar)} ${result.type.padEnd(8)} ${clipTo(text, 52).padEnd(52)} ${paint("dim", sure)}`;
+    return `  ${result.score.toFixed(2)} ${paint("blue", bar)} ${result.type.padEnd(8)} ${clip(text, 52).padEnd(52)} ${paint("dim", sure)}`;
   });
 }

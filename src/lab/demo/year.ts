@@ -1,11 +1,13 @@
 /** A year in seconds: the clock moves day by day, the jobs run each night, and the audit stream tells what became of what. */
+
 import { DAY_MS, effectiveConfidence, type Permanence } from "../../engine/domain/lifecycle/decay.ts";
+import { clip } from "../../engine/domain/text/text.ts";
 import { jobNamed } from "../../engine/memory/keep/jobs.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
 import { isLive, isLiveEpisode } from "../../engine/store/memories/live.ts";
 import type { ToolAnswer, ToolInput } from "../../engine/tools/index.ts";
 import type { AnyToolName } from "../../engine/tools/typed-call.ts";
-import { COLUMNS, clipTo, type Paint, title } from "./words.ts";
+import { COLUMNS, type Paint, title } from "./words.ts";
 
 export type Ask = <N extends AnyToolName>(tool: N, input: ToolInput<N>, session: string) => Promise<ToolAnswer<N>>;
 
@@ -145,9 +147,7 @@ const isDaily = (type: string) => DAILY.includes(type);
 function whyOf({ payload }: StreamPage["events"][number]): string {
   const numbers = Object.entries(payload).filter(([, value]) => typeof value === "number" || typeof value === "string");
   return numbers
-    .map(
-      ([key, value]) => `${key} ${typeof value === "number" ? Number(value.toFixed(3)) : clipTo(value as string, 24)}`,
-    )
+    .map(([key, value]) => `${key} ${typeof value === "number" ? Number(value.toFixed(3)) : clip(value as string, 24)}`)
     .join(", ");
 }
 
@@ -160,7 +160,7 @@ export function yearLines(year: Year, paint: Paint): string[] {
     title("What happened, from the audit stream", paint),
     ...year.steps.map(({ day, date, memory, event, why }) => {
       const line = `  ${String(day).padStart(3)}  ${date}  ${event.padEnd(20)} ${memory.padEnd(width)}`;
-      return `${line}  ${paint("dim", clipTo(why, Math.max(10, COLUMNS - line.length - 2)))}`.trimEnd();
+      return `${line}  ${paint("dim", clip(why, Math.max(10, COLUMNS - line.length - 2)))}`.trimEnd();
     }),
     title(
       "Effective confidence over the year (█ is 1, ▂ about 0.2: below it nothing is recalled; · is out of sight)",

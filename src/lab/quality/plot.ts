@@ -1,3 +1,4 @@
+import { clip } from "../../engine/domain/text/text.ts";
 /** Bar charts as SVG by hand. The card brings its own ground, so it is legible on a page of either colour. */
 export interface Bar {
   readonly label: string;
@@ -83,8 +84,7 @@ const words = ({ label, value }: Bar, unit: string) =>
   `${label} ${round(value)}${unit === "%" ? " %" : unit && ` ${unit}`}`.trim();
 
 function text(x: number, y: number, look: string, content: string, most: number, anchor = "start"): string {
-  const shown = content.length > most ? `${content.slice(0, most - 1)}…` : content;
-  return `<text class="${look}" x="${x}" y="${y}" text-anchor="${anchor}">${xml(shown)}</text>`;
+  return `<text class="${look}" x="${x}" y="${y}" text-anchor="${anchor}">${xml(clip(content, most))}</text>`;
 }
 
 /** The next of 1, 2, 2.5, 5, 10 times a power of ten, so that a quarter of it is a round figure too. */

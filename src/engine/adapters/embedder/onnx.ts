@@ -1,4 +1,5 @@
 import { invalid, unavailable } from "../../domain/errors.ts";
+import { lruCache } from "../../domain/lru-cache.ts";
 import { type Log, silentLog } from "../log.ts";
 import type { ModelFiles } from "../model/files.ts";
 import { openOnnxThread } from "../threads/onnx-thread.ts";
@@ -26,22 +27,16 @@ type EmbeddingAnswer = Extract<FromOnnxWorker, { kind: "embedding" }>;
 const CACHED_QUERIES = 256;
 const CACHED_QUERY_CHARACTERS = 2_000;
 
-/** Recent query texts and what the model gave for them; a Map keeps the order in which keys were set. */
+/** Recent query texts and what the model gave for them. */
 function queryCache() {
-  const known = new Map<string, Embedding>();
+  const known = lruCache<string, Embedding>(CACHED_QUERIES);
   return {
     get(text: string): Embedding | undefined {
       const embedding = known.get(text);
-      if (embedding === undefined) return undefined;
-      known.delete(text);
-      known.set(text, embedding);
-      return copyOf(embedding);
+      return embedding && copyOf(embedding);
     },
     set(text: string, embedding: Embedding) {
-      if (text.length > CACHED_QUERY_CHARACTERS) return;
-      known.set(text, copyOf(embedding));
-      const oldest = known.keys().next();
-      if (known.size > CACHED_QUERIES && !oldest.done) known.delete(oldest.value);
+      if (text.length <= CACHED_QUERY_CHARACTERS) known.set(text, copyOf(embedding));
     },
   };
 }

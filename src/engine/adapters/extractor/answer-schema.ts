@@ -1,6 +1,8 @@
 /** The schema of an answer as providers take it, and the check of what came back. */
+
 import { z } from "zod";
 import { Answer } from "../../domain/learning/answer.ts";
+import { isRecord } from "../../domain/record.ts";
 import { clip } from "../../domain/text/text.ts";
 
 interface Schema {
@@ -10,23 +12,20 @@ interface Schema {
 /** What strict modes accept everywhere. Limits and patterns are left to our own check: one provider or another refuses each. */
 const KEPT = ["type", "enum", "const", "description", "required", "additionalProperties"] as const;
 
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 function strict(schema: Schema): Schema {
   const kept: Record<string, unknown> = {};
   for (const keyword of KEPT) if (schema[keyword] !== undefined) kept[keyword] = schema[keyword];
-  if (isSchema(schema.properties)) {
+  if (isRecord(schema.properties)) {
     const named = Object.entries(schema.properties).map(([name, inner]) => [
       name,
-      isSchema(inner) ? strict(inner) : inner,
+      isRecord(inner) ? strict(inner) : inner,
     ]);
     kept.properties = Object.fromEntries(named);
     kept.required = Object.keys(schema.properties);
     kept.additionalProperties = false;
   }
-  if (isSchema(schema.items)) kept.items = strict(schema.items);
-  if (Array.isArray(schema.anyOf)) kept.anyOf = schema.anyOf.map((inner) => (isSchema(inner) ? strict(inner) : inner));
+  if (isRecord(schema.items)) kept.items = strict(schema.items);
+  if (Array.isArray(schema.anyOf)) kept.anyOf = schema.anyOf.map((inner) => (isRecord(inner) ? strict(inner) : inner));
   return kept;
 }
 
@@ -44,7 +43,7 @@ const PROBLEM_CHARS = 200;
 const MOST_BEGINNINGS = 32;
 
 const isAnswerLike = (value: unknown): value is Schema =>
-  isSchema(value) && ("facts" in value || "rules" in value || "confirmations" in value);
+  isRecord(value) && ("facts" in value || "rules" in value || "confirmations" in value);
 
 function parsed(text: string): unknown {
   try {

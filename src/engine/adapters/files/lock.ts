@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, mkdirSync, openSync, realpathSync } from "node:fs";
+import { closeSync, constants, mkdirSync, openSync } from "node:fs";
 import { createServer } from "node:net";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { codeOf, lockInFolder } from "./lock-folder.ts";
+import { realPath } from "./real-path.ts";
 
 export type Lock = { release(): Promise<void> };
 
@@ -16,24 +17,13 @@ const O_NONBLOCK = 0x4;
  * It is named after the real path alone: with the user's id in it, root and the owner could both open one store.
  */
 export async function acquireLock(path: string): Promise<Lock | undefined> {
-  const real = realPath(resolve(path));
+  const real = realPath(resolve(path), (error) => codeOf(error) === "ENOENT", "throw");
   if (process.platform === "linux") return lockInFolder(`${real}.locks`);
   if (process.platform === "win32") return listen(`\\\\.\\pipe\\butler-${sha256(real).slice(0, 40)}`);
   return lockFile(`${real}.lock`);
 }
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
-
-/** Follows links in the part of the path that exists. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    const parent = dirname(path);
-    if (codeOf(error) !== "ENOENT" || parent === path) throw error;
-    return join(realPath(parent), basename(path));
-  }
-}
 
 function listen(path: string): Promise<Lock | undefined> {
   return new Promise((done, fail) => {

@@ -1,3 +1,4 @@
+import { lruCache } from "../../domain/lru-cache.ts";
 import type { Tokenizer } from "./port.ts";
 
 export type TokenizerName = "o200k_base" | "cl100k_base";
@@ -26,7 +27,7 @@ const PART = new RegExp(`[^]{1,${RUN}}`, "gu");
 
 export async function openTokenizer(name: TokenizerName): Promise<Tokenizer> {
   const { countTokens } = await encodings[name]();
-  const known = new Map<string, number>();
+  const known = lruCache<string, number>(CACHED_TEXTS);
 
   function countParts(text: string): number {
     if (text.length <= RUN) return countTokens(text, PLAIN);
@@ -44,12 +45,10 @@ export async function openTokenizer(name: TokenizerName): Promise<Tokenizer> {
     name,
     count(text) {
       if (text.length > CACHED_CHARACTERS) return countParts(text);
-      let count = known.get(text);
-      if (count === undefined) count = countParts(text);
-      else known.delete(text);
+      const before = known.get(text);
+      if (before !== undefined) return before;
+      const count = countParts(text);
       known.set(text, count);
-      const oldest = known.keys().next();
-      if (known.size > CACHED_TEXTS && !oldest.done) known.delete(oldest.value);
       return count;
     },
   };

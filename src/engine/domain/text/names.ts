@@ -1,3 +1,5 @@
+import { lruCache } from "../lru-cache.ts";
+
 /**
  * Names of the people who speak. A vector is dominated by them: every turn between Ada and Grace looks alike because it says
  * "Ada" and "Grace". So the names of a session's speakers are left out of what is embedded, on both sides; words and rows keep them.
@@ -44,8 +46,7 @@ export function withoutNames(text: string, names: readonly string[]): string {
 }
 
 /** The same few people are named again and again, and a pattern is fast from its second use on. */
-const patterns = new Map<string, RegExp>();
-const MOST_PATTERNS = 500;
+const patterns = lruCache<string, RegExp>(500);
 
 function anyOf(names: readonly string[]): RegExp {
   // The longest first: Ann would leave half of Ann-Marie behind.
@@ -56,7 +57,6 @@ function anyOf(names: readonly string[]): RegExp {
   const known = patterns.get(any);
   if (known !== undefined) return known;
   const made = new RegExp(`(?<![\\p{L}\\p{N}])(?:${any})(?:['\u2019]s)?(?![\\p{L}\\p{N}])`, "giu");
-  if (patterns.size >= MOST_PATTERNS) patterns.clear();
   patterns.set(any, made);
   return made;
 }

@@ -2,8 +2,10 @@
  * One table of ours in a TOML file of the person: a few lines at its end, put in and taken out as text. The file is parsed
  * before and after, and must say the same but for our table.
  */
+
 import { parse, stringify, TomlError } from "smol-toml";
 import { conflict } from "../../../engine/domain/errors.ts";
+import { isRecord } from "../../../engine/domain/record.ts";
 import { sameJson } from "./json-tree.ts";
 
 type TomlValue = string | number | boolean | readonly string[] | { readonly [key: string]: string };
@@ -104,8 +106,7 @@ function parsed(file: TomlText): Table {
 
 function tableIn(file: TomlText, document: Table, group: string): Table | undefined {
   const found = document[group];
-  if (found === undefined || (typeof found === "object" && found !== null && !Array.isArray(found)))
-    return found as Table | undefined;
+  if (found === undefined || isRecord(found)) return found as Table | undefined;
   throw refused(file, lineOf(file.text, group), `"${group}" is not a table`);
 }
 
