@@ -11,8 +11,8 @@ export interface QueryToken {
 /** For each query token its best match among a memory's tokens, 0..1. */
 export type Matcher = (tokens: Uint8Array) => Float64Array;
 
-/** max-sim.wat, assembled. JavaScript has no instruction that counts bits: a prompt took 7 ms there. */
-const ASSEMBLED =
+/** max-sim.wat, assembled: `test/pure/max-sim.test.ts` holds them together. JavaScript has no instruction that counts bits: a prompt took 7 ms there. */
+export const ASSEMBLED =
   "AGFzbQEAAAABCgFgBn9/f39/fwADAgEABQMBABAHFAIGbWVtb3J5AgAHbmVhcmVzdAAACqQBAaEBAQd/IARBA3QhBiACIAMgBmxqIQcgACAB" +
   "IAZsaiEJAkADQCAAIAlPDQEgBEEGdCELIAIhCAJAA0AgCCAHTw0BQQAhDEEAIQoDQCAMIAAgCmopAwAgCCAKaikDAIV7p2ohDCAKQQhqIQog" +
   "CiAGSQ0ACyAMIAtJBEAgDCELCyAIIAZqIQgMAAsLIAUgCzYCACAFQQRqIQUgACAGaiEADAALCws=";
