@@ -53,165 +53,194 @@ export interface StoreKeeper<M> {
   retire(): Promise<void>;
 }
 
+interface KeeperState<M extends Closable> {
+  readonly parts: KeeperParts<M>;
+  opened: Promise<M> | undefined;
+  closing: Promise<void> | undefined;
+  failure: string | undefined;
+  /** Who uses the store right now, */
+  users: number;
+  /** and how often it was used at all. */
+  uses: number;
+  /** Who waits until nobody uses it. */
+  readonly drained: (() => void)[];
+  idle: NodeJS.Timeout | undefined;
+  quiet: NodeJS.Timeout | undefined;
+  maintaining: Promise<void> | undefined;
+  /** Since when maintenance is wanted, on the clock of `performance.now()`, like `lastFull`. */
+  dirtySince: number | undefined;
+  lastFull: number;
+  retired: boolean;
+}
+
 export function storeKeeper<M extends Closable>(parts: KeeperParts<M>): StoreKeeper<M> {
-  const { butler, log } = parts;
-  let opened: Promise<M> | undefined;
-  let closing: Promise<void> | undefined;
-  let failure: string | undefined;
-  let users = 0;
-  let uses = 0;
-  const drained: (() => void)[] = [];
-  let idle: NodeJS.Timeout | undefined;
-  let quiet: NodeJS.Timeout | undefined;
-  let maintaining: Promise<void> | undefined;
-  let dirtySince: number | undefined;
-  let lastFull = performance.now();
-  let retired = false;
-
-  function open(): Promise<M> {
-    opened ??= parts.open().then(
-      (memory) => {
-        failure = undefined;
-        parts.opened?.();
-        return memory;
-      },
-      (error: unknown) => {
-        opened = undefined;
-        failure = reasonOf(error);
-        throw error;
-      },
-    );
-    return opened;
-  }
-
-  function leave(): void {
-    users -= 1;
-    if (users > 0) return;
-    for (const wake of drained.splice(0)) wake();
-    if (!closing) armIdle();
-  }
-
-  function armIdle(): void {
-    clearTimeout(idle);
-    idle = setTimeout(() => void close(), parts.idleMs).unref();
-  }
-
-  function armQuiet(): void {
-    clearTimeout(quiet);
-    quiet = setTimeout(() => void maintain(), overdue() ? 0 : parts.quietMs).unref();
-  }
-
-  const overdue = () => dirtySince !== undefined && performance.now() - dirtySince >= parts.maintainEveryMs;
-
-  async function maintain(): Promise<void> {
-    if (maintaining || !opened || closing) return;
-    const due = overdue();
-    const full = performance.now() - lastFull >= parts.fullEveryMs;
-    if (full) lastFull = performance.now();
-    dirtySince = undefined;
-    // What is overdue is done among the calls; else a call that comes in goes first.
-    const interrupted = () => {
-      if (due || users === 0) return false;
-      dirtySince ??= performance.now();
-      return true;
-    };
-    maintaining = opened
-      .then((memory) => parts.maintain(memory, { level: full ? "full" : "light", interrupted }))
-      .catch((error: unknown) =>
-        log.warn({ butler, reason: reasonOf(error) }, "maintenance failed; it will be tried again"),
-      )
-      .finally(() => {
-        maintaining = undefined;
-        if (dirtySince !== undefined) armQuiet();
-      });
-    await maintaining;
-  }
-
-  /** After a visit; somebody who came meanwhile keeps the store open. */
-  async function tidyAndClose(asOf: number): Promise<void> {
-    if (dirtySince !== undefined) await maintain();
-    if (uses === asOf && users === 0) await close();
-  }
-
-  function close(): Promise<void> {
-    closing ??= shut().finally(() => {
-      closing = undefined;
-      parts.closed();
-    });
-    return closing;
-  }
-
-  async function shut(): Promise<void> {
-    clearTimeout(idle);
-    clearTimeout(quiet);
-    if (users > 0) await new Promise<void>((done) => drained.push(done));
-    await maintaining;
-    const held = opened;
-    opened = undefined;
-    dirtySince = undefined;
-    if (!held) return;
-    try {
-      await (await held).close();
-    } catch (error) {
-      log.error({ butler, reason: reasonOf(error) }, "a store did not close cleanly");
-    }
-  }
-
-  /** A store that has stopped is opened anew by the next call, not when the owner is restarted. */
-  async function leaveDead(): Promise<void> {
-    const held = await opened?.catch(() => undefined);
-    if (held?.isDead?.()) await close();
-  }
-
-  async function use<T>(work: (memory: M) => Promise<T>): Promise<T> {
-    while (closing) await closing;
-    await leaveDead();
-    while (closing) await closing;
-    if (retired) throw unavailable(`The settings of "${butler}" have just changed; try again.`);
-    clearTimeout(idle);
-    users += 1;
-    uses += 1;
-    try {
-      return await work(await open());
-    } finally {
-      leave();
-    }
-  }
-
+  const state: KeeperState<M> = {
+    parts,
+    opened: undefined,
+    closing: undefined,
+    failure: undefined,
+    users: 0,
+    uses: 0,
+    drained: [],
+    idle: undefined,
+    quiet: undefined,
+    maintaining: undefined,
+    dirtySince: undefined,
+    lastFull: performance.now(),
+    retired: false,
+  };
   return {
-    use,
-    async visit(work) {
-      const wasClosed = !opened;
-      const before = uses;
-      try {
-        return await use(work);
-      } finally {
-        if (wasClosed && uses === before + 1 && users === 0) await tidyAndClose(uses);
-      }
-    },
+    use: (work) => use(state, work),
+    visit: (work) => visit(state, work),
     used(wrote) {
-      dirtySince ??= performance.now();
-      if (wrote || overdue()) armQuiet();
+      state.dirtySince ??= performance.now();
+      if (wrote || overdue(state)) armQuiet(state);
     },
-    ifOpen(work) {
-      if (!opened || closing) return;
-      const held = opened;
-      users += 1;
-      clearTimeout(idle);
-      void held
-        .then(work)
-        .catch((error: unknown) => log.error({ butler, reason: reasonOf(error) }, "an open store could not be changed"))
-        .finally(leave);
-    },
+    ifOpen: (work) => changeIfOpen(state, work),
     state() {
-      if (failure !== undefined) return { store: "failed", reason: failure };
-      return { store: opened ? "open" : "closed" };
+      if (state.failure !== undefined) return { store: "failed", reason: state.failure };
+      return { store: state.opened ? "open" : "closed" };
     },
-    held: () => (closing ? undefined : opened),
-    close,
+    held: () => (state.closing ? undefined : state.opened),
+    close: () => close(state),
     retire() {
-      retired = true;
-      return close();
+      state.retired = true;
+      return close(state);
     },
   };
+}
+
+async function use<M extends Closable, T>(state: KeeperState<M>, work: (memory: M) => Promise<T>): Promise<T> {
+  while (state.closing) await state.closing;
+  await closeDead(state);
+  while (state.closing) await state.closing;
+  if (state.retired) throw unavailable(`The settings of "${state.parts.butler}" have just changed; try again.`);
+  clearTimeout(state.idle);
+  state.users += 1;
+  state.uses += 1;
+  try {
+    return await work(await open(state));
+  } finally {
+    leave(state);
+  }
+}
+
+async function visit<M extends Closable, T>(state: KeeperState<M>, work: (memory: M) => Promise<T>): Promise<T> {
+  const wasClosed = !state.opened;
+  const before = state.uses;
+  try {
+    return await use(state, work);
+  } finally {
+    if (wasClosed && state.uses === before + 1 && state.users === 0) await maintainAndClose(state, state.uses);
+  }
+}
+
+/** A store that has stopped is opened anew by the next call, not when the owner is restarted. */
+async function closeDead<M extends Closable>(state: KeeperState<M>): Promise<void> {
+  const held = await state.opened?.catch(() => undefined);
+  if (held?.isDead?.()) await close(state);
+}
+
+function open<M extends Closable>(state: KeeperState<M>): Promise<M> {
+  const { parts } = state;
+  state.opened ??= parts.open().then(
+    (memory) => {
+      state.failure = undefined;
+      parts.opened?.();
+      return memory;
+    },
+    (error: unknown) => {
+      state.opened = undefined;
+      state.failure = reasonOf(error);
+      throw error;
+    },
+  );
+  return state.opened;
+}
+
+function leave<M extends Closable>(state: KeeperState<M>): void {
+  state.users -= 1;
+  if (state.users > 0) return;
+  for (const wake of state.drained.splice(0)) wake();
+  if (!state.closing) armIdle(state);
+}
+
+function armIdle<M extends Closable>(state: KeeperState<M>): void {
+  clearTimeout(state.idle);
+  state.idle = setTimeout(() => void close(state), state.parts.idleMs).unref();
+}
+
+function armQuiet<M extends Closable>(state: KeeperState<M>): void {
+  clearTimeout(state.quiet);
+  state.quiet = setTimeout(() => void maintain(state), overdue(state) ? 0 : state.parts.quietMs).unref();
+}
+
+const overdue = <M extends Closable>({ dirtySince, parts }: KeeperState<M>) =>
+  dirtySince !== undefined && performance.now() - dirtySince >= parts.maintainEveryMs;
+
+async function maintain<M extends Closable>(state: KeeperState<M>): Promise<void> {
+  if (state.maintaining || !state.opened || state.closing) return;
+  const { parts } = state;
+  const due = overdue(state);
+  const full = performance.now() - state.lastFull >= parts.fullEveryMs;
+  if (full) state.lastFull = performance.now();
+  state.dirtySince = undefined;
+  // What is overdue is done among the calls; else a call that comes in goes first.
+  const interrupted = () => {
+    if (due || state.users === 0) return false;
+    state.dirtySince ??= performance.now();
+    return true;
+  };
+  state.maintaining = state.opened
+    .then((memory) => parts.maintain(memory, { level: full ? "full" : "light", interrupted }))
+    .catch((error: unknown) =>
+      parts.log.warn({ butler: parts.butler, reason: reasonOf(error) }, "maintenance failed; it will be tried again"),
+    )
+    .finally(() => {
+      state.maintaining = undefined;
+      if (state.dirtySince !== undefined) armQuiet(state);
+    });
+  await state.maintaining;
+}
+
+/** After a visit; somebody who came meanwhile keeps the store open. */
+async function maintainAndClose<M extends Closable>(state: KeeperState<M>, asOf: number): Promise<void> {
+  if (state.dirtySince !== undefined) await maintain(state);
+  if (state.uses === asOf && state.users === 0) await close(state);
+}
+
+function close<M extends Closable>(state: KeeperState<M>): Promise<void> {
+  state.closing ??= closeNow(state).finally(() => {
+    state.closing = undefined;
+    state.parts.closed();
+  });
+  return state.closing;
+}
+
+async function closeNow<M extends Closable>(state: KeeperState<M>): Promise<void> {
+  const { butler, log } = state.parts;
+  clearTimeout(state.idle);
+  clearTimeout(state.quiet);
+  if (state.users > 0) await new Promise<void>((done) => state.drained.push(done));
+  await state.maintaining;
+  const held = state.opened;
+  state.opened = undefined;
+  state.dirtySince = undefined;
+  if (!held) return;
+  try {
+    await (await held).close();
+  } catch (error) {
+    log.error({ butler, reason: reasonOf(error) }, "a store did not close cleanly");
+  }
+}
+
+function changeIfOpen<M extends Closable>(state: KeeperState<M>, work: (memory: M) => Promise<void>): void {
+  if (!state.opened || state.closing) return;
+  const { butler, log } = state.parts;
+  state.users += 1;
+  clearTimeout(state.idle);
+  void state.opened
+    .then(work)
+    .catch((error: unknown) => log.error({ butler, reason: reasonOf(error) }, "an open store could not be changed"))
+    .finally(() => leave(state));
 }
