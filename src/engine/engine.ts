@@ -1,13 +1,13 @@
 /**
  * One memory as a library: opened on a store, called by the names of its tools, closed. Everything concrete (the database, the
- * models, the queue, the clock) is handed in; processes, sockets and agents are the business of whoever opens it.
+ * models, the clock) is handed in; processes, sockets and agents are the business of whoever opens it.
  */
 import type { Db } from "./adapters/db/port.ts";
 import type { Embedder } from "./adapters/embedder/port.ts";
-import type { QueueMaker } from "./adapters/queue/port.ts";
 import { jobs } from "./memory/keep/jobs.ts";
 import { type MaintainOptions, maintain } from "./memory/keep/maintain.ts";
-import { type JobRunner, jobRunner, type Ran, type RunNow, type RunsKnown, type Slot } from "./memory/keep/run-job.ts";
+import type { Ran } from "./memory/keep/perform-run.ts";
+import { type JobRunner, jobRunner, type RunNow, type RunsKnown, type Slot } from "./memory/keep/run-job.ts";
 import { type MemoryParts, openMemory } from "./memory/open.ts";
 import { type ReplayProgress, type ReplayReport, verifyInScratch } from "./memory/past/replay.ts";
 import type { JobRun } from "./store/jobs/job-runs.ts";
@@ -16,8 +16,6 @@ import { type ToolInput, toolNamed } from "./tools/index.ts";
 import { type AnyToolName, type OutcomeOf, type RequestOptions, typedCall } from "./tools/typed-call.ts";
 
 export interface EngineParts extends MemoryParts {
-  /** Makes the durable queue of jobs in the memory's own database. */
-  readonly queues: QueueMaker;
   /** Opens an empty store for a replay, which is closed after it. */
   scratch(): Promise<Db>;
 }
@@ -60,9 +58,9 @@ export interface JobRuns {
   latest(): Promise<JobRun[]>;
 }
 
-export async function openEngine({ queues, scratch, ...parts }: EngineParts): Promise<Engine> {
+export async function openEngine({ scratch, ...parts }: EngineParts): Promise<Engine> {
   const memory = await openMemory(parts);
-  const runner = jobRunner({ jobs, queues });
+  const runner = jobRunner({ jobs });
   return {
     call: (tool, input, { by, ...options }) =>
       typedCall((request) => callTool(memory, by, request))(tool, input, options),

@@ -21,7 +21,6 @@ import type { Log } from "../engine/adapters/log.ts";
 import { MODEL_VARIANTS, type ModelVariant } from "../engine/adapters/model/catalogue.ts";
 import { locateModel, type ModelFiles } from "../engine/adapters/model/files.ts";
 import { type PullOptions, pullModel } from "../engine/adapters/model/pull.ts";
-import { pgBossQueues } from "../engine/adapters/queue/pg-boss.ts";
 import { openReranker } from "../engine/adapters/reranker/lazy.ts";
 import type { Reranker } from "../engine/adapters/reranker/port.ts";
 import { openTokenizer, type TokenizerName } from "../engine/adapters/tokenizer/gpt.ts";
@@ -58,10 +57,8 @@ interface OpenerOptions {
 }
 
 /** Opens the engines of butlers. */
-export function engineOpener(options: OpenerOptions) {
-  const queues = pgBossQueues();
-  return opener(options, (parts) => openEngine({ ...parts, queues, scratch }));
-}
+export const engineOpener = (options: OpenerOptions) =>
+  opener(options, (parts) => openEngine({ ...parts, scratch }));
 
 /** Opens only the memories: what a benchmark looks into. */
 export const memoryOpener = (options: OpenerOptions) => opener(options, openMemory);

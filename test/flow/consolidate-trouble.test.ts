@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Extractor, FailureKind, Material } from "../../src/engine/adapters/extractor/port.ts";
-import { pgBossQueues } from "../../src/engine/adapters/queue/pg-boss.ts";
 import { episodeCleanup } from "../../src/engine/memory/keep/episode-cleanup.ts";
 import { jobRunner } from "../../src/engine/memory/keep/run-job.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
@@ -142,7 +141,7 @@ onEachStore("consolidation in trouble", (open) => {
     await told(house, "unlearned");
     const { extractor: wishes } = Settings.parse({ extractor: { provider: "anthropic" } });
     const keyless = extractorOrWhyNot(wishes, house.memory.log, {});
-    const runner = jobRunner({ jobs: [consolidate], queues: pgBossQueues() });
+    const runner = jobRunner({ jobs: [consolidate] });
     const now = (extractor: Extractor) =>
       runner.runNow(Object.create(house.memory, { extractor: { value: extractor } }), "consolidate", {
         dryRun: false,

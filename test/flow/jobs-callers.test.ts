@@ -3,7 +3,6 @@ import { expect, it } from "vitest";
 import { notesInMemory } from "../../src/daemon/schedule/notes.ts";
 import { createScheduler } from "../../src/daemon/schedule/scheduler.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
-import { pgBossQueues } from "../../src/engine/adapters/queue/pg-boss.ts";
 import { jobRuns } from "../../src/engine/engine.ts";
 import { JOB_NAMES, type JobName } from "../../src/engine/memory/keep/job.ts";
 import { jobNamed, jobs } from "../../src/engine/memory/keep/jobs.ts";
@@ -113,7 +112,7 @@ onEachStore("the schedule", (open) => {
     const house = await open();
     const scene = SCENES[name];
     const id = await scene.prepare(house);
-    const runner = jobRunner({ jobs, queues: pgBossQueues() });
+    const runner = jobRunner({ jobs });
     const schedule = createScheduler({
       roster: [butler("general", TOML)],
       clock: house.memory.clock,

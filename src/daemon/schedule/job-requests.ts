@@ -4,7 +4,7 @@ import type { Clock } from "../../engine/adapters/clock.ts";
 import { conflict, invalid, MemoryError, notFound, reasonOf } from "../../engine/domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Job } from "../../engine/memory/keep/job.ts";
-import type { Ran } from "../../engine/memory/keep/run-job.ts";
+import type { Ran } from "../../engine/memory/keep/perform-run.ts";
 import type { JobRun } from "../../engine/store/jobs/job-runs.ts";
 import type { Outcome } from "../../engine/tools/outcome.ts";
 import type { ButlerConfig } from "../config/config.ts";

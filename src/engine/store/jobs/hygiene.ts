@@ -203,7 +203,8 @@ export async function textsOf(
 }
 
 const OLD_RUNS = `select id from (
-    select id, state, row_number() over (partition by job order by started_at desc, id desc) as place from job_runs) as r
+    select id, state, row_number() over (partition by job order by started_at desc, id desc) as place from job_runs
+    where state <> 'waiting') as r
   where place > $1 and state <> 'running'`;
 
 export async function countOldRuns(sql: Sql, keep: number): Promise<number> {

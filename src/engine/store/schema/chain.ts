@@ -9,6 +9,7 @@ import { mem_0004_consolidation } from "../migrations/mem_0004_consolidation.ts"
 import { mem_0005_lineage } from "../migrations/mem_0005_lineage.ts";
 import { mem_0006_waiting_facts } from "../migrations/mem_0006_waiting_facts.ts";
 import { mem_0007_life } from "../migrations/mem_0007_life.ts";
+import { mem_0008_waiting_runs } from "../migrations/mem_0008_waiting_runs.ts";
 import { kyselyOver } from "./kysely.ts";
 import { MIGRATION_NAMES, MIGRATION_TABLES, type MigrationName, newerStore } from "./names.ts";
 
@@ -20,6 +21,7 @@ const MIGRATIONS: Readonly<Record<MigrationName, Migration>> = {
   mem_0005_lineage,
   mem_0006_waiting_facts,
   mem_0007_life,
+  mem_0008_waiting_runs,
 };
 
 export async function migrateUp(db: Db): Promise<void> {

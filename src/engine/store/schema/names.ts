@@ -9,6 +9,7 @@ export const MIGRATION_NAMES = [
   "mem_0005_lineage",
   "mem_0006_waiting_facts",
   "mem_0007_life",
+  "mem_0008_waiting_runs",
 ] as const;
 export type MigrationName = (typeof MIGRATION_NAMES)[number];
 
