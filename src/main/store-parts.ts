@@ -57,8 +57,7 @@ interface OpenerOptions {
 }
 
 /** Opens the engines of butlers. */
-export const engineOpener = (options: OpenerOptions) =>
-  opener(options, (parts) => openEngine({ ...parts, scratch }));
+export const engineOpener = (options: OpenerOptions) => opener(options, (parts) => openEngine({ ...parts, scratch }));
 
 /** Opens only the memories: what a benchmark looks into. */
 export const memoryOpener = (options: OpenerOptions) => opener(options, openMemory);

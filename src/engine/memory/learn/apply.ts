@@ -5,8 +5,7 @@ import { type Fact, factText } from "../../domain/fact.ts";
 import type { Change, Lowered, RuleDraft } from "../../domain/learning/change.ts";
 import { isWeaker, type Trust, vouched } from "../../domain/learning/trust.ts";
 import { next } from "../../domain/lifecycle/lifecycle.ts";
-import type { Link, Relation } from "../../domain/link.ts";
-import type { MemoryType } from "../../domain/memory-types.ts";
+import type { Link } from "../../domain/link.ts";
 import { setVisibility } from "../../store/index/vectors.ts";
 import { changeFact, findFact, insertFact } from "../../store/memories/facts.ts";
 import { insertLinks } from "../../store/memories/links.ts";
@@ -17,6 +16,7 @@ import { doubtFact } from "../remember/contradict-fact.ts";
 import { factFrom } from "../remember/fact.ts";
 import { retire } from "../remember/fact-key.ts";
 import { file, shelfOf, visibleUntil } from "../remember/filing.ts";
+import { linkOf } from "../remember/link.ts";
 import { relatedLinks } from "../remember/related.ts";
 import { ruleFrom, ruleKey, sayAgain } from "../remember/rule.ts";
 import { eventOf, type Writing } from "../write.ts";
@@ -58,7 +58,9 @@ function apply(applying: Applying, change: Change): Promise<string> {
       return confirmFact(applying, change);
     case "contradict_fact":
       return doubt(applying, change.lowered.id, {
-        links: change.episodes.map((id) => link(applying, ["episode", id], "contradicts", ["fact", change.lowered.id])),
+        links: change.episodes.map((id) =>
+          linkOf(applying.call, ["episode", id], "contradicts", ["fact", change.lowered.id]),
+        ),
         claim: change.claim,
       });
     case "create_rule":
@@ -67,19 +69,6 @@ function apply(applying: Applying, change: Change): Promise<string> {
       return confirmRule(applying, change);
   }
 }
-
-type End = readonly [type: MemoryType, id: string];
-
-const link = ({ call }: Applying, [st, source_id]: End, relation: Relation, [tt, target_id]: End): Link => ({
-  tenant_id: call.caller.tenant,
-  source_type: st,
-  source_id,
-  target_type: tt,
-  target_id,
-  relation,
-  request_id: call.request?.request_id ?? null,
-  created_at: call.now,
-});
 
 const lastOf = (episodes: readonly string[]): string | undefined => episodes.at(-1);
 
@@ -110,10 +99,10 @@ async function storeFact(
   const vector = embeddings.facts[change.nth];
   await file(writing.sql, memory, [{ id: row.id, sk, text: factText(row), vector, visibleUntil: until }]);
   const links = [
-    ...change.episodes.map((id) => link(applying, ["fact", row.id], "derived_from", ["episode", id])),
-    ...replaced.map((id) => link(applying, ["fact", row.id], "supersedes", ["fact", id])),
-    ...contradicts.map(({ id }) => link(applying, ["fact", row.id], "contradicts", ["fact", id])),
-    ...change.disputers.map((id) => link(applying, ["episode", id], "contradicts", ["fact", row.id])),
+    ...change.episodes.map((id) => linkOf(call, ["fact", row.id], "derived_from", ["episode", id])),
+    ...replaced.map((id) => linkOf(call, ["fact", row.id], "supersedes", ["fact", id])),
+    ...contradicts.map(({ id }) => linkOf(call, ["fact", row.id], "contradicts", ["fact", id])),
+    ...change.disputers.map((id) => linkOf(call, ["episode", id], "contradicts", ["fact", row.id])),
     ...(await relatedLinks(call, writing.sql, { type: "fact", ...row }, change.episodes)),
   ];
   await insertLinks(writing.sql, links);
@@ -142,7 +131,7 @@ async function confirmFact(
   };
   await changeFact(writing.sql, id, fact.validity, set);
   await setVisibility(writing.sql, id, visibleUntil(call.memory, { ...fact, ...set }, fact.valid_to));
-  const links = episodes.map((episode) => link(applying, ["episode", episode], "supports", ["fact", id]));
+  const links = episodes.map((episode) => linkOf(call, ["episode", episode], "supports", ["fact", id]));
   await insertLinks(writing.sql, links);
   const payload = { set, from: fact.validity, links, run };
   writing.tell({ type: "fact.confirmed", entity: { type: "fact", id }, scope: fact.scope, payload });
@@ -193,8 +182,8 @@ async function storeRule(
   const vector = embeddings.rules[change.nth];
   await file(writing.sql, memory, [{ id: row.id, sk, text: row.content, vector, visibleUntil: until }]);
   const links = [
-    ...change.episodes.map((id) => link(applying, ["rule", row.id], "derived_from", ["episode", id])),
-    ...change.contradicts.map(({ id }) => link(applying, ["rule", row.id], "contradicts", ["rule", id])),
+    ...change.episodes.map((id) => linkOf(call, ["rule", row.id], "derived_from", ["episode", id])),
+    ...change.contradicts.map(({ id }) => linkOf(call, ["rule", row.id], "contradicts", ["rule", id])),
     ...(await relatedLinks(call, writing.sql, { type: "rule", id: row.id, scope: row.scope }, change.episodes)),
   ];
   await insertLinks(writing.sql, links);
@@ -212,7 +201,7 @@ function confirmRule(
   applying: Applying,
   { id, episodes, trust }: Pick<Extract<Change, { kind: "confirm_rule" }>, "id" | "episodes" | "trust">,
 ): Promise<string> {
-  const links = episodes.map((episode) => link(applying, ["episode", episode], "supports", ["rule", id]));
+  const links = episodes.map((episode) => linkOf(applying.call, ["episode", episode], "supports", ["rule", id]));
   return moveRule(applying, id, "confirmed", { last_confirmed_at: applying.call.now, trust }, links);
 }
 

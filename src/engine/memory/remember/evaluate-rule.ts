@@ -18,6 +18,7 @@ import { insertLinks } from "../../store/memories/links.ts";
 import { type Application, changeRule, type RuleChange, type Tally } from "../../store/memories/rules.ts";
 import type { Call } from "../memory.ts";
 import { file, shelfOf, vectorsOf, visibleUntil } from "./filing.ts";
+import { linkOf } from "./link.ts";
 
 export interface Verdict {
   readonly maturity: Maturity;
@@ -125,18 +126,7 @@ async function fileWarning(call: Call, sql: Sql, rule: Rule): Promise<void> {
 /** The caller's own episodes of the sessions that told the harm are what speaks against the rule. */
 async function linkHarmed(call: Call, sql: Sql, rule: Rule): Promise<Link[]> {
   const episodes = await findHarmed(sql, rule, call.caller.butler, call.now);
-  const links = episodes.map(
-    (id): Link => ({
-      tenant_id: rule.tenant_id,
-      source_type: "episode",
-      source_id: id,
-      target_type: "rule",
-      target_id: rule.id,
-      relation: "contradicts",
-      request_id: call.request?.request_id ?? null,
-      created_at: call.now,
-    }),
-  );
+  const links = episodes.map((id) => linkOf(call, ["episode", id], "contradicts", ["rule", rule.id]));
   await insertLinks(sql, links);
   return links;
 }

@@ -12,6 +12,7 @@ import type { Call } from "../memory.ts";
 import type { Writing } from "../write.ts";
 import { doubtFact } from "./contradict-fact.ts";
 import { unfile } from "./filing.ts";
+import { linkOf } from "./link.ts";
 
 export interface KeyHolders {
   readonly live: Fact | undefined;
@@ -46,7 +47,7 @@ export async function stepOf(call: Call, writing: Writing, fact: Fact, asked: st
 async function begin(call: Call, writing: Writing, due: Fact, live: Fact | undefined): Promise<Fact> {
   const isOver = live !== undefined && live.valid_to !== null && live.valid_to <= call.now;
   if (live !== undefined && !isOver && isWeaker(due.trust, live.trust)) {
-    const link = linkOf(call, due, "contradicts", live);
+    const link = linkOf(call, ["fact", due.id], "contradicts", ["fact", live.id]);
     await change(writing, due, "fact.expired", { validity: next(due.validity, "expire"), waits_until: null }, [link]);
     await unfile(writing.sql, [due.id], call.now);
     await doubtFact(call, writing, live, { claim: due.content, by: due.id });
@@ -54,7 +55,7 @@ async function begin(call: Call, writing: Writing, due: Fact, live: Fact | undef
   }
   if (live !== undefined) await retire(call, writing, live, due.id);
   const set: FactChange = { waits_until: null, supersedes_id: live?.id ?? due.supersedes_id };
-  const links = live === undefined ? [] : [linkOf(call, due, "supersedes", live)];
+  const links = live === undefined ? [] : [linkOf(call, ["fact", due.id], "supersedes", ["fact", live.id])];
   await change(writing, due, "fact.began", set, links);
   return { ...due, ...set };
 }
@@ -71,17 +72,6 @@ async function change(
   const payload = { set, from: fact.validity, waited_until: fact.waits_until, links };
   tell({ type, entity: { type: "fact", id: fact.id }, scope: fact.scope, payload });
 }
-
-const linkOf = (call: Call, from: Fact, relation: "supersedes" | "contradicts", to: Fact): Link => ({
-  tenant_id: from.tenant_id,
-  source_type: "fact",
-  source_id: from.id,
-  target_type: "fact",
-  target_id: to.id,
-  relation,
-  request_id: call.request?.request_id ?? null,
-  created_at: call.now,
-});
 
 export async function retire(call: Call, { sql, tell }: Writing, live: Fact, by: string): Promise<void> {
   const set: FactChange = { validity: next(live.validity, "supersede"), superseded_at: call.now };

@@ -9,8 +9,8 @@ import { atMost, MOST_CONFIDENT, type Trust, vouched } from "../../domain/learni
 import { DECAY_PER_DAY } from "../../domain/lifecycle/decay.ts";
 import { isLive, next } from "../../domain/lifecycle/lifecycle.ts";
 import { judgeTold } from "../../domain/lifecycle/supersede.ts";
-import type { Link } from "../../domain/link.ts";
-import type { Optional } from "../../domain/memory-types.ts";
+import type { Link, Relation } from "../../domain/link.ts";
+import type { MemoryType, Optional } from "../../domain/memory-types.ts";
 import { waitsFor } from "../../domain/present.ts";
 import type { Found } from "../../domain/redaction/redact.ts";
 import { canSee, ladderOf, writableScope } from "../../domain/scope.ts";
@@ -25,6 +25,7 @@ import { type Writing, write } from "../write.ts";
 import { claimBefore, contradictedNote, doubtFact, echoNote } from "./contradict-fact.ts";
 import { holdersOf, retire, stepOf } from "./fact-key.ts";
 import { file, foldSoon, shelfOf, unfile, vectorsOf, visibleUntil } from "./filing.ts";
+import { linkOf } from "./link.ts";
 import { birth } from "./provenance.ts";
 import { relatedLinks } from "./related.ts";
 
@@ -177,22 +178,14 @@ function asGoodAs(source: Episode | undefined, fact: Fact): Fact {
 }
 
 function linksFrom(call: Call, row: Fact, alsoReplaced: readonly Fact[], against: string | undefined): Link[] {
-  const base = {
-    tenant_id: row.tenant_id,
-    source_type: "fact",
-    source_id: row.id,
-    request_id: call.request?.request_id ?? null,
-    created_at: call.now,
-  } as const;
-  const links: Link[] = [];
-  if (row.source_episode_id)
-    links.push({ ...base, target_type: "episode", target_id: row.source_episode_id, relation: "derived_from" });
-  if (row.supersedes_id)
-    links.push({ ...base, target_type: "fact", target_id: row.supersedes_id, relation: "supersedes" });
-  for (const { id } of alsoReplaced)
-    links.push({ ...base, target_type: "fact", target_id: id, relation: "supersedes" });
-  if (against) links.push({ ...base, target_type: "fact", target_id: against, relation: "contradicts" });
-  return links;
+  const link = (relation: Relation, type: MemoryType, id: string) =>
+    linkOf(call, ["fact", row.id], relation, [type, id]);
+  return [
+    ...(row.source_episode_id ? [link("derived_from", "episode", row.source_episode_id)] : []),
+    ...(row.supersedes_id ? [link("supersedes", "fact", row.supersedes_id)] : []),
+    ...alsoReplaced.map(({ id }) => link("supersedes", "fact", id)),
+    ...(against ? [link("contradicts", "fact", against)] : []),
+  ];
 }
 
 /** Said again: the anchor moves, and what was told explicitly this time is taken over. */
@@ -237,17 +230,5 @@ async function confirmLive(
 }
 
 function supportFrom(call: Call, fact: Fact, episode: string | undefined): Link[] {
-  if (episode === undefined) return [];
-  return [
-    {
-      tenant_id: fact.tenant_id,
-      source_type: "episode",
-      source_id: episode,
-      target_type: "fact",
-      target_id: fact.id,
-      relation: "supports",
-      request_id: call.request?.request_id ?? null,
-      created_at: call.now,
-    },
-  ];
+  return episode === undefined ? [] : [linkOf(call, ["episode", episode], "supports", ["fact", fact.id])];
 }

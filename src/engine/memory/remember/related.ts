@@ -5,6 +5,7 @@ import type { Fact } from "../../domain/fact.ts";
 import type { Link } from "../../domain/link.ts";
 import { siblingsOf } from "../../store/memories/links.ts";
 import type { Call } from "../memory.ts";
+import { linkOf } from "./link.ts";
 
 /** Bounds the links of a long episode: twenty facts of one would give 190 of them. */
 const MOST_RELATED = 3;
@@ -24,14 +25,5 @@ export async function relatedLinks(
 ): Promise<Link[]> {
   if (episodes.length === 0) return [];
   const siblings = await siblingsOf(sql, call.caller.tenant, newcomer, episodes, MOST_RELATED);
-  return siblings.map(({ type, id }) => ({
-    tenant_id: call.caller.tenant,
-    source_type: newcomer.type,
-    source_id: newcomer.id,
-    target_type: type,
-    target_id: id,
-    relation: "related_to",
-    request_id: call.request?.request_id ?? null,
-    created_at: call.now,
-  }));
+  return siblings.map(({ type, id }) => linkOf(call, [newcomer.type, newcomer.id], "related_to", [type, id]));
 }

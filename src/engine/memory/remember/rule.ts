@@ -26,6 +26,7 @@ import { openRedactor } from "../privacy.ts";
 import { type Writing, write } from "../write.ts";
 import { checkSource, sourceOf } from "./fact.ts";
 import { file, foldSoon, refile, shelfOf, vectorsOf, visibleUntil } from "./filing.ts";
+import { linkOf } from "./link.ts";
 import { birth } from "./provenance.ts";
 import { relatedLinks } from "./related.ts";
 
@@ -157,16 +158,5 @@ export async function sayAgain(
 
 function derivedFrom(call: Call, rule: Rule): Link[] {
   if (rule.source_episode_id === null) return [];
-  return [
-    {
-      tenant_id: rule.tenant_id,
-      source_type: "rule",
-      source_id: rule.id,
-      target_type: "episode",
-      target_id: rule.source_episode_id,
-      relation: "derived_from",
-      request_id: call.request?.request_id ?? null,
-      created_at: call.now,
-    },
-  ];
+  return [linkOf(call, ["rule", rule.id], "derived_from", ["episode", rule.source_episode_id])];
 }
