@@ -6,7 +6,7 @@
 import { ladderOf } from "../scope.ts";
 import type { Answer } from "./answer.ts";
 import { type Batch, type Decision, type Dropped, inOrder, type Known, lastOf, type Witness } from "./change.ts";
-import { factBook } from "./decide-facts.ts";
+import { confirmFact, factBook, factChanges, learnFact, settleFacts } from "./decide-facts.ts";
 import { ruleBook } from "./decide-rules.ts";
 
 export function decide(answer: Answer, known: Known, batch: Batch): Decision {
@@ -30,19 +30,20 @@ export function decide(answer: Answer, known: Known, batch: Batch): Decision {
   const visible: Known = { ...known, facts: mine(known.facts), rules: mine(known.rules) };
   const facts = factBook(visible, batch);
   for (const { item, nth, witnesses } of inTime(answer.facts)) {
-    const verdict = witnesses === undefined ? "unknown_episode" : facts.learn(item, nth, witnesses);
+    const verdict = witnesses === undefined ? "unknown_episode" : learnFact(facts, item, nth, witnesses);
     if (verdict !== undefined) dropped.push({ kind: "fact", nth, reason: verdict });
   }
-  dropped.push(...facts.settle().map((one) => ({ kind: "fact" as const, ...one })));
+  dropped.push(...settleFacts(facts).map((one) => ({ kind: "fact" as const, ...one })));
   const rules = ruleBook(visible, batch);
   for (const { item, nth, witnesses } of inTime(answer.rules)) {
     const verdict = witnesses === undefined ? "unknown_episode" : rules.learn(item, nth, witnesses);
     if (verdict !== undefined) dropped.push({ kind: "rule", nth, reason: verdict });
   }
   for (const { item, nth, witnesses } of inTime(answer.confirmations)) {
-    const book = item.id.startsWith("f") ? facts : rules;
-    const verdict = witnesses === undefined ? "unknown_episode" : book.confirm(item.id, nth, witnesses);
+    const confirm = (by: readonly Witness[]) =>
+      item.id.startsWith("f") ? confirmFact(facts, item.id, nth, by) : rules.confirm(item.id, nth, by);
+    const verdict = witnesses === undefined ? "unknown_episode" : confirm(witnesses);
     if (verdict !== undefined) dropped.push({ kind: "confirmation", nth, reason: verdict });
   }
-  return { changes: [...facts.changes(), ...rules.changes()], dropped };
+  return { changes: [...factChanges(facts), ...rules.changes()], dropped };
 }
