@@ -11,6 +11,7 @@ import type { Embedder, Embedding } from "../../src/engine/adapters/embedder/por
 import type { ModelFiles } from "../../src/engine/adapters/model/files.ts";
 import { testModel } from "../support/model.ts";
 import { PATIENCE } from "../support/patience.ts";
+import { PATIENT_EXIT } from "../support/slow-time.ts";
 
 // Loading and hashing compete with whatever else runs on the machine.
 
@@ -295,6 +296,7 @@ describe("process.exit()", () => {
   const script = (moment: string) => `
     import { openOnnxEmbedder } from "./src/engine/adapters/embedder/onnx.ts";
     import { testModel } from "./test/support/model.ts";
+    ${PATIENT_EXIT}
     const opening = testModel().then((model) => openOnnxEmbedder(model));
     if (${JSON.stringify(moment)} === "loading") setTimeout(() => process.exit(7), 250);
     const embedder = await opening;

@@ -12,6 +12,7 @@ import { type CrossEncoderFiles, openCrossEncoder } from "../../src/engine/adapt
 import { pairReader } from "../../src/engine/adapters/reranker/pair.ts";
 import type { Reranker } from "../../src/engine/adapters/reranker/port.ts";
 import { PATIENCE } from "../support/patience.ts";
+import { PATIENT_EXIT } from "../support/slow-time.ts";
 import { tinyVocabulary, WORDS, writeTinyCrossEncoder } from "../support/tiny-cross-encoder.ts";
 
 let scratch: string;
@@ -199,6 +200,7 @@ describe("opening and closing", () => {
   it("keeps the exit code of a process that ends while scoring", async () => {
     const script = `
       import { openCrossEncoder } from "./src/engine/adapters/reranker/cross-encoder.ts";
+      ${PATIENT_EXIT}
       const own = await openCrossEncoder(${JSON.stringify(files)});
       own.score("tea", Array(20_000).fill("tea house ".repeat(300)));
       setTimeout(() => process.exit(7), 60);
