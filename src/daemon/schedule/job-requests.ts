@@ -10,7 +10,8 @@ import type { Outcome } from "../../engine/tools/outcome.ts";
 import type { ButlerConfig } from "../config/config.ts";
 import { keepers, type Roster } from "../roster/roster.ts";
 import { nextSlot, type Zone } from "./cron.ts";
-import { planOf, type Scheduler } from "./scheduler.ts";
+import type { Scheduler } from "./scheduler.ts";
+import { planOf } from "./slots.ts";
 
 export const JobRequest = z.discriminatedUnion("ask", [
   z.strictObject({ ask: z.literal("list"), butler: z.string().optional() }),
