@@ -8,7 +8,7 @@ const [name, ...args] = process.argv.slice(2);
 
 if (name === "--version" || name === "-v") say(version);
 else if (name === undefined || ["--help", "-h", "help"].includes(name)) {
-  const { overview } = await import("./overview.ts");
+  const { overview } = await import("./words/overview.ts");
   say(overview(version));
   process.exitCode = name === undefined ? 2 : 0;
 } else

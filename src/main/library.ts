@@ -13,7 +13,7 @@ import { type TypedCall, typedCall } from "../engine/tools/typed-call.ts";
 import { projectOf } from "../hosts/projects/project.ts";
 import { runSession as runWith, type SessionReport } from "../hosts/sessions/run-session.ts";
 import { readEnvironment } from "./environment.ts";
-import { sessionParts } from "./session-parts.ts";
+import { sessionParts } from "./owner/session-parts.ts";
 import { clockAt, engineOpener, modelShelf, storeJobs } from "./store-parts.ts";
 import { version } from "./version.ts";
 

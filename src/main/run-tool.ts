@@ -13,7 +13,7 @@ import { toolNamed, tools } from "../engine/tools/index.ts";
 import { chooseButler } from "./choose-butler.ts";
 import { chosenProject } from "./choose-project.ts";
 import type { Context } from "./command.ts";
-import { ownerClient } from "./launch.ts";
+import { ownerClient } from "./owner/launch.ts";
 
 /** `butler <word> …`, where the word is a friendly form or a tool's name. */
 export async function runWord(word: string, args: readonly string[], context: Context): Promise<ExitCode> {

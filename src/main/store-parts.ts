@@ -30,8 +30,8 @@ import { openEngine } from "../engine/engine.ts";
 import { jobs } from "../engine/memory/keep/jobs.ts";
 import { type MemoryParts, openMemory } from "../engine/memory/open.ts";
 import type { Settings } from "../engine/memory/settings.ts";
-import type { EarlyStore } from "./early-store.ts";
-import { extractorOrWhyNot } from "./extractor.ts";
+import type { EarlyStore } from "./owner/early-store.ts";
+import { extractorOrWhyNot } from "./owner/extractor.ts";
 
 const gunzip = promisify(gunzipTo);
 

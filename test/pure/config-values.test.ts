@@ -9,8 +9,8 @@ import { butlerValues } from "../../src/daemon/config/values.ts";
 import { warningsOf } from "../../src/daemon/config/warnings.ts";
 import { readRoster } from "../../src/daemon/roster/roster.ts";
 import { jobs } from "../../src/engine/memory/keep/jobs.ts";
-import { houseValues } from "../../src/main/config-house.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
+import { houseValues } from "../../src/main/words/own-values.ts";
 
 const presets = Object.fromEntries(jobs.map(({ name, cron }) => [name, cron]));
 

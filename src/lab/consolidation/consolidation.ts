@@ -12,8 +12,8 @@ import { locateModel, type ModelFiles } from "../../engine/adapters/model/files.
 import { unavailable } from "../../engine/domain/errors.ts";
 import type { OpenMemory } from "../../engine/memory/open.ts";
 import type { Context } from "../../main/command.ts";
-import { progressLine } from "../../main/progress.ts";
 import { memoryOpener } from "../../main/store-parts.ts";
+import { progressLine } from "../../main/words/progress.ts";
 import { benchButler, dropDatabase } from "../house.ts";
 import type { DataSet } from "../quality/data.ts";
 import { readSource } from "../quality/quality.ts";

@@ -9,7 +9,7 @@ import { invalid, notFound, unavailable } from "../../engine/domain/errors.ts";
 import type { Mode } from "../../engine/memory/recall/retrieve.ts";
 import type { Context } from "../../main/command.ts";
 import type { Environment } from "../../main/environment.ts";
-import { progressLine } from "../../main/progress.ts";
+import { progressLine } from "../../main/words/progress.ts";
 import { readData } from "./data.ts";
 import { barChart } from "./plot.ts";
 import type { QualityRun } from "./report.ts";

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import type { ModelFiles } from "../../engine/adapters/model/files.ts";
 import type { Mode } from "../../engine/memory/recall/retrieve.ts";
 import type { Settings } from "../../engine/memory/settings.ts";
-import type { Progress } from "../../main/progress.ts";
+import type { Progress } from "../../main/words/progress.ts";
 import { type Asking, askAll } from "./ask.ts";
 import type { DataSet } from "./data.ts";
 import { refusedIn, type Unit } from "./fill.ts";

@@ -9,9 +9,9 @@ import type { ExitCode } from "../../doors/failures.ts";
 import { invalid, notFound } from "../../engine/domain/errors.ts";
 import { nearest } from "../../engine/domain/text/spelling.ts";
 import { type Context, readOptions } from "../command.ts";
-import { type HouseFlags, houseValues } from "../config-house.ts";
-import { type CheckedButler, checkLines, type ShownButler, showLines } from "../config-words.ts";
 import { type Environment, HOUSE_FLAGS, withHouseFlags } from "../environment.ts";
+import { type CheckedButler, checkLines, type ShownButler, showLines } from "../words/config.ts";
+import { type HouseFlags, houseValues } from "../words/own-values.ts";
 
 export const usage = `butler config check [--roster <folder>] [--json]
 butler config show [--butler <name>] [--all] [--json] [--roster <folder>] [--port <n>] [--host <address>]

@@ -15,8 +15,8 @@ import { type Survey, survey } from "../../hosts/transcripts/survey.ts";
 import { TakeInFailure, type TakenIn, takeIn } from "../../hosts/transcripts/take-in.ts";
 import { chooseButler } from "../choose-butler.ts";
 import { type Context, readOptions } from "../command.ts";
-import { ownerClient } from "../launch.ts";
-import { progressLine } from "../progress.ts";
+import { ownerClient } from "../owner/launch.ts";
+import { progressLine } from "../words/progress.ts";
 
 export const usage = `butler import transcripts [--agent claude-code|codex] [--from <file or folder>] [--since <date or 30d>]
                           [--butler <name>] [--project <key>] [--dry-run] [--yes] [--json]

@@ -6,7 +6,7 @@ import { tools } from "../../engine/tools/index.ts";
 import { chooseButler } from "../choose-butler.ts";
 import { chosenProject } from "../choose-project.ts";
 import { type Context, readOptions } from "../command.ts";
-import { ownerClient } from "../launch.ts";
+import { ownerClient } from "../owner/launch.ts";
 import { version } from "../version.ts";
 
 const BY = "butler.project in its git config, its remote, or its place";

@@ -12,8 +12,8 @@ import { type FileStatus, type ModelStatus, modelStatus } from "../../engine/ada
 import { integrity, invalid, MemoryError, reasonOf } from "../../engine/domain/errors.ts";
 import { type Context, readOptions } from "../command.ts";
 import type { Environment } from "../environment.ts";
-import { progressLine } from "../progress.ts";
 import { fetchModel, type ModelPlace } from "../store-parts.ts";
+import { progressLine } from "../words/progress.ts";
 
 export const usage = `butler model status [--json]
 butler model pull [--variant int8|fp32] [--json]

@@ -7,7 +7,7 @@ import type { ExitCode } from "../../doors/failures.ts";
 import { acquireLock } from "../../engine/adapters/files/lock.ts";
 import { reasonOf } from "../../engine/domain/errors.ts";
 import { type Context, readOptions } from "../command.ts";
-import { openEarly } from "../early-store.ts";
+import { openEarly } from "../owner/early-store.ts";
 
 export const usage = "butler own: used by other commands to own the stores in the background.";
 
@@ -27,7 +27,7 @@ export async function run(args: readonly string[], { environment }: Context): Pr
     const [{ loadRoster }, { stderrLog }, { runOwner, untilStopped }] = await Promise.all([
       import("../../daemon/roster/roster.ts"),
       import("../logger.ts"),
-      import("../owner-process.ts"),
+      import("../owner/owner-process.ts"),
     ]);
     const log = stderrLog(environment.logLevel ?? "info");
     const roster = loadRoster(environment.roster);

@@ -5,8 +5,8 @@ import { invalid, MemoryError } from "../../engine/domain/errors.ts";
 import type { Difference, ReplayReport } from "../../engine/memory/past/replay.ts";
 import { chooseButler } from "../choose-butler.ts";
 import { type Context, readOptions } from "../command.ts";
-import { ownerClient } from "../launch.ts";
-import { progressLine } from "../progress.ts";
+import { ownerClient } from "../owner/launch.ts";
+import { progressLine } from "../words/progress.ts";
 
 export const usage = `butler replay --verify [--butler <name>] [--json]
 

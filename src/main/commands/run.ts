@@ -3,7 +3,7 @@ import type { ExitCode } from "../../doors/failures.ts";
 import { invalid } from "../../engine/domain/errors.ts";
 import { runSession, type SessionReport, type SessionRequest } from "../../hosts/sessions/run-session.ts";
 import { type Context, readOptions } from "../command.ts";
-import { sessionParts } from "../session-parts.ts";
+import { sessionParts } from "../owner/session-parts.ts";
 
 export const usage = `butler run <butler> "<prompt>" [--folder <dir>] [--project <key>|auto|none] [--timeout <seconds>] [--json]
            [-- <more arguments for the agent>]

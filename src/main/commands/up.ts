@@ -10,10 +10,10 @@ import { reasonOf } from "../../engine/domain/errors.ts";
 import { type Context, readOptions } from "../command.ts";
 import { type Environment, HOUSE_FLAGS, withHouseFlags } from "../environment.ts";
 import { stderrLog } from "../logger.ts";
-import { runOwner, untilStopped } from "../owner-process.ts";
-import { progressLine } from "../progress.ts";
+import { runOwner, untilStopped } from "../owner/owner-process.ts";
 import { selfCommand } from "../self.ts";
 import { checkDatabase, fetchModel } from "../store-parts.ts";
+import { progressLine } from "../words/progress.ts";
 
 export const usage = `butler up [--port <n>] [--host <address>] [--roster <folder>] [--database-url <url>] [--model-dir <folder>] [--json]
 

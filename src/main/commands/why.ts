@@ -6,7 +6,7 @@ import { memoryWhy } from "../../engine/tools/memory-why.ts";
 import { type WhyShown, type WhyStyle, whyWords } from "../../engine/tools/why-words.ts";
 import { chooseButler } from "../choose-butler.ts";
 import type { Context } from "../command.ts";
-import { ownerClient } from "../launch.ts";
+import { ownerClient } from "../owner/launch.ts";
 
 export const usage = `butler why <id> --query "<question>" [--context] [filters] [--butler <name>] [--json]
 

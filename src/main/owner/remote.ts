@@ -1,8 +1,8 @@
 /** The way to a shared Memory Butler, with the token that this house was given for it. */
 import { readFileSync } from "node:fs";
-import type { ButlerConfig } from "../daemon/config/config.ts";
-import { type RemoteMemory, remoteMemory } from "../daemon/owner/remote-memory.ts";
-import { version } from "./version.ts";
+import type { ButlerConfig } from "../../daemon/config/config.ts";
+import { type RemoteMemory, remoteMemory } from "../../daemon/owner/remote-memory.ts";
+import { version } from "../version.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

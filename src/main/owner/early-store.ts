@@ -4,9 +4,9 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Home } from "../daemon/home.ts";
-import { openPgliteExclusive } from "../engine/adapters/db/pglite.ts";
-import type { Db } from "../engine/adapters/db/port.ts";
+import type { Home } from "../../daemon/home.ts";
+import { openPgliteExclusive } from "../../engine/adapters/db/pglite.ts";
+import type { Db } from "../../engine/adapters/db/port.ts";
 
 /** Given away once; whoever opens that store later opens it anew. */
 export type EarlyStore = (butler: string) => Promise<Db> | undefined;

@@ -1,13 +1,13 @@
 /** Picks who reads episodes, from `[modules.memory.extractor]` and the environment. */
-import { anthropicExtractor } from "../engine/adapters/extractor/api/anthropic.ts";
-import { openaiCompatibleExtractor } from "../engine/adapters/extractor/api/openai-compatible.ts";
-import { claudeCliExtractor } from "../engine/adapters/extractor/claude-cli/claude-cli.ts";
-import { localExtractor } from "../engine/adapters/extractor/local.ts";
-import { type Extractor, ExtractorFailure } from "../engine/adapters/extractor/port.ts";
-import { FREE, knownPrice, type Price } from "../engine/adapters/extractor/pricing.ts";
-import type { Log } from "../engine/adapters/log.ts";
-import { invalid, MemoryError } from "../engine/domain/errors.ts";
-import type { Settings } from "../engine/memory/settings.ts";
+import { anthropicExtractor } from "../../engine/adapters/extractor/api/anthropic.ts";
+import { openaiCompatibleExtractor } from "../../engine/adapters/extractor/api/openai-compatible.ts";
+import { claudeCliExtractor } from "../../engine/adapters/extractor/claude-cli/claude-cli.ts";
+import { localExtractor } from "../../engine/adapters/extractor/local.ts";
+import { type Extractor, ExtractorFailure } from "../../engine/adapters/extractor/port.ts";
+import { FREE, knownPrice, type Price } from "../../engine/adapters/extractor/pricing.ts";
+import type { Log } from "../../engine/adapters/log.ts";
+import { invalid, MemoryError } from "../../engine/domain/errors.ts";
+import type { Settings } from "../../engine/memory/settings.ts";
 
 type Wishes = Settings["extractor"];
 type Variables = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
 /** Jobs and their runs as lines for a terminal. */
-import type { JobReport } from "../engine/memory/keep/job.ts";
+import type { JobReport } from "../../engine/memory/keep/job.ts";
 
 export interface ShownRun {
   readonly job: string;

@@ -1,10 +1,10 @@
 /** How commands reach the owner of this home. */
 
-import { homeAt } from "../daemon/home.ts";
-import { connectOwner, type OwnerClient } from "../daemon/line/client.ts";
-import type { Environment } from "./environment.ts";
-import { ownLaunch } from "./own-entry.ts";
-import { version } from "./version.ts";
+import { homeAt } from "../../daemon/home.ts";
+import { connectOwner, type OwnerClient } from "../../daemon/line/client.ts";
+import type { Environment } from "../environment.ts";
+import { ownLaunch } from "../own-entry.ts";
+import { version } from "../version.ts";
 
 interface Options {
   readonly agent?: boolean;

@@ -1,7 +1,7 @@
 /** The values of the house itself, and where they came from: a flag, the environment or the default. */
-import { maskText } from "../daemon/config/mask.ts";
-import type { Effective } from "../daemon/config/values.ts";
-import { type Environment, readEnvironment } from "./environment.ts";
+import { maskText } from "../../daemon/config/mask.ts";
+import type { Effective } from "../../daemon/config/values.ts";
+import { type Environment, readEnvironment } from "../environment.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,7 @@
 /** The configuration as lines for a terminal. */
-import { type Fault, faultText } from "../daemon/config/faults.ts";
-import { quoted } from "../daemon/config/mask.ts";
-import type { Effective } from "../daemon/config/values.ts";
+import { type Fault, faultText } from "../../daemon/config/faults.ts";
+import { quoted } from "../../daemon/config/mask.ts";
+import type { Effective } from "../../daemon/config/values.ts";
 
 export interface CheckedButler {
   readonly name: string;
