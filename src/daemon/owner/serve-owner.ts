@@ -52,6 +52,8 @@ const LINGER_MS = 1_000;
 export async function serveOwner(parts: ServeOwnerParts): Promise<RunningOwner> {
   const { home, owner, log } = parts;
   const attached = new Set<ServerResponse>();
+  /** Local questions under way, those of attached clients included: an idle owner does not leave before it has answered. */
+  const answering = new Set<ServerResponse>();
   let draining = false;
   let lastLeft = performance.now();
   let finish: () => void = () => undefined;
@@ -85,8 +87,12 @@ export async function serveOwner(parts: ServeOwnerParts): Promise<RunningOwner> 
   const socketServer = createServer((incoming, outgoing) => {
     outgoing.on("close", () => {
       lastLeft = performance.now();
+      answering.delete(outgoing);
     });
-    if (routes(incoming, outgoing)) return;
+    if (routes(incoming, outgoing)) {
+      answering.add(outgoing);
+      return;
+    }
     // Whoever comes now is sent to the next owner.
     if (draining) outgoing.writeHead(503, { "content-type": "application/json" }).end(JSON.stringify(note));
     else parts.localListener(incoming, outgoing);
@@ -117,7 +123,7 @@ export async function serveOwner(parts: ServeOwnerParts): Promise<RunningOwner> 
   function watchIdle(idleMs: number): NodeJS.Timeout {
     return setInterval(
       () => {
-        if (attached.size > 0 || !owner.atRest() || parts.busy?.()) return;
+        if (answering.size > 0 || !owner.atRest() || parts.busy?.()) return;
         if (performance.now() - Math.max(lastLeft, owner.lastCall()) >= idleMs) stop("nobody needs it");
       },
       Math.min(1_000, Math.max(50, idleMs / 4)),
