@@ -13,8 +13,6 @@ import { testModel } from "../support/model.ts";
 import { PATIENCE } from "../support/patience.ts";
 import { PATIENT_EXIT } from "../support/slow-time.ts";
 
-// Loading and hashing compete with whatever else runs on the machine.
-
 const FOOD = "A man is eating food.";
 const BREAD = "A man is eating a piece of bread.";
 const LONG = "The river runs past the old mill, where the miller's daughter keeps bees and sells honey. ".repeat(7);

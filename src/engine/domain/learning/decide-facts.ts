@@ -67,6 +67,8 @@ export interface FactBook {
   readonly fresh: Map<string, Fresh>;
   readonly confirmed: ReturnType<typeof confirmations<"confirm_fact">>;
   readonly disputes: Map<string, Extract<Change, { kind: "contradict_fact" }>>;
+  /** Items of this batch that later words of it have taken the place of. */
+  readonly dropped: { nth: number; reason: DropReason }[];
 }
 
 export const factBook = (known: Known, batch: Batch): FactBook => ({
@@ -77,6 +79,7 @@ export const factBook = (known: Known, batch: Batch): FactBook => ({
   fresh: new Map(),
   confirmed: confirmations("confirm_fact"),
   disputes: new Map(),
+  dropped: [],
 });
 
 const alive = ({ known, replaced }: FactBook) => known.facts.filter(({ id }) => !replaced.has(id));
@@ -163,8 +166,12 @@ export function learnFact(
     ...{ draft, nth, episodes: idsOf(witnesses), disputers: [], replaced: old.map(({ id }) => id) },
     contradicts: rival === undefined || rival.scope !== draft.scope ? [] : [rival],
   };
-  fresh.set(mine, before === undefined ? item : retold(before, item));
-  return before === undefined ? undefined : "repeated";
+  const kept = before === undefined ? item : retold(before, item);
+  fresh.set(mine, kept);
+  if (kept.nth !== nth) return "repeated";
+  // The item whose words give way is the one that is left out, told before or not.
+  if (before !== undefined) book.dropped.push({ nth: before.nth, reason: "repeated" });
+  return undefined;
 }
 
 /** Told twice in one batch: one row, with the last words and, if they agree, all that said so. */
@@ -204,8 +211,7 @@ function knownTwin(book: FactBook, { draft, nth }: Fresh): KnownFact | undefined
 
 /** Nothing is known twice: what has a twin under another key goes up in it. The best source comes first, then detail. */
 export function settleFacts(book: FactBook): { nth: number; reason: DropReason }[] {
-  const { confirmed, fresh } = book;
-  const dropped: { nth: number; reason: DropReason }[] = [];
+  const { confirmed, dropped, fresh } = book;
   const settled = new Map<string, Fresh>();
   for (const [key, item] of fresh) {
     if (item.replaced.length === 0) continue;
