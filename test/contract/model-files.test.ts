@@ -11,8 +11,6 @@ import { pullModel } from "../../src/engine/adapters/model/pull.ts";
 import { extractFromTgz } from "../../src/engine/adapters/model/tgz.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 
-// Loading and hashing compete with whatever else runs on the machine.
-
 const { weights, tokenizer } = CATALOGUE.int8;
 const variant = "int8";
 

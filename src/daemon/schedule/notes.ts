@@ -13,7 +13,7 @@ export interface Known {
   readonly since: Date;
   /** The latest slot of each job. */
   readonly last: Readonly<Record<string, Date>>;
-  /** When something in the queue of the store wants to be looked at: a retry, or a run whose process may have died. */
+  /** When a waiting or running job of the store wants to be looked at: a retry, or a run whose process may have died. */
   readonly wakeAt: Date | undefined;
 }
 
