@@ -105,7 +105,9 @@ function listenAt(path: string, uid: number, gid: number): Promise<Server> {
         if (process.getuid?.() === 0) chownSync(path, uid, gid);
         done(server);
       } catch (error) {
-        server.close(() => failed(error));
+        // Bound and not yet listening it looked dead, and a holder swept it away: `isFirst` sees that it is gone.
+        if (codeOf(error) === "ENOENT") done(server);
+        else server.close(() => failed(error));
       }
     });
   });
