@@ -1,14 +1,38 @@
 import { defineConfig } from "vitest/config";
 
+/** What a project starts before its tests: only the projects that are run are set up, and what several need is started once. */
+const BUILD = "test/support/setup/build.ts";
+const PROGRAMS = "test/support/setup/programs.ts";
+const SCRIPTS = "test/support/setup/scripts.ts";
+const SERVER = "test/support/setup/server.ts";
+
+/** A folder of `test` each. The model of embeddings is loaded by the tests that need it. */
+const PROJECTS: Readonly<Record<string, readonly string[]>> = {
+  pure: [PROGRAMS],
+  contract: [SERVER],
+  flow: [SERVER],
+  doors: [SERVER, BUILD],
+  owner: [PROGRAMS, SERVER, BUILD],
+  faults: [SERVER, BUILD, SCRIPTS],
+};
+
 export default defineConfig({
   test: {
     pool: "forks",
     // Each worker has a store, a model and often real processes beside it: more of them only wait for each other on two cores.
     maxWorkers: 3,
-    include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/global-setup.ts"],
     // On a busy machine a minute is not enough for a flow on three stores; only what hangs takes longer than this.
     testTimeout: 240_000,
     hookTimeout: 240_000,
+    projects: Object.entries(PROJECTS).map(([name, globalSetup]) => ({
+      extends: true,
+      test: {
+        name,
+        include: [`test/${name}/**/*.test.ts`],
+        globalSetup: [...globalSetup],
+        // A pure test leaves nothing behind in a module: sharing them saves a third of the project's time.
+        isolate: name !== "pure",
+      },
+    })),
   },
 });

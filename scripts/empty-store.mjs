@@ -4,8 +4,8 @@
  */
 import { writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { openPglite } from "../dist/adapters/db/pglite.js";
-import { migrate } from "../dist/store/migrate.js";
+import { openPglite } from "../dist/engine/adapters/db/pglite.js";
+import { migrate } from "../dist/engine/store/schema/migrate.js";
 
 const db = await openPglite({ dir: undefined });
 await migrate(db);

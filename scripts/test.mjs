@@ -1,6 +1,7 @@
 /**
- * The whole test run: static checks, build, then vitest on both stores, and at the end one line per lane. Arguments go to
- * vitest: `npm test -- test/flow/facts.test.ts`.
+ * The whole test run: static checks, build, then vitest on both stores, and at the end one line per lane. With arguments only
+ * vitest is run, with them: `npm test -- --project pure`, `npm test -- test/flow/facts.test.ts`. What a project needs is then
+ * started by its set-up (`vitest.config.ts`), the build among it.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
@@ -28,8 +29,8 @@ if (chosen.length === 0) {
   check("biome", "npx", ["--no-install", "biome", "ci", "--colors=off"]);
   check("tsc", "npx", ["--no-install", "tsc", "--noEmit"]);
   check("knip", "npx", ["--no-install", "knip"]);
+  if (!check("build", "npm", ["run", "--silent", "build"])) finish(false);
 }
-if (!check("build", "npm", ["run", "--silent", "build"])) finish(false);
 
 const green = run("npx", [
   "--no-install",
@@ -49,13 +50,11 @@ finish(green);
 
 /** Store lanes are told apart by the name that `onEachStore` and the contract suites give. */
 function laneOf(path, name) {
+  if (path.startsWith("test/pure/")) return "pure";
   if (/PostgreSQL, pool of one|pool of one|max: 1/.test(name)) return "PostgreSQL with pgvector, pool of one";
   if (/PostgreSQL/.test(name) || path.includes("postgres")) return "PostgreSQL with pgvector";
   if (/PGlite/.test(name) || path.includes("pglite")) return "PGlite";
-  return (
-    { pure: "pure", doors: "doors", owner: "owner", faults: "faults", browser: "browser" }[path.split("/")[1]] ??
-    "adapters"
-  );
+  return { doors: "doors", owner: "owner", faults: "faults", browser: "browser" }[path.split("/")[1]] ?? "adapters";
 }
 
 function count(lane, status) {

@@ -195,16 +195,25 @@ create table job_runs (
   trigger text not null,
   slot timestamp with time zone,
   attempt integer not null,
-  started_at timestamp with time zone not null,
+  started_at timestamp with time zone,
   finished_at timestamp with time zone,
   report jsonb,
   error text,
+  due_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  retries integer not null default 0,
+  missed integer not null default 0,
   constraint job_runs_attempt_check CHECK ((attempt > 0)),
-  constraint job_runs_check CHECK (((state = 'running'::text) = (finished_at IS NULL))),
+  constraint job_runs_check CHECK (((state = ANY (ARRAY['waiting'::text, 'running'::text])) = (finished_at IS NULL))),
   constraint job_runs_check1 CHECK (((trigger = 'manual'::text) OR (slot IS NOT NULL))),
+  constraint job_runs_due CHECK (((state <> 'waiting'::text) OR (due_at IS NOT NULL))),
   constraint job_runs_job_check CHECK ((job <> ''::text)),
+  constraint job_runs_lease CHECK (((state = 'running'::text) = (lease_until IS NOT NULL))),
+  constraint job_runs_missed_check CHECK ((missed >= 0)),
   constraint job_runs_pkey PRIMARY KEY (id),
-  constraint job_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text, 'dead_letter'::text]))),
+  constraint job_runs_retries_check CHECK ((retries >= 0)),
+  constraint job_runs_started CHECK (((state = 'waiting'::text) = (started_at IS NULL))),
+  constraint job_runs_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'done'::text, 'failed'::text, 'dead_letter'::text]))),
   constraint job_runs_trigger_check CHECK ((trigger = ANY (ARRAY['schedule'::text, 'missed'::text, 'manual'::text, 'backlog'::text])))
 );
 
@@ -385,6 +394,8 @@ CREATE INDEX facts_waiting ON public.facts USING btree (waits_until, id) WHERE (
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
 CREATE INDEX job_runs_latest ON public.job_runs USING btree (job, started_at DESC);
 CREATE UNIQUE INDEX job_runs_once ON public.job_runs USING btree (job, slot, attempt) WHERE (slot IS NOT NULL);
+CREATE UNIQUE INDEX job_runs_running ON public.job_runs USING btree (job) WHERE (state = 'running'::text);
+CREATE INDEX job_runs_waiting ON public.job_runs USING btree (job, due_at) WHERE (state = 'waiting'::text);
 CREATE INDEX lex_doc_delta ON public.lex_doc USING btree (sk) WHERE (state <> 1);
 CREATE UNIQUE INDEX lex_doc_memory ON public.lex_doc USING btree (memory_id) WHERE (state <> 2);
 CREATE UNIQUE INDEX lex_doc_slot ON public.lex_doc USING btree (sk, slot) WHERE (state = 1);

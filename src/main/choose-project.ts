@@ -1,5 +1,5 @@
 /** Which project a command speaks of: the one that was named, that of this folder (`auto`), or none. */
-import { projectOf } from "../butler/project.ts";
+import { projectOf } from "../hosts/projects/project.ts";
 import type { Environment } from "./environment.ts";
 
 export function chosenProject(asked: string | undefined, environment: Environment): string | undefined {

@@ -1,7 +1,8 @@
 /** What a command is. Each lives in its own file and is loaded only when it is asked for. */
-import { invalid } from "../domain/errors.ts";
-import { readArgv } from "../serve/argv.ts";
-import type { ExitCode } from "../serve/failures.ts";
+
+import { readArgv } from "../doors/cli/argv.ts";
+import type { ExitCode } from "../doors/failures.ts";
+import { invalid } from "../engine/domain/errors.ts";
 import type { Environment } from "./environment.ts";
 
 export interface Context {

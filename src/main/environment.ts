@@ -1,7 +1,7 @@
 /** The only reader of the environment. Paths become absolute here, because an owner runs in another folder than its starter. */
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { invalid } from "../domain/errors.ts";
+import { invalid } from "../engine/domain/errors.ts";
 
 export interface Environment {
   readonly home: string;

@@ -3,14 +3,14 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { homeAt } from "../butler/home.ts";
-import { AGENT_NAMES, type AgentName, isAgentName } from "../butler/hooks/dialects.ts";
-import { placesOf } from "../butler/install/agents.ts";
-import { diffLines } from "../butler/install/diff.ts";
-import type { Write } from "../butler/install/disk.ts";
-import type { Places, Scope } from "../butler/install/plan.ts";
-import { projectOf } from "../butler/project.ts";
-import { invalid, unavailable } from "../domain/errors.ts";
+import { homeAt } from "../daemon/home.ts";
+import { invalid, unavailable } from "../engine/domain/errors.ts";
+import { AGENT_NAMES, type AgentName, isAgentName } from "../hosts/hooks/dialects.ts";
+import { placesOf } from "../hosts/install/agents/agents.ts";
+import type { Write } from "../hosts/install/disk.ts";
+import { diffLines } from "../hosts/install/edit/diff.ts";
+import type { Places, Scope } from "../hosts/install/plan.ts";
+import { projectOf } from "../hosts/projects/project.ts";
 import type { Environment } from "./environment.ts";
 
 export function readPlaces(environment: Environment): Places {

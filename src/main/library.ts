@@ -1,25 +1,23 @@
 /** The package's entry: one butler's memory in this process, without a daemon; and sessions of agents with the memory of a home. */
 import { join, resolve } from "node:path";
-import { type Log, silentLog } from "../adapters/log.ts";
-import { defaultButler, parseButlerToml } from "../butler/config.ts";
-import { homeAt } from "../butler/home.ts";
-import { createOwner } from "../butler/owner.ts";
-import { projectOf } from "../butler/project.ts";
-import { runSession as runWith, type SessionReport } from "../butler/run-session.ts";
-import { notesInMemory } from "../butler/schedule-notes.ts";
-import type { ErrorCode } from "../domain/errors.ts";
-import { maintain } from "../memory/maintain.ts";
-import type { OpenMemory } from "../memory/open.ts";
-import type { Principal } from "../serve/host.ts";
-import { callTool } from "../tools/call.ts";
-import { toolNamed } from "../tools/index.ts";
-import type { Failure, Outcome } from "../tools/outcome.ts";
+import { defaultButler, parseButlerToml } from "../daemon/config/config.ts";
+import { homeAt } from "../daemon/home.ts";
+import { createOwner } from "../daemon/owner/owner.ts";
+import { notesInMemory } from "../daemon/schedule/notes.ts";
+import type { Principal } from "../doors/host.ts";
+import { type Log, silentLog } from "../engine/adapters/log.ts";
+import type { ErrorCode } from "../engine/domain/errors.ts";
+import type { ToolAnswer, ToolInput, ToolName } from "../engine/tools/index.ts";
+import type { Failure, Outcome } from "../engine/tools/outcome.ts";
+import { type TypedCall, typedCall } from "../engine/tools/typed-call.ts";
+import { projectOf } from "../hosts/projects/project.ts";
+import { runSession as runWith, type SessionReport } from "../hosts/sessions/run-session.ts";
 import { readEnvironment } from "./environment.ts";
-import { sessionParts } from "./session-parts.ts";
-import { clockAt, memoryOpener, modelShelf, storeJobs } from "./store-parts.ts";
+import { sessionParts } from "./owner/session-parts.ts";
+import { clockAt, engineOpener, modelShelf, storeJobs } from "./store-parts.ts";
 import { version } from "./version.ts";
 
-export type { ErrorCode, Failure, Log, Outcome, SessionReport };
+export type { ErrorCode, Failure, Log, Outcome, SessionReport, ToolAnswer, ToolInput, ToolName };
 
 export interface LibraryOptions {
   /** A folder for an embedded store. It belongs to this process until `close`. */
@@ -48,12 +46,11 @@ export interface LibraryOptions {
 }
 
 export interface OpenedMemory {
-  /** Calls a tool, such as `memory_search`. Never throws: what goes wrong is an outcome. */
-  call(
-    tool: string,
-    input: unknown,
-    options?: { readonly idempotencyKey?: string; readonly session?: string },
-  ): Promise<Outcome>;
+  /**
+   * Calls a tool, such as `memory_search`: its name decides which input it takes and which answer it gives. Never throws: what
+   * goes wrong is an outcome.
+   */
+  readonly call: TypedCall<{ readonly idempotencyKey?: string; readonly session?: string }>;
   close(): Promise<void>;
 }
 
@@ -67,15 +64,11 @@ export async function openMemory(options: LibraryOptions): Promise<OpenedMemory>
   const place = { folder: () => join(resolve(folder ?? "."), "store"), databaseUrl: url };
   const models = { modelDir: options.modelDir ?? environment.modelDir, cacheDir: homeAt(environment.home).models };
   const clock = clockAt(options.now);
-  const owner = createOwner<OpenMemory>({
+  const owner = createOwner({
     version,
     roster: [config],
     log,
-    open: memoryOpener({ place, clock, log, models, fetch: options.fetchModel ?? true }),
-    call: callTool,
-    adopt: (memory, embedder) => memory.adopt(embedder),
-    maintain,
-    writes: (tool) => toolNamed(tool)?.effect !== "read",
+    open: engineOpener({ place, clock, log, models, fetch: options.fetchModel ?? true }),
     model: modelShelf({ place: models, fetch: options.fetchModel ?? true, log }),
     jobs: storeJobs(place, clock, notesInMemory()),
   });
@@ -83,7 +76,7 @@ export async function openMemory(options: LibraryOptions): Promise<OpenedMemory>
   owner.startJobs();
   const principal: Principal = { name: "library", tenant: config.tenant, butler: "*", admin: true, voice };
   return {
-    call: (tool, input, more = {}) => owner.invoke(principal, config.name, { tool, input, ...more }),
+    call: typedCall((request) => owner.invoke(principal, config.name, request)),
     close: () => owner.close(),
   };
 }

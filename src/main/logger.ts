@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import type { Log } from "../adapters/log.ts";
+import type { Log } from "../engine/adapters/log.ts";
 import type { LogLevel } from "./environment.ts";
 
 /** To stderr always: stdout belongs to answers and to the MCP protocol. */

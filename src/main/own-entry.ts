@@ -1,6 +1,6 @@
 /** How this very program is started again. Apart from `launch.ts`: a hook or a session must not wait for what that loads. */
 import { fileURLToPath } from "node:url";
-import type { Launch } from "../butler/start-owner.ts";
+import type { Launch } from "../daemon/owner/start-owner.ts";
 import { type Environment, ownerVariables } from "./environment.ts";
 
 export function ownEntry(): { readonly command: string; readonly args: readonly string[] } {

@@ -1,17 +1,19 @@
 /** Tools at the command line: by their name, by `call`, or in a friendly form. */
-import { systemClock } from "../adapters/clock.ts";
-import type { OwnerClient } from "../butler/client.ts";
-import { MemoryError } from "../domain/errors.ts";
-import { FRIENDLY, type Parsed, parseFriendly, parseToolFlags, type ToolCommand, toolHelp } from "../serve/cli.ts";
-import { type ExitCode, exitCode } from "../serve/failures.ts";
-import { flagsOf } from "../serve/flags.ts";
-import { renderAnswer, renderError } from "../serve/render.ts";
-import type { Tool } from "../tools/define.ts";
-import { toolNamed, tools } from "../tools/index.ts";
+
+import type { OwnerClient } from "../daemon/line/client.ts";
+import { FRIENDLY, type Parsed, parseFriendly, parseToolFlags, type ToolCommand, toolHelp } from "../doors/cli/cli.ts";
+import { flagsOf } from "../doors/cli/flags.ts";
+import { renderAnswer, renderError } from "../doors/cli/render.ts";
+import { type ExitCode, exitCode } from "../doors/failures.ts";
+import { systemClock } from "../engine/adapters/clock.ts";
+import { MemoryError } from "../engine/domain/errors.ts";
+import { isRecord } from "../engine/domain/record.ts";
+import type { Tool } from "../engine/tools/define.ts";
+import { toolNamed, tools } from "../engine/tools/index.ts";
 import { chooseButler } from "./choose-butler.ts";
 import { chosenProject } from "./choose-project.ts";
 import type { Context } from "./command.ts";
-import { ownerClient } from "./launch.ts";
+import { ownerClient } from "./owner/launch.ts";
 
 /** `butler <word> …`, where the word is a friendly form or a tool's name. */
 export async function runWord(word: string, args: readonly string[], context: Context): Promise<ExitCode> {
@@ -92,8 +94,4 @@ function withButler(tool: Tool, parsed: Parsed, butler: string | undefined): Par
     return parsed;
   if (!flagsOf(tool).some((flag) => flag.name === "butler" && flag.required)) return parsed;
   return { ok: true, command: { ...parsed.command, input: { ...parsed.command.input, butler } } };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

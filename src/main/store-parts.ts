@@ -4,35 +4,34 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip as gunzipTo } from "node:zlib";
-import { type Clock, fixedClock, systemClock } from "../adapters/clock.ts";
-import { openPgliteExclusive } from "../adapters/db/pglite.ts";
-import type { Db } from "../adapters/db/port.ts";
-import { openPostgres } from "../adapters/db/postgres.ts";
-import { checkServer, ensureDatabase, hasDatabase } from "../adapters/db/postgres-admin.ts";
-import { checkRights, openDatabaseWarning, superuserWarning } from "../adapters/db/postgres-rights.ts";
-import { MODEL_VARIANTS, type ModelVariant } from "../adapters/embedder/model-catalogue.ts";
-import { locateModel, type ModelFiles } from "../adapters/embedder/model-files.ts";
-import { type PullOptions, pullModel } from "../adapters/embedder/model-pull.ts";
-import { openOnnxEmbedder } from "../adapters/embedder/onnx.ts";
-import type { Embedder, ModelVersion } from "../adapters/embedder/port.ts";
-import { uuidv7Source } from "../adapters/ids.ts";
-import type { Log } from "../adapters/log.ts";
-import { pgBossQueues } from "../adapters/queue/pg-boss.ts";
-import { openReranker } from "../adapters/reranker/lazy.ts";
-import type { Reranker } from "../adapters/reranker/port.ts";
-import { openTokenizer, type TokenizerName } from "../adapters/tokenizer/gpt.ts";
-import type { Tokenizer } from "../adapters/tokenizer/port.ts";
-import type { ButlerConfig } from "../butler/config.ts";
-import type { OwnerJobs } from "../butler/owner.ts";
-import type { ScheduleNotes } from "../butler/schedule-notes.ts";
-import { type ModelOnDisk, type SharedModel, sharedModel } from "../butler/shared-model.ts";
-import type { Recipe } from "../domain/recipe.ts";
-import { jobs } from "../memory/jobs.ts";
-import { type OpenMemory, openMemory } from "../memory/open.ts";
-import { jobRunner } from "../memory/run-job.ts";
-import type { Settings } from "../memory/settings.ts";
-import type { EarlyStore } from "./early-store.ts";
-import { extractorOrWhyNot } from "./extractor.ts";
+import type { ButlerConfig } from "../daemon/config/config.ts";
+import type { OwnerJobs } from "../daemon/owner/owner-state.ts";
+import { type ModelOnDisk, type SharedModel, sharedModel } from "../daemon/owner/shared-model.ts";
+import type { ScheduleNotes } from "../daemon/schedule/notes.ts";
+import { type Clock, fixedClock, systemClock } from "../engine/adapters/clock.ts";
+import { openPglite, openPgliteExclusive } from "../engine/adapters/db/pglite.ts";
+import type { Db } from "../engine/adapters/db/port.ts";
+import { openPostgres } from "../engine/adapters/db/postgres.ts";
+import { checkServer, ensureDatabase, hasDatabase } from "../engine/adapters/db/postgres-admin.ts";
+import { checkRights, openDatabaseWarning, superuserWarning } from "../engine/adapters/db/postgres-rights.ts";
+import { openOnnxEmbedder } from "../engine/adapters/embedder/onnx.ts";
+import type { Embedder, ModelVersion } from "../engine/adapters/embedder/port.ts";
+import { uuidv7Source } from "../engine/adapters/ids.ts";
+import type { Log } from "../engine/adapters/log.ts";
+import { MODEL_VARIANTS, type ModelVariant } from "../engine/adapters/model/catalogue.ts";
+import { locateModel, type ModelFiles } from "../engine/adapters/model/files.ts";
+import { type PullOptions, pullModel } from "../engine/adapters/model/pull.ts";
+import { openReranker } from "../engine/adapters/reranker/lazy.ts";
+import type { Reranker } from "../engine/adapters/reranker/port.ts";
+import { openTokenizer, type TokenizerName } from "../engine/adapters/tokenizer/gpt.ts";
+import type { Tokenizer } from "../engine/adapters/tokenizer/port.ts";
+import type { Recipe } from "../engine/domain/ranking/recipe.ts";
+import { openEngine } from "../engine/engine.ts";
+import { jobs } from "../engine/memory/keep/jobs.ts";
+import { type MemoryParts, openMemory } from "../engine/memory/open.ts";
+import type { Settings } from "../engine/memory/settings.ts";
+import type { EarlyStore } from "./owner/early-store.ts";
+import { extractorOrWhyNot } from "./owner/extractor.ts";
 
 const gunzip = promisify(gunzipTo);
 
@@ -47,16 +46,30 @@ export interface StorePlace {
 export const clockAt = (now: string | undefined): Clock =>
   now === undefined ? systemClock : fixedClock(new Date(now));
 
-/** Opens butlers' memories with what they share: ids, clock, and one tokenizer of each kind. */
-export function memoryOpener(options: {
-  place: StorePlace;
-  clock: Clock;
-  log: Log;
-  models?: ModelPlace;
-  /** May a reranking model be fetched? The embedding model is the shelf's own affair. */
-  fetch?: boolean;
-  recipe?: Recipe | undefined;
-}) {
+interface OpenerOptions {
+  readonly place: StorePlace;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly models?: ModelPlace;
+  /** May a reranking model be fetched? The embedding model is fetched by `modelShelf`. */
+  readonly fetch?: boolean;
+  readonly recipe?: Recipe | undefined;
+}
+
+/** Opens the engines of butlers. */
+export const engineOpener = (options: OpenerOptions) => opener(options, (parts) => openEngine({ ...parts, scratch }));
+
+/** Opens only the memories: what a benchmark looks into. */
+export const memoryOpener = (options: OpenerOptions) => opener(options, openMemory);
+
+/**
+ * The scratch store of a replay is PGlite in memory for both kinds of store: it needs no rights on a server, leaves nothing behind
+ * when the process dies, and takes about as much memory as the rows have bytes, twice.
+ */
+const scratch = () => openPglite({ dir: undefined });
+
+/** Butlers share ids, clock, and one tokenizer of each kind. */
+function opener<T>(options: OpenerOptions, open: (parts: MemoryParts) => Promise<T>) {
   const { place, clock, log, models } = options;
   const ids = uuidv7Source();
   const tokenizers = new Map<TokenizerName, Promise<Tokenizer>>();
@@ -72,14 +85,14 @@ export function memoryOpener(options: {
     const place = { model: rerank_model, sha256: rerank_model_sha256, cacheDir: models.cacheDir };
     return openReranker({ ...place, fetch: options.fetch ?? true, log });
   }
-  return async (config: ButlerConfig, embedder: Embedder | undefined) => {
+  return async (config: ButlerConfig, embedder: Embedder | undefined): Promise<T> => {
     // Beside the opening of the store, which works in another thread: 0.2 to 0.9 s of a first answer.
     const words = tokenizer(config.memory.retrieval.tokenizer);
     // Awaited below; when the store fails first, nobody is left to hear of a tokenizer that fails too.
     words.catch(() => undefined);
     const db = await openDb(place, config.name, log);
     try {
-      return await openMemory({
+      return await open({
         butler: config.name,
         role: config.role,
         db,
@@ -145,11 +158,11 @@ async function emptyStore(): Promise<Uint8Array | undefined> {
   return existsSync(file) ? gunzip(await readFile(file)) : undefined;
 }
 
-/** The jobs of every store of a house. */
-export function storeJobs(place: StorePlace, clock: Clock, notes: ScheduleNotes): OwnerJobs<OpenMemory> {
+/** What the scheduler of an owner needs to know of its stores. */
+export function storeJobs(place: StorePlace, clock: Clock, notes: ScheduleNotes): OwnerJobs {
   const { databaseUrl } = place;
   return {
-    runner: jobRunner({ jobs, queues: pgBossQueues() }),
+    jobs,
     clock,
     notes,
     hasStore: async (butler) =>

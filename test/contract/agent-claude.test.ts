@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { claudeAgent } from "../../src/adapters/agent/claude.ts";
+import { claudeAgent } from "../../src/hosts/agents/claude.ts";
 import { scriptedAgent } from "../support/scripted-agent.ts";
 import { agentContract, agentJob } from "./agent-runs.ts";
 

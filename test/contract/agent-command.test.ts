@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { commandAgent } from "../../src/adapters/agent/command.ts";
+import { commandAgent } from "../../src/hosts/agents/command.ts";
 import { scriptedAgent } from "../support/scripted-agent.ts";
 import { agentContract, agentJob } from "./agent-runs.ts";
 

@@ -1,9 +1,11 @@
 /** What every agent must do with its process, whatever its program is. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Agent, AgentCannotStart, type AgentJob } from "../../src/adapters/agent/port.ts";
+import { type Agent, AgentCannotStart, type AgentJob } from "../../src/hosts/agents/port.ts";
+import { heldTimer } from "../support/held-timer.ts";
 import { gone, type ScriptedAgent, scriptedAgent } from "../support/scripted-agent.ts";
 
 export type MakeAgent = (options: { command: string; args: readonly string[] }) => Agent;
@@ -71,8 +73,10 @@ export function agentContract(name: string, make: MakeAgent): void {
 
     it("is ended when its time is over, with everything it has started", async () => {
       scripted.plan({ hang: "polite" });
-      const running = agent().run(agentJob(scripted, { timeoutMs: 1_000 }));
-      const { pid, child = 0 } = await scripted.started();
+      const timer = heldTimer(1_234);
+      const running = agent().run(agentJob(scripted, { timeoutMs: 1_234 }));
+      const { pid, child = 0 } = await scripted.started().finally(timer.release);
+      timer.end();
       expect(await running).toMatchObject({ ended: "timeout", isError: true, signal: "SIGTERM", exitCode: 143 });
       await gone(pid, child);
     });

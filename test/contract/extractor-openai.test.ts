@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openaiCompatibleExtractor } from "../../src/adapters/extractor/openai-compatible.ts";
+import { openaiCompatibleExtractor } from "../../src/engine/adapters/extractor/api/openai-compatible.ts";
 import { say } from "../support/fake-model.ts";
 import { type FakeApi, startFakeApi } from "../support/fake-model-api.ts";
 import { TEA } from "../support/material.ts";

@@ -1,10 +1,12 @@
 /** What every extractor that asks a model must do, whichever way it asks. */
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { ANSWER_SCHEMA } from "../../src/adapters/extractor/answer-schema.ts";
-import { type Extractor, ExtractorFailure, type Material } from "../../src/adapters/extractor/port.ts";
-import { MOST, NOTHING_LEARNED } from "../../src/domain/consolidation-answer.ts";
+import { ANSWER_SCHEMA } from "../../src/engine/adapters/extractor/answer-schema.ts";
+import { type Extractor, ExtractorFailure, type Material } from "../../src/engine/adapters/extractor/port.ts";
+import { MOST, NOTHING_LEARNED } from "../../src/engine/domain/learning/answer.ts";
 import { type FakeModel, fail, type Settings, say } from "../support/fake-model.ts";
 import { episode, material, TEA } from "../support/material.ts";
+import { PATIENCE } from "../support/patience.ts";
 
 const FACT = {
   subject: "user",
@@ -224,7 +226,7 @@ export function extractorContract(name: string, start: () => Promise<FakeModel>)
       expect(model.asked()).toHaveLength(0);
       const control = new AbortController();
       const pending = failureOf(extract(TEA, {}, control.signal));
-      await vi.waitFor(() => expect(model.asked()).toHaveLength(1), { timeout: 200_000 });
+      await vi.waitFor(() => expect(model.asked()).toHaveLength(1), PATIENCE);
       control.abort();
       expect((await pending).kind).toBe("timeout");
     });
@@ -233,7 +235,7 @@ export function extractorContract(name: string, start: () => Promise<FakeModel>)
       await model.plan({ kind: "hang" });
       const one = open();
       const pending = failureOf(one.extract(TEA, new AbortController().signal));
-      await vi.waitFor(() => expect(model.asked()).toHaveLength(1), { timeout: 200_000 });
+      await vi.waitFor(() => expect(model.asked()).toHaveLength(1), PATIENCE);
       await one.close();
       expect((await pending).kind).toBe("timeout");
       expect((await failureOf(one.extract(TEA, new AbortController().signal))).message).toContain("closed");

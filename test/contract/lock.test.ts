@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { acquireLock } from "../../src/adapters/lock.ts";
+import { acquireLock } from "../../src/engine/adapters/files/lock.ts";
+import { lockInFolder } from "../../src/engine/adapters/files/lock-folder.ts";
 
 const HOLDER = fileURLToPath(new URL("../support/lock-holder.ts", import.meta.url));
 const ROOT = process.platform === "linux" && process.getuid?.() === 0;
@@ -174,6 +175,17 @@ describe("the lock", () => {
     await Promise.all(Array.from({ length: 12 }, worker));
     expect(most).toBe(1);
     expect(held).toBeGreaterThan(0);
+  });
+
+  it("is not held by one whose socket was swept away before it listened, and that is no error", async ({ skip }) => {
+    if (process.platform !== "linux") return skip("elsewhere the lock is no socket");
+    const folder = join(root, "swept.locks");
+    const taking = lockInFolder(folder);
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
+    expect(await taking).toBeUndefined();
+    const next = await lockInFolder(folder);
+    expect(next).toBeDefined();
+    await next?.release();
   });
 
   it("goes to exactly one of ten racing processes", async () => {

@@ -1,16 +1,16 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, inject, it } from "vitest";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import type { Db } from "../../src/adapters/db/port.ts";
-import { openPostgres } from "../../src/adapters/db/postgres.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { migrateDown } from "../../src/store/migration-chain.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
+import { migrateDown } from "../../src/engine/store/schema/chain.ts";
+import { migrate } from "../../src/engine/store/schema/migrate.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { dumpSchema } from "../support/schema-dump.ts";
 import { migratedSnapshot } from "../support/stores.ts";
 
 const postgresUrl = inject("postgresUrl");
-const CHAIN = readdirSync(new URL("../../src/store/migrations", import.meta.url))
+const CHAIN = readdirSync(new URL("../../src/engine/store/migrations", import.meta.url))
   .map((file) => file.replace(/\.ts$/, ""))
   .toSorted();
 

@@ -5,13 +5,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { CATALOGUE, type ModelFile } from "../../src/adapters/embedder/model-catalogue.ts";
-import { cachePath, locateModel, type ModelFiles, modelStatus } from "../../src/adapters/embedder/model-files.ts";
-import { pullModel } from "../../src/adapters/embedder/model-pull.ts";
-import { extractFromTgz } from "../../src/adapters/embedder/tgz.ts";
+import { CATALOGUE, type ModelFile } from "../../src/engine/adapters/model/catalogue.ts";
+import { cachePath, locateModel, type ModelFiles, modelStatus } from "../../src/engine/adapters/model/files.ts";
+import { pullModel } from "../../src/engine/adapters/model/pull.ts";
+import { extractFromTgz } from "../../src/engine/adapters/model/tgz.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
-
-// Loading and hashing compete with whatever else runs on the machine.
 
 const { weights, tokenizer } = CATALOGUE.int8;
 const variant = "int8";

@@ -1,10 +1,10 @@
 /** What other roles of a server may do to a butler's database, and what ours may not: on the real server, with restricted roles. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { openPostgres } from "../../src/adapters/db/postgres.ts";
-import { ensureDatabase } from "../../src/adapters/db/postgres-admin.ts";
-import { checkRights, openDatabaseWarning, superuserWarning } from "../../src/adapters/db/postgres-rights.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
+import { ensureDatabase } from "../../src/engine/adapters/db/postgres-admin.ts";
+import { checkRights, openDatabaseWarning, superuserWarning } from "../../src/engine/adapters/db/postgres-rights.ts";
+import { migrate } from "../../src/engine/store/schema/migrate.ts";
 import { administer, withDatabase } from "../support/postgres.ts";
 
 const url = inject("postgresUrl");

@@ -1,10 +1,11 @@
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { startServer } from "../../scripts/postgres/server.ts";
-import type { Db } from "../../src/adapters/db/port.ts";
-import { openPostgres } from "../../src/adapters/db/postgres.ts";
-import { checkServer, ensureDatabase } from "../../src/adapters/db/postgres-admin.ts";
-import { MemoryError } from "../../src/domain/errors.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
+import { checkServer, ensureDatabase } from "../../src/engine/adapters/db/postgres-admin.ts";
+import { MemoryError } from "../../src/engine/domain/errors.ts";
+import { PATIENCE } from "../support/patience.ts";
 import {
   administer,
   cloneDatabase,
@@ -83,7 +84,7 @@ describe.skipIf(url === undefined)("the server store (skipped without a PostgreS
       expect((await failure(openPostgres({ url: without }))).message).toContain("refused the user");
       // A connection that is still authenticating has no user yet.
       const waiting = "select pid from pg_stat_activity where backend_type = 'client backend' and usesysid is null";
-      await expect.poll(() => db.query(waiting), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => db.query(waiting), PATIENCE).toEqual([]);
     });
 
     it("says what to do for a missing database", async () => {
@@ -206,7 +207,7 @@ describe.skipIf(url === undefined)("the server store (skipped without a PostgreS
       await Promise.all([1, 2, 3].map(() => store.query("select pg_sleep(0.05)")));
       const during = failure(store.query("select pg_sleep(30)"));
       await expect
-        .poll(() => store.query("select 1 from pg_stat_activity where query like '%sleep(30)'"))
+        .poll(() => store.query("select 1 from pg_stat_activity where query like '%sleep(30)'"), PATIENCE)
         .not.toEqual([]);
       await own.restart();
       expect(await during).toMatchObject({ code: "unavailable" });

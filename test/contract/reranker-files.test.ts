@@ -6,8 +6,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { openReranker } from "../../src/adapters/reranker/lazy.ts";
-import { fetchCrossEncoder, locateCrossEncoder } from "../../src/adapters/reranker/model-files.ts";
+import { openReranker } from "../../src/engine/adapters/reranker/lazy.ts";
+import { fetchCrossEncoder, locateCrossEncoder } from "../../src/engine/adapters/reranker/model-files.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { tinyModel, tinyVocabulary, writeTinyCrossEncoder } from "../support/tiny-cross-encoder.ts";
 
 const HUB_NAME = "cross-encoder/tiny";
@@ -179,7 +180,7 @@ describe("a reranker that opens at its first question", () => {
     try {
       const message = expect.stringContaining("being fetched");
       await expect(lazy.score("tea", ["tea"])).rejects.toMatchObject({ code: "unavailable", message });
-      const [score] = await vi.waitFor(() => lazy.score("tea", ["tea"]), { timeout: 200_000 });
+      const [score] = await vi.waitFor(() => lazy.score("tea", ["tea"]), PATIENCE);
       expect(score).toBeCloseTo(TEA, 6);
       expect(asked).toHaveLength(2);
     } finally {
@@ -191,7 +192,7 @@ describe("a reranker that opens at its first question", () => {
     const { hubUrl, asked } = await hub({});
     const lazy = openReranker({ model: HUB_NAME, cacheDir, fetch: true, hubUrl });
     try {
-      await vi.waitFor(() => expect(lazy.score("tea", ["tea"])).rejects.toThrow("answered 404"), { timeout: 200_000 });
+      await vi.waitFor(() => expect(lazy.score("tea", ["tea"])).rejects.toThrow("answered 404"), PATIENCE);
       await expect(lazy.score("tea", ["tea"])).rejects.toMatchObject({ code: "unavailable" });
       expect(asked).toHaveLength(1);
     } finally {
@@ -205,7 +206,7 @@ describe("a reranker that opens at its first question", () => {
     try {
       await expect(lazy.score("tea", ["tea"])).rejects.toMatchObject({ code: "unavailable" });
       await writeTinyCrossEncoder(folder);
-      expect(await vi.waitFor(() => lazy.score("tea", ["tea"]), { timeout: 200_000 })).toHaveLength(1);
+      expect(await vi.waitFor(() => lazy.score("tea", ["tea"]), PATIENCE)).toHaveLength(1);
     } finally {
       await lazy.close();
     }

@@ -8,9 +8,11 @@ import type { Worker } from "node:worker_threads";
 import { Tokenizer } from "@huggingface/tokenizers";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type CrossEncoderFiles, openCrossEncoder } from "../../src/adapters/reranker/cross-encoder.ts";
-import { pairReader } from "../../src/adapters/reranker/pair.ts";
-import type { Reranker } from "../../src/adapters/reranker/port.ts";
+import { type CrossEncoderFiles, openCrossEncoder } from "../../src/engine/adapters/reranker/cross-encoder.ts";
+import { pairReader } from "../../src/engine/adapters/reranker/pair.ts";
+import type { Reranker } from "../../src/engine/adapters/reranker/port.ts";
+import { PATIENCE } from "../support/patience.ts";
+import { PATIENT_EXIT } from "../support/slow-time.ts";
 import { tinyVocabulary, WORDS, writeTinyCrossEncoder } from "../support/tiny-cross-encoder.ts";
 
 let scratch: string;
@@ -197,7 +199,8 @@ describe("opening and closing", () => {
 
   it("keeps the exit code of a process that ends while scoring", async () => {
     const script = `
-      import { openCrossEncoder } from "./src/adapters/reranker/cross-encoder.ts";
+      import { openCrossEncoder } from "./src/engine/adapters/reranker/cross-encoder.ts";
+      ${PATIENT_EXIT}
       const own = await openCrossEncoder(${JSON.stringify(files)});
       own.score("tea", Array(20_000).fill("tea house ".repeat(300)));
       setTimeout(() => process.exit(7), 60);
@@ -244,7 +247,7 @@ describe("a worker that dies", () => {
   it("stays down when it dies again before it has served", async () => {
     await workers.at(-1)?.terminate();
     const hopeless = own.score("tea", ["tea"]);
-    await vi.waitFor(() => expect(workers).toHaveLength(2), { timeout: 200_000 });
+    await vi.waitFor(() => expect(workers).toHaveLength(2), PATIENCE);
     workers.at(-1)?.postMessage(null);
     await expect(hopeless).rejects.toMatchObject({ code: "unavailable" });
     await expect(own.score("tea", ["tea"])).rejects.toMatchObject({ code: "unavailable" });

@@ -1,7 +1,7 @@
 /** The schema stands in test/schema.sql. After a migration: `UPDATE_SCHEMA=1 npx vitest run test/contract/schema.test.ts`. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { VALIDITY } from "../../src/domain/lifecycle.ts";
+import { VALIDITY } from "../../src/engine/domain/lifecycle/lifecycle.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { dumpSchema } from "../support/schema-dump.ts";
 

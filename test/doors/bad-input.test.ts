@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inputSchema } from "../../src/serve/advertise.ts";
-import { toolNamed, tools } from "../../src/tools/index.ts";
+import { inputSchema } from "../../src/doors/mcp/advertise.ts";
+import { toolNamed, tools } from "../../src/engine/tools/index.ts";
 import { CASES, ID, nested, raw, request } from "../support/bad-values.ts";
 import { openRealHost, type RealHost, type Reply, rowCounts } from "../support/real-host.ts";
 

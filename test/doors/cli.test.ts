@@ -1,11 +1,11 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
+import { FRIENDLY, friendlyHelp, parseFriendly, parseToolFlags, toolHelp } from "../../src/doors/cli/cli.ts";
+import { renderAnswer, renderError } from "../../src/doors/cli/render.ts";
+import { exitCode, httpStatus, readFailure } from "../../src/doors/failures.ts";
+import { httpApp } from "../../src/doors/http/http.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
 import { readOptions } from "../../src/main/command.ts";
-import { FRIENDLY, friendlyHelp, parseFriendly, parseToolFlags, toolHelp } from "../../src/serve/cli.ts";
-import { exitCode, httpStatus, readFailure } from "../../src/serve/failures.ts";
-import { httpApp } from "../../src/serve/http.ts";
-import { renderAnswer, renderError } from "../../src/serve/render.ts";
 import { anyone, fakeHost, fakeTool, fakeTools } from "../support/fake-host.ts";
 
 const search = fakeTool("memory_search");

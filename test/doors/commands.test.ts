@@ -28,7 +28,7 @@ async function json(
 }
 
 /** Creating a store takes seconds, on a busy machine many. */
-const SLOW_MS = 120_000;
+const SLOW_MS = 240_000;
 
 afterAll(cleanUp);
 

@@ -1,12 +1,12 @@
 import { request as nodeRequest } from "node:http";
 import { type ServerType, serve } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Log, silentLog } from "../../src/adapters/log.ts";
-import { ERROR_CODES, MemoryError } from "../../src/domain/errors.ts";
-import { exitCode, httpStatus, readFailure, toFailure } from "../../src/serve/failures.ts";
-import { loopbackHosts } from "../../src/serve/guards.ts";
-import type { Host, Principal } from "../../src/serve/host.ts";
-import { type HttpOptions, httpApp } from "../../src/serve/http.ts";
+import { exitCode, httpStatus, readFailure, toFailure } from "../../src/doors/failures.ts";
+import type { Host, Principal } from "../../src/doors/host.ts";
+import { loopbackHosts } from "../../src/doors/http/guards.ts";
+import { type HttpOptions, httpApp } from "../../src/doors/http/http.ts";
+import { type Log, silentLog } from "../../src/engine/adapters/log.ts";
+import { ERROR_CODES, MemoryError } from "../../src/engine/domain/errors.ts";
 import { anyone, fakeHost, fakeTools } from "../support/fake-host.ts";
 
 const traveller: Principal = { name: "t", tenant: "home", butler: "travel", admin: false, voice: "agent" };

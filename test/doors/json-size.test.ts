@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { tooMuchJson } from "../../src/serve/json-size.ts";
+import { tooMuchJson } from "../../src/doors/http/json-size.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const long = "x".repeat(100_000);

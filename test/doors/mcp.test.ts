@@ -8,10 +8,10 @@ import { Client, ProtocolError, StreamableHTTPClientTransport } from "@modelcont
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { fromJsonSchema, type JsonSchemaType } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
-import { loopbackHosts } from "../../src/serve/guards.ts";
-import { httpApp } from "../../src/serve/http.ts";
-import { serveMcpStdio } from "../../src/serve/mcp-stdio.ts";
+import { loopbackHosts } from "../../src/doors/http/guards.ts";
+import { httpApp } from "../../src/doors/http/http.ts";
+import { serveMcpStdio } from "../../src/doors/mcp/mcp-stdio.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
 import { anyone, fakeHost, fakeTools } from "../support/fake-host.ts";
 
 const FIXTURE = fileURLToPath(new URL("../support/mcp-fixture.ts", import.meta.url));

@@ -1,9 +1,9 @@
 /** One list of calls through every door, each on a fresh house with the same clock: the same answers, the same refusals. */
 import { afterAll, describe, expect, it } from "vitest";
-import { parseToolFlags } from "../../src/serve/cli.ts";
-import { exitCode } from "../../src/serve/failures.ts";
-import { toolNamed, tools } from "../../src/tools/index.ts";
-import type { Outcome } from "../../src/tools/outcome.ts";
+import { parseToolFlags } from "../../src/doors/cli/cli.ts";
+import { exitCode } from "../../src/doors/failures.ts";
+import { toolNamed, tools } from "../../src/engine/tools/index.ts";
+import type { Outcome } from "../../src/engine/tools/outcome.ts";
 import { butler, cleanUp, emptyHome } from "../support/owner-processes.ts";
 import { BAD, GOOD, STEPS, type Step } from "../support/parity-steps.ts";
 import { openRealHost, outcomeOf, plain, type RealHost } from "../support/real-host.ts";

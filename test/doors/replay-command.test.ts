@@ -1,12 +1,12 @@
 /** `butler replay --verify` as a person runs it. Needs `npm run build`. */
 import { afterAll, expect, test } from "vitest";
-import { openPgliteExclusive } from "../../src/adapters/db/pglite.ts";
-import { homeAt } from "../../src/butler/home.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { openPgliteExclusive } from "../../src/engine/adapters/db/pglite.ts";
 import { butler, cleanUp, seededHome } from "../support/owner-processes.ts";
 
 afterAll(cleanUp);
 
-const SLOW_MS = 180_000;
+const SLOW_MS = 240_000;
 
 test(
   "says 0 beside a living owner, and 4 with the difference when a row was changed behind its back",

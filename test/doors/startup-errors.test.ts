@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { startServer } from "../../scripts/postgres/server.ts";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import { homeAt } from "../../src/butler/home.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { butler, cleanUp, type Ended, emptyHome, seededHome, type Variables } from "../support/owner-processes.ts";
 
 const closing: (() => unknown)[] = [];

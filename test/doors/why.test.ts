@@ -1,7 +1,7 @@
 /** `butler why` and `why-not`: what they understand, what they say first, and as a person runs them. Needs `npm run build`. */
 import { afterAll, describe, expect, it } from "vitest";
+import { type WhyShown, whyWords } from "../../src/engine/tools/why-words.ts";
 import { understood } from "../../src/main/commands/why.ts";
-import { type WhyShown, whyWords } from "../../src/tools/why-words.ts";
 import { butler, cleanUp, seededHome } from "../support/owner-processes.ts";
 
 const ID = "0198c0de-1234-7abc-8def-0123456789ab";

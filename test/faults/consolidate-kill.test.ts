@@ -6,12 +6,12 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { openPglite, type PgliteDb } from "../../src/adapters/db/pglite.ts";
-import type { Db } from "../../src/adapters/db/port.ts";
-import { openPostgres } from "../../src/adapters/db/postgres.ts";
-import { verifyReplay } from "../../src/memory/replay.ts";
-import { verifyLexical } from "../../src/store/lexical-check.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { openPglite, type PgliteDb } from "../../src/engine/adapters/db/pglite.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
+import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
+import { verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
+import { migrate } from "../../src/engine/store/schema/migrate.ts";
 import { compiled } from "../support/compiled.ts";
 import {
   type Death,
@@ -205,7 +205,7 @@ for (const { name, open, server, points } of [
     });
     afterAll(() => stock?.clear());
 
-    it(`ends as it would have, after each of ${points} deaths`, { timeout: 240_000 }, async () => {
+    it(`ends as it would have, after each of ${points} deaths`, async () => {
       const inCopy = async <T>(place: Place, use: (run: Run, db: Db) => Promise<T>) => {
         const db = await openPlace(place, false);
         return withConsolidation(db, (run) => use(run, db));

@@ -1,8 +1,10 @@
 /** Twenty sessions of an agent at once with their hooks, and the owner killed under them: no session notices, nothing is lost or doubled. */
+
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { contextIn, type HookEnd, installHooks } from "../support/agent-hooks.ts";
 import { butler, canListProcesses, cleanUp, ownerNote, processesOf, seededHome } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { transcript } from "../support/transcript.ts";
 
 const LONG = 300_000;
@@ -57,11 +59,11 @@ test.skipIf(!canListProcesses)("twenty sessions, the owner killed twice", { time
   expect({ hooks: ended, killed }).toEqual({ hooks: SESSIONS * 2 + expected.length * 2, killed: KILL_AT.length });
 
   expected.sort();
-  await vi.waitFor(async () => expect(await episodes(home)).toEqual(expected), { timeout: 200_000, interval: 1_000 });
+  await vi.waitFor(async () => expect(await episodes(home)).toEqual(expected), { ...PATIENCE, interval: 1_000 });
   // Whatever still reads them again stores nothing twice.
   await butler(home, ["stop"]);
   expect(await episodes(home)).toEqual(expected);
-  await vi.waitFor(() => expect(processesOf(home)).toEqual([]), { timeout: 200_000, interval: 200 });
+  await vi.waitFor(() => expect(processesOf(home)).toEqual([]), { ...PATIENCE, interval: 200 });
 
   // A cold house may need longer than a hook waits when the machine is busy.
   await butler(home, ["stats"]);

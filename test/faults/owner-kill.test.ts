@@ -1,9 +1,9 @@
 /** The owner dies twenty times in the middle of writing: nothing acknowledged is lost, and every index agrees with its table. */
 import { afterAll, expect, test } from "vitest";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import type { Db } from "../../src/adapters/db/port.ts";
-import { homeAt } from "../../src/butler/home.ts";
-import { verifyLexical } from "../../src/store/lexical-check.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
 import { agent, butler, cleanUp, ownerNote, seededHome } from "../support/owner-processes.ts";
 
 const LONG = 300_000;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { compiled } from "../support/compiled.ts";
 
 const WRITER = compiled("pglite-writer");

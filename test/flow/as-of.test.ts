@@ -1,7 +1,7 @@
 /** What was known then, whatever has happened since. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { jobs } from "../../src/memory/jobs.ts";
+import { jobs } from "../../src/engine/memory/keep/jobs.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { live, steps } from "../support/history.ts";
 

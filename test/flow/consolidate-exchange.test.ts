@@ -1,8 +1,8 @@
 /** Learning from an exchange: each turn is believed as far as whoever spoke it. */
 import { describe, expect, it } from "vitest";
-import { episodeOf } from "../../src/butler/transcripts/episodes.ts";
-import { type ExchangeParts, exchangeText } from "../../src/domain/exchange.ts";
-import { consolidate } from "../../src/memory/consolidate.ts";
+import { type ExchangeParts, exchangeText } from "../../src/engine/domain/learning/exchange.ts";
+import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
+import { episodeOf } from "../../src/hosts/transcripts/episodes.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact } from "../support/scripted-extractor.ts";

@@ -1,7 +1,7 @@
 /** Answers that fit the schema and yet are odd, and a run that is overtaken: the job goes on, and nothing is half written. */
 import { expect, it } from "vitest";
-import type { Material } from "../../src/adapters/extractor/port.ts";
-import { consolidate } from "../../src/memory/consolidate.ts";
+import type { Material } from "../../src/engine/adapters/extractor/port.ts";
+import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact, type Reply, scripted } from "../support/scripted-extractor.ts";
 import { type House, onEachStore } from "../support/stores.ts";

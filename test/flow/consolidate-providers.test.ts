@@ -1,8 +1,8 @@
 /** From episodes to knowledge through a real HTTP server in a provider's place, and what bad answers come to. */
 import { afterEach, describe, expect, it } from "vitest";
-import { openExtractor } from "../../src/main/extractor.ts";
-import { consolidate } from "../../src/memory/consolidate.ts";
-import { Settings } from "../../src/memory/settings.ts";
+import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
+import { Settings } from "../../src/engine/memory/settings.ts";
+import { openExtractor } from "../../src/main/owner/extractor.ts";
 import { fail, type Reply, say } from "../support/fake-model.ts";
 import { type Dialect, type FakeApi, startFakeApi } from "../support/fake-model-api.ts";
 import { runJob } from "../support/job-runs.ts";

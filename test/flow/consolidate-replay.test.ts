@@ -1,11 +1,11 @@
 /** The stream alone rebuilds what consolidation has written, too. */
 import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
-import { openPglite, type PgliteDb } from "../../src/adapters/db/pglite.ts";
-import type { Db } from "../../src/adapters/db/port.ts";
-import type { Material } from "../../src/adapters/extractor/port.ts";
-import { consolidate } from "../../src/memory/consolidate.ts";
-import { type ReplayReport, verifyReplay } from "../../src/memory/replay.ts";
+import { openPglite, type PgliteDb } from "../../src/engine/adapters/db/pglite.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import type { Material } from "../../src/engine/adapters/extractor/port.ts";
+import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
+import { type ReplayReport, verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { inOneHouse } from "../support/guests.ts";
 import { live, type Step, steps } from "../support/history.ts";
 import { runJob } from "../support/job-runs.ts";

@@ -1,13 +1,12 @@
 /** What happens to episodes when nothing can be learned from them: nobody is blamed, nothing is lost, and it is said aloud. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Extractor, FailureKind, Material } from "../../src/adapters/extractor/port.ts";
-import { pgBossQueues } from "../../src/adapters/queue/pg-boss.ts";
-import { extractorOrWhyNot } from "../../src/main/extractor.ts";
-import { consolidate } from "../../src/memory/consolidate.ts";
-import { episodeCleanup } from "../../src/memory/episode-cleanup.ts";
-import { jobRunner } from "../../src/memory/run-job.ts";
-import { Settings } from "../../src/memory/settings.ts";
+import type { Extractor, FailureKind, Material } from "../../src/engine/adapters/extractor/port.ts";
+import { episodeCleanup } from "../../src/engine/memory/keep/episode-cleanup.ts";
+import { jobRunner } from "../../src/engine/memory/keep/run-job.ts";
+import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
+import { Settings } from "../../src/engine/memory/settings.ts";
+import { extractorOrWhyNot } from "../../src/main/owner/extractor.ts";
 import { runJob } from "../support/job-runs.ts";
 import { type Reply, scripted } from "../support/scripted-extractor.ts";
 import { type House, onEachStore } from "../support/stores.ts";
@@ -142,7 +141,7 @@ onEachStore("consolidation in trouble", (open) => {
     await told(house, "unlearned");
     const { extractor: wishes } = Settings.parse({ extractor: { provider: "anthropic" } });
     const keyless = extractorOrWhyNot(wishes, house.memory.log, {});
-    const runner = jobRunner({ jobs: [consolidate], queues: pgBossQueues() });
+    const runner = jobRunner({ jobs: [consolidate] });
     const now = (extractor: Extractor) =>
       runner.runNow(Object.create(house.memory, { extractor: { value: extractor } }), "consolidate", {
         dryRun: false,

@@ -1,8 +1,8 @@
 /** Episodes become knowledge, exactly once, whatever the extractor says. */
 import { expect, it } from "vitest";
-import type { Extractor, Material } from "../../src/adapters/extractor/port.ts";
-import { consolidate } from "../../src/memory/consolidate.ts";
-import { Settings } from "../../src/memory/settings.ts";
+import type { Extractor, Material } from "../../src/engine/adapters/extractor/port.ts";
+import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
+import { Settings } from "../../src/engine/memory/settings.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact, labelled, type Reply, scripted } from "../support/scripted-extractor.ts";
 import { type House, onEachStore } from "../support/stores.ts";

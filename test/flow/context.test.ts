@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { openTokenizer } from "../../src/adapters/tokenizer/gpt.ts";
-import { withoutOwnBlock } from "../../src/domain/own-block.ts";
+import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
+import { withoutOwnBlock } from "../../src/engine/domain/text/own-block.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { asDrawn, HOSTILE, OWN_TAGS, UNSEEN } from "../support/hostile-text.ts";
 

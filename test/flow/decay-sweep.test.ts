@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { DECAY_PER_DAY, RULE_DECAY_PER_DAY } from "../../src/domain/decay.ts";
-import { decaySweep } from "../../src/memory/decay-sweep.ts";
-import { Settings } from "../../src/memory/settings.ts";
-import { verifyLexical } from "../../src/store/lexical-check.ts";
+import { DECAY_PER_DAY, RULE_DECAY_PER_DAY } from "../../src/engine/domain/lifecycle/decay.ts";
+import { decaySweep } from "../../src/engine/memory/keep/decay-sweep.ts";
+import { Settings } from "../../src/engine/memory/settings.ts";
+import { verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
 import { dump, likeness, runJob } from "../support/job-runs.ts";
 import { type House, onEachStore } from "../support/stores.ts";
 

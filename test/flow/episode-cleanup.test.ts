@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { episodeCleanup } from "../../src/memory/episode-cleanup.ts";
-import { verifyLexical } from "../../src/store/lexical-check.ts";
+import { episodeCleanup } from "../../src/engine/memory/keep/episode-cleanup.ts";
+import { verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
 import { dump, likeness, runJob } from "../support/job-runs.ts";
 import { type House, onEachStore } from "../support/stores.ts";
 

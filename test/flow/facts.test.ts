@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DECAY_PER_DAY, PERMANENCE } from "../../src/domain/decay.ts";
+import { DECAY_PER_DAY, PERMANENCE } from "../../src/engine/domain/lifecycle/decay.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 
 const home = { subject: "user", predicate: "lives_in", content: "Berlin" };

@@ -4,9 +4,9 @@
  * parsed), 8 (a failing group retried for ever), 9 (consolidation remembering itself).
  */
 import { describe, expect, inject, it } from "vitest";
-import { openPostgres } from "../../src/adapters/db/postgres.ts";
-import { openOnnxEmbedder } from "../../src/adapters/embedder/onnx.ts";
-import { effectiveness } from "../../src/domain/maturity.ts";
+import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
+import { openOnnxEmbedder } from "../../src/engine/adapters/embedder/onnx.ts";
+import { effectiveness } from "../../src/engine/domain/lifecycle/maturity.ts";
 import { inOneHouse } from "../support/guests.ts";
 import { testModel } from "../support/model.ts";
 import { freshDatabase } from "../support/postgres.ts";

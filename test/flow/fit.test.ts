@@ -1,6 +1,6 @@
 /** Only what fits is found, and only what fits what was asked is a reference. */
 import { expect, it } from "vitest";
-import { promote } from "../../src/memory/promote.ts";
+import { promote } from "../../src/engine/memory/keep/promote.ts";
 import { runJob } from "../support/job-runs.ts";
 import { type House, onEachStore } from "../support/stores.ts";
 

@@ -1,9 +1,9 @@
 /** The future is not now: a fact with `valid_from` ahead waits for its day, and then takes its place by itself. */
 import { expect, it } from "vitest";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import { decaySweep } from "../../src/memory/decay-sweep.ts";
-import { promote } from "../../src/memory/promote.ts";
-import { verifyReplay } from "../../src/memory/replay.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
+import { decaySweep } from "../../src/engine/memory/keep/decay-sweep.ts";
+import { promote } from "../../src/engine/memory/keep/promote.ts";
+import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { runJob } from "../support/job-runs.ts";
 import { type House, migratedSnapshot, onEachStore } from "../support/stores.ts";
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
-import { homeAt } from "../../src/butler/home.ts";
-import { hookDesk } from "../../src/butler/hooks/desk.ts";
-import { createPickup } from "../../src/butler/hooks/pickup.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import { hookAnswerer } from "../../src/hosts/hooks/answer-hook.ts";
+import { createPickup } from "../../src/hosts/hooks/pickup.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { everyone } from "../support/owner-fakes.ts";
 
@@ -27,7 +27,7 @@ function gemini(g: Guest) {
     ...{ home, clock, log: silentLog, settleMs: 60_000 },
     ingest: (_, __, project, episodes) => g.outcome("memory_ingest_batch", { episodes }, { project: project ?? "" }),
   });
-  const hook = hookDesk({
+  const hook = hookAnswerer({
     ...{ home, clock, log: silentLog, pickup },
     remembers: () => true,
     invoke: (_, __, { tool, input, ...more }) => g.outcome(tool, input, more),

@@ -2,7 +2,7 @@
 import { rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { Outcome, ToolRequest } from "../../src/tools/outcome.ts";
+import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { atHome, contextOf as context, hookHost } from "../support/hook-host.ts";
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { hygiene } from "../../src/memory/hygiene.ts";
-import type { JobContext } from "../../src/memory/job.ts";
-import { foldShelf } from "../../src/store/fold.ts";
-import { verifyLexical } from "../../src/store/lexical-check.ts";
+import { hygiene } from "../../src/engine/memory/keep/hygiene.ts";
+import type { JobContext } from "../../src/engine/memory/keep/job.ts";
+import { foldShelf } from "../../src/engine/store/index/fold.ts";
+import { verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
 import { hashEmbedder } from "../support/hash-embedder.ts";
 import { type House, onEachStore } from "../support/stores.ts";
 

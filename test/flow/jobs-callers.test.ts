@@ -1,13 +1,12 @@
 /** Every job has a caller: the schedule alone brings each of them to do its work on a real memory. */
 import { expect, it } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
-import { pgBossQueues } from "../../src/adapters/queue/pg-boss.ts";
-import { notesInMemory } from "../../src/butler/schedule-notes.ts";
-import { createScheduler } from "../../src/butler/scheduler.ts";
-import { JOB_NAMES, type JobName } from "../../src/memory/job.ts";
-import { jobNamed, jobs } from "../../src/memory/jobs.ts";
-import type { Memory } from "../../src/memory/memory.ts";
-import { jobRunner } from "../../src/memory/run-job.ts";
+import { notesInMemory } from "../../src/daemon/schedule/notes.ts";
+import { createScheduler } from "../../src/daemon/schedule/scheduler.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import { jobRuns } from "../../src/engine/engine.ts";
+import { JOB_NAMES, type JobName } from "../../src/engine/memory/keep/job.ts";
+import { jobNamed, jobs } from "../../src/engine/memory/keep/jobs.ts";
+import { jobRunner } from "../../src/engine/memory/keep/run-job.ts";
 import { butler } from "../support/owner-fakes.ts";
 import { type House, onEachStore } from "../support/stores.ts";
 
@@ -113,16 +112,16 @@ onEachStore("the schedule", (open) => {
     const house = await open();
     const scene = SCENES[name];
     const id = await scene.prepare(house);
-    const runner = jobRunner({ jobs, queues: pgBossQueues() });
-    const schedule = createScheduler<Memory>({
+    const runner = jobRunner({ jobs });
+    const schedule = createScheduler({
       roster: [butler("general", TOML)],
       clock: house.memory.clock,
       log: silentLog,
-      runner,
+      jobs: runner.jobs,
       notes: notesInMemory(),
       zone: "UTC",
       hasStore: async () => true,
-      visit: (_, work) => work(house.memory),
+      visit: (_, work) => work({ runs: jobRuns(runner, house.memory) }),
       changed: () => undefined,
     });
     await schedule.tick();

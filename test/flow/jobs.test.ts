@@ -1,12 +1,11 @@
 /** The queue and the schedule, with small jobs instead of the real ones: what runs, how often, and what is written down. */
 import { expect, it } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
-import { pgBossQueues } from "../../src/adapters/queue/pg-boss.ts";
-import { notesInMemory } from "../../src/butler/schedule-notes.ts";
-import { createScheduler, type Scheduler } from "../../src/butler/scheduler.ts";
-import type { Job, JobContext, JobName, JobReport } from "../../src/memory/job.ts";
-import type { Memory } from "../../src/memory/memory.ts";
-import { type JobRunner, jobRunner } from "../../src/memory/run-job.ts";
+import { notesInMemory } from "../../src/daemon/schedule/notes.ts";
+import { createScheduler, type Scheduler } from "../../src/daemon/schedule/scheduler.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import { jobRuns } from "../../src/engine/engine.ts";
+import type { Job, JobContext, JobName, JobReport } from "../../src/engine/memory/keep/job.ts";
+import { type JobRunner, jobRunner } from "../../src/engine/memory/keep/run-job.ts";
 import { butler, gate } from "../support/owner-fakes.ts";
 import { type House, onEachStore } from "../support/stores.ts";
 
@@ -32,21 +31,21 @@ function fake(name: JobName, cron: string | undefined, run: (context: JobContext
 }
 
 function scheduling(h: House, runner: JobRunner, toml = ""): Scheduler {
-  return createScheduler<Memory>({
+  return createScheduler({
     roster: [butler("general", toml)],
     clock: h.memory.clock,
     log: silentLog,
-    runner,
+    jobs: runner.jobs,
     notes: notesInMemory(),
     zone: "UTC",
     hasStore: async () => true,
-    visit: (_, work) => work(h.memory),
+    visit: (_, work) => work({ runs: jobRuns(runner, h.memory) }),
     changed: () => undefined,
   });
 }
 
-const quick = pgBossQueues({ retryDelaySeconds: 600, leaseSeconds: 60 });
-const runnerOf = (...jobs: readonly Job[]) => jobRunner({ jobs, queues: quick });
+const timing = { retryDelaySeconds: 600, leaseSeconds: 60 };
+const runnerOf = (...jobs: readonly Job[]) => jobRunner({ jobs, timing });
 
 const history = (h: House, runner: JobRunner) => runner.history(h.memory, { job: undefined, limit: 100 });
 const shown = async (h: House, runner: JobRunner) =>
@@ -60,10 +59,10 @@ const shown = async (h: House, runner: JobRunner) =>
 
 /** The back-off is the database's time, which no test can move; the waiting run is moved instead. */
 const waitOver = (h: House) =>
-  h.db.query("update pgboss.job set start_after = now() - interval '1 second' where state < 'active'");
+  h.db.query("update job_runs set due_at = now() - interval '1 second' where state = 'waiting'");
 /** As after a kill: nobody has said for a long time that the run is alive. */
 const leaseOver = (h: House) =>
-  h.db.query("update pgboss.job set started_on = now() - interval '1 hour' where state = 'active'");
+  h.db.query("update job_runs set lease_until = now() - interval '1 hour' where state = 'running'");
 
 const SLOT = "2026-03-02T03:00:00.000Z";
 
@@ -163,9 +162,7 @@ onEachStore("jobs", (open) => {
     ]);
     expect(runs.every(({ error }) => error === "no luck")).toBe(true);
     expect((await runner.look(h.memory)).waitMs).toBeUndefined();
-    expect(
-      await h.db.query("select count(*)::int as n from pgboss.job where name = 'decay_sweep_dead_letters'"),
-    ).toEqual([{ n: 1 }]);
+    expect(await h.db.query("select count(*)::int as n from job_runs where state = 'dead_letter'")).toEqual([{ n: 1 }]);
   });
 
   it("never runs one job twice at once, and tells the person who asks", async () => {
@@ -207,9 +204,7 @@ onEachStore("jobs", (open) => {
     expect(
       (await Promise.all([one.drain(h.memory, () => false), two.drain(h.memory, () => false)])).flat(),
     ).toHaveLength(1);
-    // The queue forgets what is long done; the runs do not.
-    await h.db.query("delete from pgboss.job");
-    expect(await two.enqueue(h.memory, slot)).toBe(true);
+    expect(await two.enqueue(h.memory, slot)).toBe(false);
     expect(await two.drain(h.memory, () => false)).toEqual([]);
     expect(sweep.runs).toHaveLength(1);
   });

@@ -1,16 +1,16 @@
 /** Random lives: whatever is called in whatever order, and however time moves, these laws hold. */
 import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
-import { openPglite, type PgliteDb } from "../../src/adapters/db/pglite.ts";
-import type { Db } from "../../src/adapters/db/port.ts";
-import { type Happening, mayHappen, next, type Validity } from "../../src/domain/lifecycle.ts";
-import { effectiveness } from "../../src/domain/maturity.ts";
-import { TIERS, type Tier } from "../../src/domain/tiers.ts";
-import type { Job } from "../../src/memory/job.ts";
-import { jobs } from "../../src/memory/jobs.ts";
-import { verifyReplay } from "../../src/memory/replay.ts";
-import { foldShelf } from "../../src/store/fold.ts";
-import { verifyLexical } from "../../src/store/lexical-check.ts";
+import { openPglite, type PgliteDb } from "../../src/engine/adapters/db/pglite.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { type Happening, mayHappen, next, type Validity } from "../../src/engine/domain/lifecycle/lifecycle.ts";
+import { effectiveness } from "../../src/engine/domain/lifecycle/maturity.ts";
+import { TIERS, type Tier } from "../../src/engine/domain/lifecycle/tiers.ts";
+import type { Job } from "../../src/engine/memory/keep/job.ts";
+import { jobs } from "../../src/engine/memory/keep/jobs.ts";
+import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
+import { foldShelf } from "../../src/engine/store/index/fold.ts";
+import { verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { runJob } from "../support/job-runs.ts";
 import { migratedSnapshot } from "../support/stores.ts";

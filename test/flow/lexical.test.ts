@@ -1,15 +1,21 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import type { Db, Sql } from "../../src/adapters/db/port.ts";
-import { openPostgres } from "../../src/adapters/db/postgres.ts";
-import { rank } from "../../src/domain/bm25.ts";
-import { lexemes } from "../../src/domain/lexemes.ts";
-import { eachForward, h40 } from "../../src/domain/postings.ts";
-import { foldShelf, shelvesToFold } from "../../src/store/fold.ts";
-import { dropLexical, fetchPostings, type LexicalRow, putLexical, resolveHits } from "../../src/store/lexical.ts";
-import { unfoldShelf, verifyLexical } from "../../src/store/lexical-check.ts";
-import { migrate } from "../../src/store/migrate.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
+import type { Db, Sql } from "../../src/engine/adapters/db/port.ts";
+import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
+import { rank } from "../../src/engine/domain/ranking/bm25.ts";
+import { eachForward, h40 } from "../../src/engine/domain/ranking/postings.ts";
+import { lexemes } from "../../src/engine/domain/text/lexemes.ts";
+import { foldShelf, shelvesToFold } from "../../src/engine/store/index/fold.ts";
+import {
+  dropLexical,
+  fetchPostings,
+  type LexicalRow,
+  putLexical,
+  resolveHits,
+} from "../../src/engine/store/index/lexical.ts";
+import { unfoldShelf, verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
+import { migrate } from "../../src/engine/store/schema/migrate.ts";
 import { naiveBm25, naiveDoc } from "../support/naive-bm25.ts";
 import { freshDatabase } from "../support/postgres.ts";
 

@@ -1,9 +1,9 @@
 /** Life follows use: what is read lives on, what is not goes, and nothing that waits to be learned from goes by time. */
 import { expect, it } from "vitest";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import { episodeCleanup } from "../../src/memory/episode-cleanup.ts";
-import { promote } from "../../src/memory/promote.ts";
-import { verifyReplay } from "../../src/memory/replay.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
+import { episodeCleanup } from "../../src/engine/memory/keep/episode-cleanup.ts";
+import { promote } from "../../src/engine/memory/keep/promote.ts";
+import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { runJob } from "../support/job-runs.ts";
 import { type House, migratedSnapshot, onEachStore } from "../support/stores.ts";
 

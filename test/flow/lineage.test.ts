@@ -1,8 +1,8 @@
 /** Where knowledge comes from: the request behind it, what it is related to, and how its states are called. */
 import { describe, expect, it } from "vitest";
-import { applyEvent, emptyLedger, type ReplayEvent } from "../../src/domain/replay.ts";
-import { consolidate } from "../../src/memory/consolidate.ts";
-import { promote } from "../../src/memory/promote.ts";
+import { applyEvent, emptyLedger, type ReplayEvent } from "../../src/engine/domain/replay.ts";
+import { promote } from "../../src/engine/memory/keep/promote.ts";
+import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact, labelled, scripted } from "../support/scripted-extractor.ts";

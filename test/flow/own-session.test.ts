@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
-import { homeAt } from "../../src/butler/home.ts";
-import { hookDesk } from "../../src/butler/hooks/desk.ts";
-import { createPickup } from "../../src/butler/hooks/pickup.ts";
-import type { ToolRequest } from "../../src/tools/outcome.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import type { ToolRequest } from "../../src/engine/tools/outcome.ts";
+import { hookAnswerer } from "../../src/hosts/hooks/answer-hook.ts";
+import { createPickup } from "../../src/hosts/hooks/pickup.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { everyone } from "../support/owner-fakes.ts";
 
@@ -23,7 +23,7 @@ function desk(g: Guest, agent: "claude-code" | "codex") {
   const clock = { now: () => new Date(), fixed: true };
   const invoke = ({ tool, input, ...more }: ToolRequest) => g.outcome(tool, input, more);
   const pickup = createPickup({ home, clock, log: silentLog, settleMs: 60_000, ingest: () => Promise.reject() });
-  const hook = hookDesk({
+  const hook = hookAnswerer({
     ...{ home, clock, log: silentLog, pickup },
     remembers: () => true,
     invoke: (_, __, request) => invoke(request),

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { promotedTo } from "../../src/domain/promotion.ts";
-import { promote } from "../../src/memory/promote.ts";
-import { promotionBar, Settings } from "../../src/memory/settings.ts";
-import { verifyLexical } from "../../src/store/lexical-check.ts";
+import { promotedTo } from "../../src/engine/domain/lifecycle/promotion.ts";
+import { promote } from "../../src/engine/memory/keep/promote.ts";
+import { promotionBar, Settings } from "../../src/engine/memory/settings.ts";
+import { verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
 import { dump, likeness, runJob } from "../support/job-runs.ts";
 import { type House, onEachStore } from "../support/stores.ts";
 

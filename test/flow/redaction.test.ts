@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Db } from "../../src/adapters/db/port.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 
 const SECRETS = {

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import type { Db, Sql } from "../../src/adapters/db/port.ts";
-import { uuidv7Source } from "../../src/adapters/ids.ts";
-import { silentLog } from "../../src/adapters/log.ts";
-import type { JobContext } from "../../src/memory/job.ts";
-import { maintain } from "../../src/memory/maintain.ts";
-import { type OpenMemory, openMemory } from "../../src/memory/open.ts";
-import { reembed } from "../../src/memory/reembed.ts";
-import { Settings } from "../../src/memory/settings.ts";
-import { handOver, readVersions } from "../../src/store/reembed.ts";
-import { indexState } from "../../src/store/vector-index.ts";
-import { callTool } from "../../src/tools/call.ts";
+import type { Db, Sql } from "../../src/engine/adapters/db/port.ts";
+import { uuidv7Source } from "../../src/engine/adapters/ids.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import type { JobContext } from "../../src/engine/memory/keep/job.ts";
+import { maintain } from "../../src/engine/memory/keep/maintain.ts";
+import { reembed } from "../../src/engine/memory/keep/reembed.ts";
+import { type OpenMemory, openMemory } from "../../src/engine/memory/open.ts";
+import { Settings } from "../../src/engine/memory/settings.ts";
+import { handOver, readVersions } from "../../src/engine/store/index/reembed.ts";
+import { indexState } from "../../src/engine/store/index/vector-index.ts";
+import { callTool } from "../../src/engine/tools/call.ts";
 import { type HashEmbedder, hashEmbedder } from "../support/hash-embedder.ts";
 import { type House, onEachStore } from "../support/stores.ts";
 

@@ -1,9 +1,9 @@
 /** The stream alone rebuilds every row. */
 import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
-import { openPglite, type PgliteDb } from "../../src/adapters/db/pglite.ts";
-import type { Db } from "../../src/adapters/db/port.ts";
-import { type ReplayReport, replay, verifyReplay } from "../../src/memory/replay.ts";
+import { openPglite, type PgliteDb } from "../../src/engine/adapters/db/pglite.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { type ReplayReport, replay, verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { live, steps } from "../support/history.ts";
 import { migratedSnapshot, onEachStore } from "../support/stores.ts";

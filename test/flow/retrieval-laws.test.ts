@@ -1,11 +1,11 @@
 /** What holds for every answer, whatever is remembered and however it is asked for. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { openTokenizer } from "../../src/adapters/tokenizer/gpt.ts";
-import { NEAR_EQUAL } from "../../src/domain/diversify.ts";
-import { MEMORY_TYPES } from "../../src/domain/memory-types.ts";
-import { byRank } from "../../src/domain/scoring.ts";
-import { TIERS } from "../../src/domain/tiers.ts";
+import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
+import { TIERS } from "../../src/engine/domain/lifecycle/tiers.ts";
+import { MEMORY_TYPES } from "../../src/engine/domain/memory-types.ts";
+import { NEAR_EQUAL } from "../../src/engine/domain/ranking/diversify.ts";
+import { byRank } from "../../src/engine/domain/ranking/scoring.ts";
 import {
   type Asking,
   allowed,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { effectiveness } from "../../src/domain/maturity.ts";
+import { effectiveness } from "../../src/engine/domain/lifecycle/maturity.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { onEachStore, openHouse } from "../support/stores.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { compositeScore } from "../../src/domain/scoring.ts";
-import { maintain } from "../../src/memory/maintain.ts";
-import { buildIndex, indexState } from "../../src/store/vector-index.ts";
+import { compositeScore } from "../../src/engine/domain/ranking/scoring.ts";
+import { maintain } from "../../src/engine/memory/keep/maintain.ts";
+import { buildIndex, indexState } from "../../src/engine/store/index/vector-index.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { onEachStore } from "../support/stores.ts";
 

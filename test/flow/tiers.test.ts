@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import { decaySweep } from "../../src/memory/decay-sweep.ts";
-import { episodeCleanup } from "../../src/memory/episode-cleanup.ts";
-import { promote } from "../../src/memory/promote.ts";
-import { verifyReplay } from "../../src/memory/replay.ts";
-import { Settings } from "../../src/memory/settings.ts";
-import { verifyLexical } from "../../src/store/lexical-check.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
+import { decaySweep } from "../../src/engine/memory/keep/decay-sweep.ts";
+import { episodeCleanup } from "../../src/engine/memory/keep/episode-cleanup.ts";
+import { promote } from "../../src/engine/memory/keep/promote.ts";
+import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
+import { Settings } from "../../src/engine/memory/settings.ts";
+import { verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
 import { runJob } from "../support/job-runs.ts";
 import { type House, migratedSnapshot, onEachStore } from "../support/stores.ts";
 

@@ -1,10 +1,10 @@
 /** Every vector has the bits of its tokens beside it, from the same look at the text; names of speakers are not looked at. */
 import { expect, test } from "vitest";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import type { Embedder } from "../../src/adapters/embedder/port.ts";
-import { episodeCleanup } from "../../src/memory/episode-cleanup.ts";
-import { reembed } from "../../src/memory/reembed.ts";
-import { verifyReplay } from "../../src/memory/replay.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
+import type { Embedder } from "../../src/engine/adapters/embedder/port.ts";
+import { episodeCleanup } from "../../src/engine/memory/keep/episode-cleanup.ts";
+import { reembed } from "../../src/engine/memory/keep/reembed.ts";
+import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { hashEmbedder } from "../support/hash-embedder.ts";
 import { type House, migratedSnapshot, onEachStore } from "../support/stores.ts";
 

@@ -1,11 +1,11 @@
 /** Over any history of speakers: what the user said is not taken away by lesser words, and nothing is better than its sources. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import { effectiveConfidence } from "../../src/domain/decay.ts";
-import { type Trust, trustRank } from "../../src/domain/trust.ts";
-import { consolidate } from "../../src/memory/consolidate.ts";
-import { verifyReplay } from "../../src/memory/replay.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
+import { type Trust, trustRank } from "../../src/engine/domain/learning/trust.ts";
+import { effectiveConfidence } from "../../src/engine/domain/lifecycle/decay.ts";
+import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
+import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact, scripted } from "../support/scripted-extractor.ts";

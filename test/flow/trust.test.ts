@@ -1,7 +1,7 @@
 /** Whose word counts: a caller cannot make itself the user, and what a lesser source says never takes the user's place. */
 import { describe, expect, it } from "vitest";
-import { consolidate } from "../../src/memory/consolidate.ts";
-import { promote } from "../../src/memory/promote.ts";
+import { promote } from "../../src/engine/memory/keep/promote.ts";
+import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact, scripted } from "../support/scripted-extractor.ts";

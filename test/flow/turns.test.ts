@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { inTurns, mapInTurns, nextTurn, TURN_CHARS } from "../../src/adapters/turns.ts";
-import { openRedactor } from "../../src/memory/privacy.ts";
-import { putLexical } from "../../src/store/lexical.ts";
-import { callTool } from "../../src/tools/call.ts";
+import { inTurns, mapInTurns, nextTurn, TURN_CHARS } from "../../src/engine/adapters/turns.ts";
+import { openRedactor } from "../../src/engine/memory/privacy.ts";
+import { putLexical } from "../../src/engine/store/index/lexical.ts";
+import { callTool } from "../../src/engine/tools/call.ts";
 import { inOneHouse } from "../support/guests.ts";
 
 /** Counts turns of the event loop while the work goes on; `now` is the one we are in. */

@@ -3,12 +3,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import type { QualityRun } from "../../src/bench/quality/report.ts";
-import { run } from "../../src/main/commands/bench.ts";
+import { run } from "../../src/lab/bench.ts";
+import type { QualityRun } from "../../src/lab/quality/report.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 
-const LONG = 180_000;
+const LONG = 240_000;
 const folder = mkdtempSync(join(tmpdir(), "bq-"));
 beforeAll(() => testModel(), LONG);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -165,7 +165,7 @@ describe("butler bench quality", { timeout: LONG }, () => {
       expect(found("full", "papers.json")?.difference).toBeUndefined();
       expect(readFileSync(join(svg, "recall-at-10.svg"), "utf8")).toContain("papers");
       expect(found("full", "papers.json")).toMatchObject({ store: "postgres", recall_frac: { "5": 1 } });
-      const { openPostgres } = await import("../../src/adapters/db/postgres.ts");
+      const { openPostgres } = await import("../../src/engine/adapters/db/postgres.ts");
       const db = await openPostgres({ url: BUTLER_DATABASE_URL, max: 1 });
       const left = await db.query("select 1 from pg_database where datname like $1", [`butler_q_${process.pid}_%`]);
       await db.close();

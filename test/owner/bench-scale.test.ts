@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import type { ScaleReport } from "../../src/bench/scale-figures.ts";
-import { run } from "../../src/main/commands/bench.ts";
+import { run } from "../../src/lab/bench.ts";
+import type { ScaleReport } from "../../src/lab/scale/figures.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 
-const LONG = 180_000;
+const LONG = 240_000;
 const folder = mkdtempSync(join(tmpdir(), "bs-"));
 beforeAll(() => testModel(), LONG);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -67,7 +67,7 @@ describe("butler bench scale", { timeout: LONG }, () => {
       expect(said).toContain("400 memories, postgres");
       expect(said).toContain("80 texts went through the model");
       expect(said).toMatch(/recall@20 1 over 2 queries/);
-      const { openPostgres } = await import("../../src/adapters/db/postgres.ts");
+      const { openPostgres } = await import("../../src/engine/adapters/db/postgres.ts");
       const db = await openPostgres({ url: BUTLER_DATABASE_URL, max: 1 });
       const left = await db.query("select 1 from pg_database where datname = $1", [
         `butler_bench_scale_${process.pid}`,

@@ -5,14 +5,14 @@ import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { acquireLock } from "../../src/adapters/lock.ts";
-import { silentLog } from "../../src/adapters/log.ts";
-import { type ClientOptions, connectOwner } from "../../src/butler/client.ts";
-import { type Home, homeAt, prepareHome } from "../../src/butler/home.ts";
-import { type House, type HouseParts, openHouse } from "../../src/butler/house.ts";
-import type { Owner } from "../../src/butler/owner.ts";
-import { takeHouse } from "../../src/butler/take-house.ts";
-import type { ToolRequest } from "../../src/tools/outcome.ts";
+import { type Home, homeAt, prepareHome } from "../../src/daemon/home.ts";
+import { type ClientOptions, connectOwner } from "../../src/daemon/line/client.ts";
+import type { Owner } from "../../src/daemon/owner/owner.ts";
+import { type RunningOwner, type ServeOwnerParts, serveOwner } from "../../src/daemon/owner/serve-owner.ts";
+import { takeOwnership } from "../../src/daemon/owner/take-ownership.ts";
+import { acquireLock } from "../../src/engine/adapters/files/lock.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import type { ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { everyone, fakeOwner, gate } from "../support/owner-fakes.ts";
 
 let home: Home;
@@ -28,10 +28,10 @@ afterEach(async () => {
   rmSync(home.root, { recursive: true });
 });
 
-async function house(owner: Owner, more: Partial<HouseParts> = {}): Promise<House> {
+async function house(owner: Owner, more: Partial<ServeOwnerParts> = {}): Promise<RunningOwner> {
   const lock = await acquireLock(home.ownerLock);
   if (!lock) throw new Error("the house is taken");
-  const opened = await openHouse({
+  const opened = await serveOwner({
     home,
     lock,
     owner,
@@ -166,13 +166,15 @@ test("an owner on another database is not written to", async () => {
 
 test("an attached client keeps its owner, which leaves after the client does", async () => {
   const { owner } = fakeOwner();
-  const opened = await house(owner, { idleMs: 60 });
+  let attached = false;
+  const opened = await house(owner, { idleMs: 60, busy: () => !attached });
   let left = false;
   void opened.stopped.then(() => {
     left = true;
   });
   const one = client({ agent: true });
   await one.invoke("general", call);
+  attached = true;
   await new Promise((done) => setTimeout(done, 300));
   expect(left).toBe(false);
   one.close();
@@ -190,7 +192,7 @@ test("a stop answers what is under way, and frees the house", async () => {
   const opened = await house(owner);
   const answer = client().invoke("general", call);
   while (owner.inFlight() === 0) await new Promise((done) => setTimeout(done, 5));
-  const taken = takeHouse(home);
+  const taken = takeOwnership(home);
   await new Promise((done) => setTimeout(done, 100));
   slow.open();
   expect(await answer).toEqual({ ok: true, answer: { late: true } });
@@ -201,7 +203,7 @@ test("a stop answers what is under way, and frees the house", async () => {
 
 test("a second butler up is refused with the first one's address", async () => {
   await house(fakeOwner().owner, { mode: "up", http: { host: "127.0.0.1", port: 0, listener: (_, out) => out.end() } });
-  await expect(takeHouse(home)).rejects.toThrow(/already running \(process \d+\) at http:\/\/127\.0\.0\.1:\d+/);
+  await expect(takeOwnership(home)).rejects.toThrow(/already running \(process \d+\) at http:\/\/127\.0\.0\.1:\d+/);
 });
 
 test("a home reached over a link is the same home", async () => {

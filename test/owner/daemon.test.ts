@@ -1,12 +1,14 @@
 /** A real `butler up` over its life: the roster changes under it, its database goes away and comes back, and it stops in good order. */
+
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, test, vi } from "vitest";
 import { cleanUp, emptyHome, up } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { administer } from "../support/postgres.ts";
 
-const LONG = 120_000;
+const LONG = 240_000;
 const url = inject("postgresUrl") ?? "";
 const NAMES = [`first_${process.pid}`, `second_${process.pid}`] as const;
 
@@ -90,28 +92,28 @@ describe.skipIf(url === "")("butler up", { timeout: LONG }, () => {
     write(second);
     await vi.waitFor(
       async () => expect((await ready()).stores).toEqual({ [first]: "open", [second]: "closed" }),
-      20_000,
+      PATIENCE,
     );
     expect((await stats(second)).status).toBe(200);
     write(second, 'nmae = "x"\n');
     house.child.kill("SIGHUP");
-    await vi.waitFor(async () => expect((await ready()).fault).toContain("nmae"), 20_000);
+    await vi.waitFor(async () => expect((await ready()).fault).toContain("nmae"), PATIENCE);
     expect((await stats(second)).status).toBe(200);
     rmSync(join(roster, second), { recursive: true });
-    await vi.waitFor(async () => expect((await ready()).stores).toEqual({ [first]: "open" }), 20_000);
+    await vi.waitFor(async () => expect((await ready()).stores).toEqual({ [first]: "open" }), PATIENCE);
     expect((await stats(second)).status).toBe(404);
 
     await line.cut();
     await vi.waitFor(
       async () => expect(await ready()).toMatchObject({ status: 503, stores: { [first]: "unknown" } }),
-      20_000,
+      PATIENCE,
     );
     expect(await stats(first)).toMatchObject({ status: 503, body: { error: { code: "unavailable" } } });
     expect((await fetch(`${house.address}/healthz`)).status).toBe(200);
     await line.lay();
     await vi.waitFor(
       async () => expect(await ready()).toMatchObject({ status: 200, stores: { [first]: "open" } }),
-      30_000,
+      PATIENCE,
     );
 
     house.child.kill("SIGTERM");

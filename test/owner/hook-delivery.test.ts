@@ -3,10 +3,10 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { describe, expect, it } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
-import type { HookAnswer, Host, Principal } from "../../src/serve/host.ts";
-import { httpApp } from "../../src/serve/http.ts";
-import type { Outcome, ToolRequest } from "../../src/tools/outcome.ts";
+import type { HookAnswer, Host, Principal } from "../../src/doors/host.ts";
+import { httpApp } from "../../src/doors/http/http.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { type Answer, contextOf, hookHost } from "../support/hook-host.ts";
 import { everyone } from "../support/owner-fakes.ts";
 

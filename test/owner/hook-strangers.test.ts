@@ -1,17 +1,19 @@
 /** Hooks of a running daemon: told by strangers with tokens, and with transcripts that are traps. */
+
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
-import { homeAt } from "../../src/butler/home.ts";
-import { AGENT_NAMES, HOOK_DIALECTS, type Moment } from "../../src/butler/hooks/dialects.ts";
-import { leaveRow, putAside, waitingRows } from "../../src/butler/hooks/spool-rows.ts";
-import { ask } from "../../src/butler/local-socket.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { requestOwner as ask } from "../../src/daemon/line/request.ts";
+import { AGENT_NAMES, HOOK_DIALECTS, type Moment } from "../../src/hosts/hooks/dialects.ts";
+import { leaveRow, putAside, waitingRows } from "../../src/hosts/hooks/spool-rows.ts";
 import { butler, cleanUp, emptyHome, seededHome, up } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 180_000;
+const LONG = 240_000;
 const folders: string[] = [];
 afterAll(async () => {
   await cleanUp();
@@ -101,7 +103,7 @@ test("what a stranger tells in any agent's words is the stranger's, and no token
       async () => {
         expect([await episodes(house, theirAdmin), await episodes(house, ourAdmin)]).toEqual([10, 5]);
       },
-      { timeout: 60_000, interval: 500 },
+      { ...PATIENCE, interval: 500 },
     );
   for (const house of ["general", "memory"]) {
     await butler(home, ["job", "run", "consolidate", "--butler", house], variables);
@@ -148,7 +150,7 @@ test("pipes as transcripts stop neither the others nor the owner's end", { timeo
   await fire("SessionEnd", "good", good.path);
   await vi.waitFor(
     async () => expect((await butler(home, ["search", "ferry island", "--scope", "*"])).stdout).toContain("ferry"),
-    { timeout: 200_000, interval: 500 },
+    { ...PATIENCE, interval: 500 },
   );
   daemon.child.kill("SIGTERM");
   expect((await daemon.ended).code).toBe(0);

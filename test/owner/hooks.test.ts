@@ -1,11 +1,12 @@
 /** The installed hooks as an agent runs them: with an owner, with one that has to be started, with none at all, and in the real Claude Code. */
+
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { homeAt } from "../../src/butler/home.ts";
+import { homeAt } from "../../src/daemon/home.ts";
 import { contextIn, type HookEnd, installHooks } from "../support/agent-hooks.ts";
 import { claudeApi } from "../support/claude-api.ts";
 import {
@@ -18,9 +19,11 @@ import {
   type Variables,
   variablesFor,
 } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
+import { REAL_TIME } from "../support/slow-time.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 120_000;
+const LONG = 240_000;
 afterAll(cleanUp, LONG);
 
 const TOLD = "The staging database listens on port 5433.";
@@ -53,7 +56,7 @@ describe("hooks", { timeout: LONG }, () => {
     await session(home, "one", hooks);
     await vi.waitFor(
       async () => expect((await butler(home, ["search", "staging port", "--scope", "*"])).stdout).toContain("5433"),
-      { timeout: 200_000, interval: 500 },
+      { ...PATIENCE, interval: 500 },
     );
     const { start } = await session(home, "two", hooks);
     expect(contextIn(start)).toContain("port 5433");
@@ -92,7 +95,7 @@ describe("hooks", { timeout: LONG }, () => {
         ]);
         expect((JSON.parse(stdout) as { results: unknown[] }).results).toHaveLength(2);
       },
-      { timeout: 30_000, interval: 500 },
+      { ...PATIENCE, interval: 500 },
     );
   });
 
@@ -102,7 +105,7 @@ describe("hooks", { timeout: LONG }, () => {
     mkdirSync(join(home, "run"), { recursive: true });
     const silent = createServer(() => undefined);
     await new Promise<void>((done) => silent.listen(homeAt(home).socket, done));
-    const { start, prompt } = await session(home, "one", hooks);
+    const { start, prompt } = await session(home, "one", hooks, REAL_TIME);
     expect(messageIn(start)).toMatch(/unavailable/);
     expect(prompt.stdout).toBe("");
     expect(readdirSync(join(home, "spool")).some((name) => name.endsWith(".session.json"))).toBe(true);
@@ -157,7 +160,7 @@ describe.skipIf(!claude.includes("/"))(
         expect(await run(TOLD)).toBe(0);
         await vi.waitFor(
           async () => expect((await butler(home, ["search", "staging port", "--scope", "*"])).stdout).toContain("5433"),
-          { timeout: 200_000, interval: 500 },
+          { ...PATIENCE, interval: 500 },
         );
         api.says("It is 5433.");
         expect(await run("Which port is the staging database on?")).toBe(0);
@@ -177,7 +180,7 @@ describe.skipIf(!claude.includes("/"))(
               `User: ${TOLD}\nAgent: I will keep it in mind.`,
               "User: Which port is the staging database on?\nAgent: It is 5433.",
             ]),
-          { timeout: 200_000, interval: 500 },
+          { ...PATIENCE, interval: 500 },
         );
       } finally {
         await api.close();

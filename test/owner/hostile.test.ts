@@ -2,14 +2,15 @@
  * Other people's tokens at every door: two tenants with four kinds of token each, a neighbour in the same tenant, and an agent on
  * the local socket try to read and change what is not theirs. Nothing foreign comes back, and no foreign row changes.
  */
+
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, describe, expect, inject, test, vi } from "vitest";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import type { Db } from "../../src/adapters/db/port.ts";
-import { openPostgres } from "../../src/adapters/db/postgres.ts";
-import { homeAt } from "../../src/butler/home.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
 import { attempt, type Clients, dice, UNKNOWN } from "../support/hostile/attempts.ts";
 import {
   type Answer,
@@ -25,6 +26,7 @@ import {
   type World,
 } from "../support/hostile/world.ts";
 import { butler, cleanUp, emptyHome, up, type Variables } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { transcript } from "../support/transcript.ts";
 
 const LONG = 600_000;
@@ -205,7 +207,7 @@ describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseU
             const found = await send(overPort(world), { path, body, headers: adminOf(tenant) });
             expect(found.text).toContain(word);
           },
-          { timeout: 60_000, interval: 250 },
+          { ...PATIENCE, interval: 250 },
         );
       }
       const adminOf = (tenant: Tenant) =>

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, inject, test } from "vitest";
 import { agent, butler, cleanUp, emptyHome, ownerNote, seededHome, up } from "../support/owner-processes.ts";
 import { administer } from "../support/postgres.ts";
 
-const LONG = 180_000;
+const LONG = 240_000;
 afterAll(cleanUp, LONG);
 
 const remember = (text: string) => ["remember", text, "--json"];

@@ -8,7 +8,7 @@ import { claude, codex, jsonl } from "../pure/transcripts-material.ts";
 import { TEST_MODEL_CACHE } from "../support/model.ts";
 import { cleanUp, butler as command, emptyHome, seededHome } from "../support/owner-processes.ts";
 
-const LONG = 180_000;
+const LONG = 240_000;
 afterAll(cleanUp, LONG);
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/transcripts/${name}`, import.meta.url));

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { carryOut, prepareInstall } from "../../src/butler/install/install.ts";
+import { carryOut, prepareInstall } from "../../src/hosts/install/install.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
 import { makeWorld, type World } from "../pure/install-world.ts";
 

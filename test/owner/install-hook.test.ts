@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, inject, describe as suite, test } from "vitest";
-import { homeAt } from "../../src/butler/home.ts";
-import { hookScript } from "../../src/butler/install/template.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { hookScript } from "../../src/hosts/install/template.ts";
 import { makeWorld, type World } from "../pure/install-world.ts";
 
 const INPUT = JSON.stringify({ session_id: "s", cwd: "/p", prompt: "50 % of $HOME \\n 'is' \"mine\" `id` ü\u2028" });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { prepareInstall } from "../../src/butler/install/install.ts";
+import { prepareInstall } from "../../src/hosts/install/install.ts";
 import { makeWorld, type World } from "../pure/install-world.ts";
 
 interface Part {

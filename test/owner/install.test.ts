@@ -14,12 +14,12 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { parse } from "smol-toml";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { AGENT_NAMES, type AgentName } from "../../src/butler/hooks/dialects.ts";
-import { carryOut, prepareInstall } from "../../src/butler/install/install.ts";
-import { installFolder, readManifest } from "../../src/butler/install/manifest.ts";
-import type { Order, Scope } from "../../src/butler/install/plan.ts";
-import { agentStatus } from "../../src/butler/install/status.ts";
-import { carryOutUninstall, prepareUninstall } from "../../src/butler/install/uninstall.ts";
+import { AGENT_NAMES, type AgentName } from "../../src/hosts/hooks/dialects.ts";
+import { carryOut, prepareInstall } from "../../src/hosts/install/install.ts";
+import { installFolder, readManifest } from "../../src/hosts/install/manifest.ts";
+import type { Order, Scope } from "../../src/hosts/install/plan.ts";
+import { agentStatus } from "../../src/hosts/install/status.ts";
+import { carryOutUninstall, prepareUninstall } from "../../src/hosts/install/uninstall.ts";
 import { plainWriting, settingsText, writing } from "../pure/install-material.ts";
 import { makeWorld, type World } from "../pure/install-world.ts";
 

@@ -1,10 +1,12 @@
 /** Jobs as people meet them: `butler job`, and daemons that do what was missed. Needs `npm run build`. */
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { cleanUp, butler as command, emptyHome, ownerNote, up } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 
-const LONG = 180_000;
+const LONG = 240_000;
 afterAll(cleanUp, LONG);
 
 describe("butler job", { timeout: LONG }, () => {
@@ -61,7 +63,7 @@ describe("a daemon", { timeout: LONG }, () => {
       return (JSON.parse(stdout) as { runs: { job: string; trigger: string; state: string }[] }).runs;
     };
     await vi.waitFor(async () => expect((await runs()).length).toBeGreaterThanOrEqual(3), {
-      timeout: 60_000,
+      ...PATIENCE,
       interval: 500,
     });
     for (const job of ["promote", "decay_sweep", "episode_cleanup"])
@@ -79,7 +81,7 @@ describe("a daemon", { timeout: LONG }, () => {
     await command(home, ["remember", "long ago"], { BUTLER_NOW: "2026-01-01T00:00:00Z" });
     await command(home, ["stop"]);
     expect((await command(home, ["stats"])).code).toBe(0);
-    await vi.waitFor(() => expect(ownerNote(home)).toBeUndefined(), { timeout: 200_000, interval: 200 });
+    await vi.waitFor(() => expect(ownerNote(home)).toBeUndefined(), { ...PATIENCE, interval: 200 });
     const notes = JSON.parse(readFileSync(join(home, "run", "schedule.json"), "utf8"));
     expect(Object.keys(notes.general.last).toSorted()).toEqual([
       "consolidate",

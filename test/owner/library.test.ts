@@ -22,6 +22,7 @@ test("the package opens a memory in this process and keeps it in its folder", as
     ok: true,
     answer: { id: stored.ok ? stored.answer.id : "" },
   });
+  // @ts-expect-error: a name that is not on the menu does not compile; at run time it is an outcome.
   expect(await memory.call("no_such_tool", {})).toMatchObject({ ok: false, error: { code: "not_found" } });
 
   const second = await openMemory({ folder, ...common });

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ask } from "../../src/butler/local-socket.ts";
+import { requestOwner as ask } from "../../src/daemon/line/request.ts";
 
 test("the time that was waited is told in whole milliseconds", async () => {
   const folder = mkdtempSync(join(tmpdir(), "bs-"));

@@ -1,4 +1,5 @@
 /** One owner, many agents: no write is lost or doubled, and nothing is left behind. */
+
 import { afterAll, expect, test, vi } from "vitest";
 import {
   type Agent,
@@ -10,6 +11,7 @@ import {
   ownerNote,
   processesOf,
 } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 
 const LONG = 300_000;
 afterAll(cleanUp, LONG);
@@ -31,7 +33,7 @@ async function episodes(home: string): Promise<number> {
 }
 
 async function nobodyLeft(home: string): Promise<void> {
-  await vi.waitFor(() => expect(processesOf(home)).toEqual([]), { timeout: 200_000, interval: 200 });
+  await vi.waitFor(() => expect(processesOf(home)).toEqual([]), { ...PATIENCE, interval: 200 });
 }
 
 test.skipIf(!canListProcesses)("twenty agents at once on an empty home", { timeout: LONG }, async () => {

@@ -1,10 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
-import { sharedModel } from "../../src/butler/shared-model.ts";
-import { MemoryError } from "../../src/domain/errors.ts";
-import type { Principal } from "../../src/serve/host.ts";
-import type { Outcome, ToolRequest } from "../../src/tools/outcome.ts";
+import { sharedModel } from "../../src/daemon/owner/shared-model.ts";
+import type { Principal } from "../../src/doors/host.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import { MemoryError } from "../../src/engine/domain/errors.ts";
+import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { butler, everyone, fakeEmbedder, fakeModel, fakeOwner, gate } from "../support/owner-fakes.ts";
+import { PATIENCE } from "../support/patience.ts";
 
 const call = { tool: "t", input: {} };
 const ok = (number: number, model = false): Outcome => ({ ok: true, answer: { number, model } });
@@ -22,7 +23,7 @@ describe("stores", () => {
   test("an unused store is closed and opened again by the next call", async () => {
     const { owner, seen } = fakeOwner({ storeIdleMs: 10 });
     await owner.invoke(everyone, "general", call);
-    await vi.waitFor(() => expect(seen.closed).toBe(1), { timeout: 200_000 });
+    await vi.waitFor(() => expect(seen.closed).toBe(1), PATIENCE);
     expect((await owner.health()).butlers).toEqual([{ name: "general", store: "closed" }]);
     expect(await owner.invoke(everyone, "general", call)).toEqual(ok(2));
     await owner.close();
@@ -42,7 +43,7 @@ describe("stores", () => {
     expect(seen.closed).toBe(0);
     slow.open();
     expect(await answer).toEqual(ok(1));
-    await vi.waitFor(() => expect(seen.closed).toBe(1), { timeout: 200_000 });
+    await vi.waitFor(() => expect(seen.closed).toBe(1), PATIENCE);
     await owner.close();
   });
 
@@ -92,7 +93,7 @@ describe("stores", () => {
     await new Promise((done) => setTimeout(done, 60));
     expect(seen.maintained).toBe(0);
     for (let n = 0; n < 5; n++) await owner.invoke(everyone, "general", { tool: "write", input: {} });
-    await vi.waitFor(() => expect(seen.maintained).toBe(1), { timeout: 200_000 });
+    await vi.waitFor(() => expect(seen.maintained).toBe(1), PATIENCE);
     await owner.close();
     expect(seen.maintained).toBe(1);
   });
@@ -188,7 +189,7 @@ describe("the shared model", () => {
     expect((await owner.health()).model).toContain("being fetched");
     fetched.open();
     await vi.waitFor(async () => expect(await owner.invoke(everyone, "general", call)).toEqual(ok(1, true)), {
-      timeout: 200_000,
+      ...PATIENCE,
     });
     expect(seen).toMatchObject({ opened: 1, closed: 0 });
     expect((await owner.health()).model).toBe("fake int8");
@@ -211,7 +212,7 @@ describe("the shared model", () => {
     await owner.invoke(everyone, "general", call);
     await vi.waitFor(
       async () => expect(await owner.invoke(everyone, "general", call)).toMatchObject({ answer: { model: true } }),
-      { timeout: 200_000 },
+      PATIENCE,
     );
     expect(attempts).toBe(2);
     await owner.close();
@@ -256,7 +257,7 @@ describe("the shared model", () => {
     const { owner } = fakeOwner({ model: () => model, roster: [butler("a"), butler("b")], storeIdleMs: 20 });
     await Promise.all([owner.invoke(everyone, "a", call), owner.invoke(everyone, "b", call)]);
     expect(seen).toEqual({ loaded: 1, closed: 0 });
-    await vi.waitFor(() => expect(seen).toEqual({ loaded: 1, closed: 1 }), { timeout: 200_000 });
+    await vi.waitFor(() => expect(seen).toEqual({ loaded: 1, closed: 1 }), PATIENCE);
     await owner.invoke(everyone, "a", call);
     expect(seen.loaded).toBe(2);
     await owner.close();

@@ -2,13 +2,13 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openPaths } from "../../src/adapters/private-files.ts";
+import { openPaths } from "../../src/engine/adapters/files/private-files.ts";
 import { openMemory } from "../../src/main/library.ts";
 import { installHooks } from "../support/agent-hooks.ts";
 import { butler, cleanUp, emptyHome } from "../support/owner-processes.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 180_000;
+const LONG = 240_000;
 const umask = process.umask();
 // Children take it along.
 beforeAll(() => void process.umask(0));

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ModelApis, type ModelRequest, modelApis } from "../support/model-apis.ts";
 import { butler, cleanUp, seededHome, up, variablesFor } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 import {
   agentsFolder,
   type Desk,
@@ -68,7 +69,7 @@ describe.skipIf(wanted === "").each(REAL_AGENTS)(
     async function stored(count: number): Promise<void> {
       const args = ["call", "memory_stats", "--json", '{"scope":"*"}'];
       const total = async () => JSON.parse((await butler(home, args)).stdout).episodes.total as number;
-      await expect.poll(total, { timeout: 120_000, interval: 500 }).toBe(count);
+      await expect.poll(total, { ...PATIENCE, interval: 500 }).toBe(count);
     }
 
     it("knows in a second session what the first was told, once, and is not told its own words", async () => {

@@ -3,10 +3,11 @@ import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { answerReplay, askReplay } from "../../src/butler/replay-line.ts";
-import type { ReplayProgress, ReplayReport } from "../../src/memory/replay.ts";
-import type { Outcome } from "../../src/tools/outcome.ts";
+import { answerReplay, askReplay } from "../../src/daemon/line/replay.ts";
+import type { ReplayProgress, ReplayReport } from "../../src/engine/memory/past/replay.ts";
+import type { Outcome } from "../../src/engine/tools/outcome.ts";
 import { butler, fakeOwner, gate } from "../support/owner-fakes.ts";
+import { PATIENCE } from "../support/patience.ts";
 
 const REPORT: ReplayReport = {
   equal: true,
@@ -137,6 +138,6 @@ describe("a replay over the socket", () => {
       throw new Error("I have seen enough");
     });
     await expect(left).rejects.toThrow("I have seen enough");
-    await vi.waitFor(() => expect(ended).toHaveBeenCalledOnce(), { timeout: 200_000 });
+    await vi.waitFor(() => expect(ended).toHaveBeenCalledOnce(), PATIENCE);
   });
 });

@@ -1,13 +1,15 @@
 /** A roster that changes while the house runs, and health that tells the truth. */
+
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
-import { loadRoster } from "../../src/butler/roster.ts";
-import { watchRoster } from "../../src/butler/roster-watch.ts";
-import { MemoryError } from "../../src/domain/errors.ts";
+import { loadRoster } from "../../src/daemon/roster/roster.ts";
+import { watchRoster } from "../../src/daemon/roster/watch.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import { MemoryError } from "../../src/engine/domain/errors.ts";
 import { butler, everyone, fakeOwner, gate } from "../support/owner-fakes.ts";
+import { PATIENCE } from "../support/patience.ts";
 
 const folders: string[] = [];
 afterAll(() => {
@@ -25,7 +27,7 @@ describe("a changed roster", () => {
     expect(seen).toMatchObject({ opened: 3, closed: 0 });
     const roster = [butler("a", memory()), butler("b", memory() + TTL), butler("d", memory())];
     expect(owner.reload(roster)).toEqual({ added: ["d"], changed: ["b"], removed: ["c"] });
-    await vi.waitFor(() => expect(seen.closed).toBe(2), { timeout: 200_000 });
+    await vi.waitFor(() => expect(seen.closed).toBe(2), PATIENCE);
     expect(await owner.invoke(everyone, "a", ask)).toMatchObject({ ok: true, answer: { number: 1 } });
     expect(await owner.invoke(everyone, "b", ask)).toMatchObject({ ok: true, answer: { number: 4 } });
     expect(await owner.invoke(everyone, "c", ask)).toMatchObject({ ok: false, error: { code: "not_found" } });
@@ -59,7 +61,7 @@ describe("a changed roster", () => {
       },
     });
     const first = owner.invoke(everyone, "a", ask);
-    await vi.waitFor(() => expect(opened).toBe(1), { timeout: 200_000 });
+    await vi.waitFor(() => expect(opened).toBe(1), PATIENCE);
     owner.reload([butler("a", memory() + TTL)]);
     const second = owner.invoke(everyone, "a", ask);
     held.open();
@@ -80,12 +82,12 @@ describe("a changed roster", () => {
     const watch = watchRoster({ folder, log: silentLog, apply: owner.reload, everyMs: 20 });
     const names = async () => (await owner.butlers()).map(({ name }) => name);
     write("b", `[butler]\nname = "b"\n${memory()}`);
-    await vi.waitFor(async () => expect(await names()).toEqual(["a", "b"]), { timeout: 200_000 });
+    await vi.waitFor(async () => expect(await names()).toEqual(["a", "b"]), PATIENCE);
     write("b", '[butler]\nname = "b"\nnmae = "x"\n');
-    await vi.waitFor(() => expect(watch.fault()).toMatch(/b\/butler\.toml.*nmae/s), { timeout: 200_000 });
+    await vi.waitFor(() => expect(watch.fault()).toMatch(/b\/butler\.toml.*nmae/s), PATIENCE);
     expect(await names()).toEqual(["a", "b"]);
     rmSync(join(folder, "b"), { recursive: true });
-    await vi.waitFor(async () => expect(await names()).toEqual(["a"]), { timeout: 200_000 });
+    await vi.waitFor(async () => expect(await names()).toEqual(["a"]), PATIENCE);
     expect(watch.fault()).toBeUndefined();
     watch.stop();
     await owner.close();

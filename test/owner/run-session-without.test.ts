@@ -3,9 +3,11 @@ import { createServer as createHttp, type RequestListener } from "node:http";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-import { homeAt, prepareHome } from "../../src/butler/home.ts";
+import { homeAt, prepareHome } from "../../src/daemon/home.ts";
 import { butler, emptyHome, seededHome, up } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { stage } from "../support/run-sessions.ts";
+import { REAL_TIME } from "../support/slow-time.ts";
 
 const WITHOUT = /Memory is unavailable \([^)]+.*\); this session runs without it\./g;
 
@@ -47,7 +49,7 @@ describe("with a memory that does not", () => {
     const open = new Set<{ destroy(): void }>();
     const silent = createServer((socket) => open.add(socket));
     await impostor(home, silent);
-    expect(await goesOn(home)).toContain("no answer within 2 s");
+    expect(await goesOn(home, REAL_TIME)).toContain("no answer within 2 s");
     for (const socket of open) socket.destroy();
   });
 
@@ -79,7 +81,8 @@ describe("with a memory that does not", () => {
   ])("goes on when its owner %s", async (_, listener, why) => {
     const home = emptyHome();
     await impostor(home, answering(listener));
-    expect(await goesOn(home, { BUTLER_AUTOSTART: "0" })).toMatch(why);
+    const time = why.source.includes("no answer") ? REAL_TIME : {};
+    expect(await goesOn(home, { BUTLER_AUTOSTART: "0", ...time })).toMatch(why);
   });
 
   it("goes on with its own instructions and command when the roster is broken", async () => {
@@ -118,7 +121,7 @@ describe("with a memory that does not", () => {
         const { results } = JSON.parse(found.stdout) as { results: readonly { content: string }[] };
         expect(results.map(({ content }) => /Hilde|Otto/.exec(content)?.[0]).sort()).toEqual(["Hilde", "Otto"]);
       },
-      { timeout: 30_000, interval: 500 },
+      { ...PATIENCE, interval: 500 },
     );
   });
 });

@@ -1,15 +1,16 @@
 /** How the owner looks after jobs: which stores it opens for them, when it closes them, and what people see. */
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { type Clock, systemClock } from "../../src/adapters/clock.ts";
-import { silentLog } from "../../src/adapters/log.ts";
-import type { OwnerJobs } from "../../src/butler/owner.ts";
-import { type Known, notesInFile, notesInMemory } from "../../src/butler/schedule-notes.ts";
-import type { Job } from "../../src/memory/job.ts";
-import type { JobRunner, RunsKnown, Slot } from "../../src/memory/run-job.ts";
-import { butler, type FakeMemory, fakeOwner, gate } from "../support/owner-fakes.ts";
+import { type Known, notesInFile, notesInMemory } from "../../src/daemon/schedule/notes.ts";
+import { type Clock, systemClock } from "../../src/engine/adapters/clock.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import type { Job } from "../../src/engine/memory/keep/job.ts";
+import type { JobRunner, RunsKnown, Slot } from "../../src/engine/memory/keep/run-job.ts";
+import { butler, type FakeJobs, type FakeMemory, fakeOwner, gate } from "../support/owner-fakes.ts";
+import { PATIENCE } from "../support/patience.ts";
 
 const START = new Date("2026-03-01T12:00:00Z");
 const sweep: Job = {
@@ -65,7 +66,7 @@ function fakeRunner(work: (interrupted: () => boolean) => Promise<void> = async 
   return { runner, seen, say: (more: Partial<RunsKnown>) => (known = { ...known, ...more }) };
 }
 
-const jobsWith = (runner: JobRunner<FakeMemory>, clock: Clock, more: Partial<OwnerJobs<FakeMemory>> = {}) => ({
+const jobsWith = (runner: JobRunner<FakeMemory>, clock: Clock, more: Partial<FakeJobs> = {}) => ({
   runner,
   clock,
   notes: notesInMemory(),
@@ -80,7 +81,7 @@ describe("stores and jobs", () => {
     const { runner, seen } = fakeRunner();
     const { owner, seen: stores } = fakeOwner({ jobs: jobsWith(runner, clock) });
     await owner.tick();
-    await vi.waitFor(() => expect(stores).toMatchObject({ opened: 1, closed: 1 }), { timeout: 200_000 });
+    await vi.waitFor(() => expect(stores).toMatchObject({ opened: 1, closed: 1 }), PATIENCE);
     for (let n = 0; n < 10; n++) await owner.tick();
     expect(stores.opened).toBe(1);
     clock.set("2026-03-02T03:00:05Z");
@@ -88,7 +89,7 @@ describe("stores and jobs", () => {
     expect(seen.runs).toEqual([
       { job: "decay_sweep", slot: new Date("2026-03-02T03:00:00Z"), trigger: "schedule", missed: 0 },
     ]);
-    await vi.waitFor(() => expect(stores).toMatchObject({ opened: 2, closed: 2, maintained: 1 }), { timeout: 200_000 });
+    await vi.waitFor(() => expect(stores).toMatchObject({ opened: 2, closed: 2, maintained: 1 }), PATIENCE);
     await owner.close();
   });
 
@@ -151,7 +152,7 @@ describe("stores and jobs", () => {
       },
     });
     await owner.tick();
-    await vi.waitFor(() => expect(open).toBe(0), { timeout: 200_000 });
+    await vi.waitFor(() => expect(open).toBe(0), PATIENCE);
     expect(most).toBe(2);
     await owner.close();
   });
@@ -165,7 +166,7 @@ describe("stores and jobs", () => {
     await owner.close();
   });
 
-  test("a store that comes back is looked after soon, and its slots go on", { timeout: 40_000 }, async () => {
+  test("a store that comes back is looked after soon, and its slots go on", async () => {
     const { runner, seen } = fakeRunner();
     let tries = 0;
     const roster = [butler("general", '[butler.schedule]\ndecay_sweep = { cron = "* * * * * *" }')];
@@ -178,11 +179,11 @@ describe("stores and jobs", () => {
       },
     });
     owner.startJobs();
-    await vi.waitFor(() => expect(seen.runs.length).toBeGreaterThanOrEqual(2), { timeout: 200_000 });
+    await vi.waitFor(() => expect(seen.runs.length).toBeGreaterThanOrEqual(2), PATIENCE);
     await owner.close();
   });
 
-  test("a store that a call creates is looked after from its next slot on", { timeout: 40_000 }, async () => {
+  test("a store that a call creates is looked after from its next slot on", async () => {
     const { runner, seen, say } = fakeRunner();
     let there = false;
     say({ since: new Date() });
@@ -196,7 +197,7 @@ describe("stores and jobs", () => {
       tool: "t",
       input: {},
     });
-    await vi.waitFor(() => expect(seen.runs.length).toBeGreaterThanOrEqual(3), { timeout: 200_000 });
+    await vi.waitFor(() => expect(seen.runs.length).toBeGreaterThanOrEqual(3), PATIENCE);
     await owner.close();
   });
 
@@ -206,7 +207,7 @@ describe("stores and jobs", () => {
     const { owner, seen: stores } = fakeOwner({ jobs: jobsWith(runner, clock) });
     say({ waitMs: 60_000 });
     await owner.tick();
-    await vi.waitFor(() => expect(stores.closed).toBe(1), { timeout: 200_000 });
+    await vi.waitFor(() => expect(stores.closed).toBe(1), PATIENCE);
     say({ waitMs: undefined });
     const before = seen.looks;
     clock.set("2026-03-01T12:00:59Z");
@@ -245,7 +246,7 @@ describe("stores and jobs", () => {
     const roster = [butler("general", '[butler.schedule]\ndecay_sweep = { cron = "* * * * * *" }')];
     const real = fakeOwner({ roster, jobs: jobsWith(runner, systemClock) });
     real.owner.startJobs();
-    await vi.waitFor(() => expect(seen.runs.length).toBeGreaterThanOrEqual(3), { timeout: 200_000 });
+    await vi.waitFor(() => expect(seen.runs.length).toBeGreaterThanOrEqual(3), PATIENCE);
     expect(seen.runs[0]?.trigger).toBe("missed");
     const slots = seen.runs.map(({ slot }) => slot.getTime());
     expect(new Set(slots).size).toBe(slots.length);
@@ -261,7 +262,7 @@ describe("stores and jobs", () => {
       tool: "t",
       input: {},
     });
-    await vi.waitFor(() => expect(seen.looks).toBeGreaterThan(0), { timeout: 200_000 });
+    await vi.waitFor(() => expect(seen.looks).toBeGreaterThan(0), PATIENCE);
     await owner.close();
   });
 });
@@ -307,7 +308,7 @@ describe("the notes of the schedule", () => {
 });
 
 describe("asking about jobs", () => {
-  test("the same ticket runs once, and a long run is told to be under way", { timeout: 30_000 }, async () => {
+  test("the same ticket runs once, and a long run is told to be under way", async () => {
     const slow = gate();
     let runs = 0;
     const { runner } = fakeRunner(async () => {

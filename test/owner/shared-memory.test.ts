@@ -1,10 +1,12 @@
 /** Butlers of one house whose memory is kept by a shared Memory Butler in another: own facts stay apart, global ones are seen, tenants never. */
+
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { agent, butler, cleanUp, emptyHome, type Up, up, type Variables } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 
-const LONG = 180_000;
+const LONG = 240_000;
 afterAll(cleanUp, LONG);
 
 const NAMES = ["ada", "bob", "eve"] as const;
@@ -137,7 +139,7 @@ test("while the service is down everybody is told, and afterwards it goes on", {
   ]);
   service = await up(serviceHome, ["--roster", served, "--port", port]);
   await vi.waitFor(async () => expect(await found("ada", "green tea")).toContain("likes green tea"), {
-    timeout: 30_000,
+    ...PATIENCE,
     interval: 500,
   });
 });

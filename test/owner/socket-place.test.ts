@@ -7,11 +7,11 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { connectOwner } from "../../src/butler/client.ts";
-import { type Home, homeAt, prepareHome } from "../../src/butler/home.ts";
-import { askLine } from "../../src/butler/local-line.ts";
-import { askReplay } from "../../src/butler/replay-line.ts";
-import { findOwner } from "../../src/butler/start-owner.ts";
+import { type Home, homeAt, prepareHome } from "../../src/daemon/home.ts";
+import { connectOwner } from "../../src/daemon/line/client.ts";
+import { askReplay } from "../../src/daemon/line/replay.ts";
+import { requestOwner } from "../../src/daemon/line/request.ts";
+import { findOwner } from "../../src/daemon/owner/start-owner.ts";
 
 const ROOT = process.platform === "linux" && process.getuid?.() === 0;
 const STRANGER = 65_534;
@@ -46,7 +46,10 @@ async function everyWay(): Promise<string[]> {
     return [
       outcome.ok ? "answered" : outcome.error.message,
       await findOwner(home, 5_000).then(String, words),
-      await askLine(home.socket, "/owner/call", {}, 5_000, () => new Error("late")).then(String, words),
+      await requestOwner({ socket: home.socket, method: "POST", path: "/owner/call", body: {}, timeoutMs: 5_000 }).then(
+        String,
+        words,
+      ),
       await askReplay(home.socket, "general", () => undefined).then(String, words),
     ];
   } finally {

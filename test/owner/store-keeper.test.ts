@@ -1,7 +1,7 @@
 /** Who keeps a store open: a store that has died is opened anew by the next call. */
 import { expect, test } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
-import { storeKeeper } from "../../src/butler/store-keeper.ts";
+import { storeKeeper } from "../../src/daemon/owner/store-keeper.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
 
 test("a store that has stopped for good is closed, and the next call opens another", async () => {
   const stores: { n: number; dead: boolean; closed: boolean }[] = [];

@@ -11,7 +11,7 @@ import { agent, canListProcesses, cleanUp, ownerNote, seededHome } from "../supp
 import { type Sockets, socketsOf } from "../support/sockets.ts";
 import { writeTinyCrossEncoder } from "../support/tiny-cross-encoder.ts";
 
-const LONG = 120_000;
+const LONG = 240_000;
 const dist = (path: string) => fileURLToPath(new URL(`../../dist/${path}`, import.meta.url));
 
 let user = "";
@@ -66,8 +66,8 @@ test.skipIf(!canListProcesses)(
     const before = filesOfUser();
     let seen: Sockets | undefined;
     const said = await inProcess(
-      `import { openOnnxEmbedder } from ${JSON.stringify(dist("adapters/embedder/onnx.js"))};
-     import { openCrossEncoder } from ${JSON.stringify(dist("adapters/reranker/cross-encoder.js"))};
+      `import { openOnnxEmbedder } from ${JSON.stringify(dist("engine/adapters/embedder/onnx.js"))};
+     import { openCrossEncoder } from ${JSON.stringify(dist("engine/adapters/reranker/cross-encoder.js"))};
      const embedder = await openOnnxEmbedder(${JSON.stringify(embedding)});
      const { vector } = await embedder.embed("green tea", "query");
      const reranker = await openCrossEncoder(${JSON.stringify(tiny)});
@@ -90,7 +90,7 @@ test("a thread that cannot reach the environment of its process refuses to load 
   const { embedding } = await models();
   const before = filesOfUser();
   const thread = `
-    import(${JSON.stringify(dist("adapters/embedder/onnx.js"))})
+    import(${JSON.stringify(dist("engine/adapters/embedder/onnx.js"))})
       .then(({ openOnnxEmbedder }) => openOnnxEmbedder(${JSON.stringify(embedding)}))
       .then((embedder) => embedder.embed("green tea", "query").then(({ vector }) => embedder.close().then(() => vector.length)))
       .then((length) => console.log(length), (error) => console.log(error.code, error.message));`;

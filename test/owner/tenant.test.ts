@@ -1,17 +1,19 @@
 /** `tenant` in butler.toml is whose memories they are, whichever door they come in by. */
+
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, expect, test, vi } from "vitest";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import { homeAt } from "../../src/butler/home.ts";
-import { ask } from "../../src/butler/local-socket.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { requestOwner as ask } from "../../src/daemon/line/request.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { openMemory } from "../../src/main/library.ts";
 import { TEST_MODEL_CACHE } from "../support/model.ts";
 import { butler, cleanUp, emptyHome, up } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 180_000;
+const LONG = 240_000;
 const TENANTS = { ada: "family", bob: "work" } as const;
 type Name = keyof typeof TENANTS;
 const NAMES = Object.keys(TENANTS) as Name[];
@@ -76,7 +78,7 @@ test("every door speaks for the tenant of the butler it addresses", { timeout: L
           const { stdout } = await butler(home, ["search", heard, "--butler", name, "--scope", "*"], variables);
           expect(stdout).toContain(`${name} was told ${heard}`);
         },
-        { timeout: 60_000, interval: 500 },
+        { ...PATIENCE, interval: 500 },
       );
   }
   const other = await made(["--name", "named", "--butler", "ada", "--tenant", "guests"]);

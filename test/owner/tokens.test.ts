@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Home, homeAt, prepareHome } from "../../src/butler/home.ts";
-import { createToken, ensureHomeToken, listTokens, revokeToken, tokenChecker } from "../../src/butler/tokens.ts";
+import { type Home, homeAt, prepareHome } from "../../src/daemon/home.ts";
+import { createToken, ensureHomeToken, listTokens, revokeToken, tokenChecker } from "../../src/daemon/tokens/tokens.ts";
 
 const now = new Date("2026-01-02T03:04:05Z");
 const asked = { name: "laptop", butler: "general", tenant: "acme", admin: false };

@@ -1,16 +1,18 @@
 /** Two butlers in one daemon: what one is told, over any door and by any hook, is never found in the other's database. */
+
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, test, vi } from "vitest";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import type { Db } from "../../src/adapters/db/port.ts";
-import { openPostgres } from "../../src/adapters/db/postgres.ts";
-import { homeAt } from "../../src/butler/home.ts";
-import { ask } from "../../src/butler/local-socket.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { requestOwner as ask } from "../../src/daemon/line/request.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
 import { butler, cleanUp, emptyHome, up } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 180_000;
+const LONG = 240_000;
 const NAMES = [`left_${process.pid}`, `right_${process.pid}`] as const;
 const WRITES = 20;
 const url = inject("postgresUrl");
@@ -101,7 +103,7 @@ describe.each(Object.entries(LANES))("two butlers on %s", (lane, { databaseUrl, 
       await vi.waitFor(
         async () => expect(JSON.stringify(await search("session belongs"))).toContain(`Noted for ${name}`),
         {
-          timeout: 30_000,
+          ...PATIENCE,
           interval: 500,
         },
       );

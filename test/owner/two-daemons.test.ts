@@ -1,9 +1,11 @@
 /** Two houses on one PostgreSQL server, each with its daemon: every slot of every job runs once, also when one is killed. */
+
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, test, vi } from "vitest";
 import { butler, cleanUp, emptyHome, up } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { administer, withDatabase } from "../support/postgres.ts";
 
 const LONG = 240_000;
@@ -65,11 +67,11 @@ describe.skipIf(url === "")("two daemons on one server", { timeout: LONG }, () =
       const slots = new Set((await runs()).map(({ slot }) => slot.getTime()));
       expect(slots.size, `the second daemon said last: ${said.slice(-1_500)}`).toBeGreaterThanOrEqual(n);
     };
-    await vi.waitFor(() => enough(5), { timeout: 120_000, interval: 1_000 });
+    await vi.waitFor(() => enough(5), { ...PATIENCE, interval: 1_000 });
     first.child.kill("SIGKILL");
     const killed = await first.ended;
     const before = new Set((await runs()).map(({ slot }) => slot.getTime())).size;
-    await vi.waitFor(() => enough(before + 3), { timeout: 120_000, interval: 1_000 });
+    await vi.waitFor(() => enough(before + 3), { ...PATIENCE, interval: 1_000 });
     expect((await butler(other, ["stop"], variables)).code).toBe(0);
     const stopped = await second.ended;
 

@@ -1,17 +1,19 @@
 /** Whose word a memory is depends on the door it came in by, and not on what is said there. */
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, expect, test, vi } from "vitest";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import { homeAt } from "../../src/butler/home.ts";
-import { ask } from "../../src/butler/local-socket.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { requestOwner as ask } from "../../src/daemon/line/request.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { openMemory } from "../../src/main/library.ts";
 import { TEST_MODEL_CACHE } from "../support/model.ts";
 import { agent, butler, cleanUp, emptyHome, up } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 180_000;
+const LONG = 240_000;
 afterAll(cleanUp, LONG);
 
 const claim = (door: string) => ({ content: `told by ${door}`, speaker: "user" });
@@ -68,7 +70,7 @@ test("only the command line and the transcripts of this machine speak for the us
         const { stdout } = await butler(home, ["search", "Please note", "--scope", "*", "--limit", "50"]);
         expect(stdout).toMatch(new RegExp(`told by ${door}\\b(?! with)`));
       },
-      { timeout: 60_000, interval: 500 },
+      { ...PATIENCE, interval: 500 },
     );
   expect((await butler(home, ["stop"])).code).toBe(0);
 

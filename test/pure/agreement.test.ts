@@ -1,7 +1,7 @@
 /** When two sentences say the same, more, the opposite, or something else. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { agreement, isTelling, saysSame } from "../../src/domain/agreement.ts";
+import { agreement, isTelling, saysSame } from "../../src/engine/domain/learning/agreement.ts";
 
 describe("agreement of a told sentence with a known one", () => {
   it.each([

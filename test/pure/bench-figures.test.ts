@@ -1,12 +1,12 @@
 /** How a benchmark judges its figures, and who speaks in what it invents. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { least, most, spread, verdictLine } from "../../src/bench/figures.ts";
-import { recallOf, scaleVerdicts } from "../../src/bench/scale-figures.ts";
-import { mixtureOf, noises } from "../../src/bench/scale-fill.ts";
-import { picker, queryText } from "../../src/bench/sentences.ts";
-import { TURNS, turnOf } from "../../src/bench/sessions.ts";
-import { PEOPLE } from "../../src/bench/vocabulary.ts";
+import { least, most, spread, verdictLine } from "../../src/lab/figures.ts";
+import { TURNS, turnOf } from "../../src/lab/hooks/sessions.ts";
+import { recallOf, scaleVerdicts } from "../../src/lab/scale/figures.ts";
+import { mixtureOf, noises } from "../../src/lab/scale/fill.ts";
+import { picker, queryText } from "../../src/lab/sentences.ts";
+import { PEOPLE } from "../../src/lab/vocabulary.ts";
 
 describe("figures", () => {
   test("every percentile is a time that was measured, in order", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Hit, idf, type Postings, rank, weight } from "../../src/domain/bm25.ts";
+import { type Hit, idf, type Postings, rank, weight } from "../../src/engine/domain/ranking/bm25.ts";
 import {
   blockKey,
   concat,
@@ -13,7 +13,7 @@ import {
   h40,
   uuidText,
   withoutSlot,
-} from "../../src/domain/postings.ts";
+} from "../../src/engine/domain/ranking/postings.ts";
 import { naiveBm25, naiveDoc } from "../support/naive-bm25.ts";
 
 const WORDS = ["zebra", "piano", "lemon", "tango", "kiwi"];

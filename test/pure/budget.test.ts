@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { openTokenizer } from "../../src/adapters/tokenizer/gpt.ts";
-import { fillBudget, type Section } from "../../src/domain/budget.ts";
+import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
+import { fillBudget, type Section } from "../../src/engine/domain/ranking/budget.ts";
 
 const frame = { head: "<m>\nbackground\n", tail: "</m>\n" };
 const line = (text: string, key = text) => ({ line: `- ${text}\n`, item: text, key });
@@ -48,7 +48,8 @@ describe("filling a budget", () => {
         expect(shown).toEqual(offered.slice(0, shown.length));
         expect(block.text.length).toBeLessThanOrEqual(budget);
         for (const item of shown) {
-          const start = `- ${item}`.slice(0, 16);
+          // A line is cut to 16 characters at least, the ellipsis among them.
+          const start = `- ${item}`.slice(0, 15);
           expect(block.text.split("\n").some((line) => line.startsWith(start))).toBe(true);
         }
       }),

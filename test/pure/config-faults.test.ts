@@ -1,6 +1,6 @@
 /** What is wrong in a butler.toml, word for word: a person corrects the file by these sentences alone. */
 import { describe, expect, test } from "vitest";
-import { parseButlerToml } from "../../src/butler/config.ts";
+import { parseButlerToml } from "../../src/daemon/config/config.ts";
 
 const FILE = "roster/x/butler.toml";
 const HEAD = '[butler]\nname = "x"\n';

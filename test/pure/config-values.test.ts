@@ -3,14 +3,14 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { checkButlerToml, defaultButler } from "../../src/butler/config.ts";
-import { faultText } from "../../src/butler/config-faults.ts";
-import { butlerValues } from "../../src/butler/config-values.ts";
-import { warningsOf } from "../../src/butler/config-warnings.ts";
-import { readRoster } from "../../src/butler/roster.ts";
-import { houseValues } from "../../src/main/config-house.ts";
+import { checkButlerToml, defaultButler } from "../../src/daemon/config/config.ts";
+import { faultText } from "../../src/daemon/config/faults.ts";
+import { butlerValues } from "../../src/daemon/config/values.ts";
+import { warningsOf } from "../../src/daemon/config/warnings.ts";
+import { readRoster } from "../../src/daemon/roster/roster.ts";
+import { jobs } from "../../src/engine/memory/keep/jobs.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
-import { jobs } from "../../src/memory/jobs.ts";
+import { houseValues } from "../../src/main/words/own-values.ts";
 
 const presets = Object.fromEntries(jobs.map(({ name, cron }) => [name, cron]));
 

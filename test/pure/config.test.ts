@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { defaultButler, parseButlerToml } from "../../src/butler/config.ts";
-import { homeAt } from "../../src/butler/home.ts";
-import { loadRoster } from "../../src/butler/roster.ts";
+import { defaultButler, parseButlerToml } from "../../src/daemon/config/config.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { loadRoster } from "../../src/daemon/roster/roster.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
 
 const parse = (text: string) => parseButlerToml(text, "roster/x/butler.toml");

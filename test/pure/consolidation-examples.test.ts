@@ -1,16 +1,16 @@
 /** One example for each thing that an answer can come to. */
 import { describe, expect, it } from "vitest";
-import { decide } from "../../src/domain/consolidation.ts";
-import { Answer } from "../../src/domain/consolidation-answer.ts";
+import { Answer } from "../../src/engine/domain/learning/answer.ts";
 import {
   type Decision,
   DROPPED,
   type KnownFact,
   type KnownRule,
   type Witness,
-} from "../../src/domain/consolidation-change.ts";
-import { subjectOf } from "../../src/domain/person.ts";
-import type { Trust } from "../../src/domain/trust.ts";
+} from "../../src/engine/domain/learning/change.ts";
+import { decide } from "../../src/engine/domain/learning/decide.ts";
+import { subjectOf } from "../../src/engine/domain/learning/person.ts";
+import type { Trust } from "../../src/engine/domain/learning/trust.ts";
 import { BUTLER, knownIn, NOW } from "../support/small-worlds.ts";
 
 const hour = (n: number) => new Date(NOW.getTime() + (n - 24) * 3_600_000);

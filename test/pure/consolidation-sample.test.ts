@@ -1,8 +1,8 @@
 /** The fixed sample: the same for everybody, and every item can be found again by its key. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { learn } from "../../src/adapters/extractor/local/collect.ts";
-import { allItems, itemsOf, materialsOf, sampled } from "../../src/bench/consolidation/sample.ts";
+import { learn } from "../../src/engine/adapters/extractor/local/collect.ts";
+import { allItems, itemsOf, materialsOf, sampled } from "../../src/lab/consolidation/sample.ts";
 
 const memory = (id: number, text: string, time?: string) => ({
   id: `m${id}`,

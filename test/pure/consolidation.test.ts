@@ -1,10 +1,10 @@
 /** What an answer may change, for any answer and whatever is known. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decide } from "../../src/domain/consolidation.ts";
-import type { Change, Witness } from "../../src/domain/consolidation-change.ts";
-import { subjectOf } from "../../src/domain/person.ts";
-import { bestTrust, TRUST, trustRank } from "../../src/domain/trust.ts";
+import type { Change, Witness } from "../../src/engine/domain/learning/change.ts";
+import { decide } from "../../src/engine/domain/learning/decide.ts";
+import { subjectOf } from "../../src/engine/domain/learning/person.ts";
+import { bestTrust, TRUST, trustRank } from "../../src/engine/domain/learning/trust.ts";
 import { afterwards, BUTLER, keysOf, knownIn, NOW, type Shelf, type World, worlds } from "../support/small-worlds.ts";
 
 const decided = ({ answer, shelf, batch }: World) => decide(answer, knownIn(shelf, answer), batch);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cronFault, latestSlot, nextSlot, slotsBetween } from "../../src/butler/cron.ts";
+import { cronFault, latestSlot, nextSlot, slotsBetween } from "../../src/daemon/schedule/cron.ts";
 
 const at = (text: string) => new Date(text);
 const iso = (date: Date | undefined) => date?.toISOString();

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { confidentUntil, DAY_MS, DECAY_PER_DAY, effectiveConfidence, PERMANENCE } from "../../src/domain/decay.ts";
+import {
+  confidentUntil,
+  DAY_MS,
+  DECAY_PER_DAY,
+  effectiveConfidence,
+  PERMANENCE,
+} from "../../src/engine/domain/lifecycle/decay.ts";
 
 const at = new Date("2026-03-01T12:00:00Z");
 const days = (n: number) => new Date(at.getTime() + n * DAY_MS);

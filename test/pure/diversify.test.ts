@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clusterKeys, diversify, NEAR_EQUAL } from "../../src/domain/diversify.ts";
+import { clusterKeys, diversify, NEAR_EQUAL } from "../../src/engine/domain/ranking/diversify.ts";
 
 interface Item {
   readonly id: string;

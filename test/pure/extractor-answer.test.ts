@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ANSWER_SCHEMA, checkAnswer } from "../../src/adapters/extractor/answer-schema.ts";
-import { Answer, MOST, NOTHING_LEARNED } from "../../src/domain/consolidation-answer.ts";
-import { PERMANENCE } from "../../src/domain/decay.ts";
+import { ANSWER_SCHEMA, checkAnswer } from "../../src/engine/adapters/extractor/answer-schema.ts";
+import { Answer, MOST, NOTHING_LEARNED } from "../../src/engine/domain/learning/answer.ts";
+import { PERMANENCE } from "../../src/engine/domain/lifecycle/decay.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 

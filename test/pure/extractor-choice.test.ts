@@ -1,8 +1,8 @@
 /** Which extractor a butler.toml asks for, and what is refused before it costs anything. */
 import { describe, expect, it } from "vitest";
-import { silentLog } from "../../src/adapters/log.ts";
-import { extractorOrWhyNot, openExtractor } from "../../src/main/extractor.ts";
-import { Settings } from "../../src/memory/settings.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import { Settings } from "../../src/engine/memory/settings.ts";
+import { extractorOrWhyNot, openExtractor } from "../../src/main/owner/extractor.ts";
 
 const choose = (extractor: object, variables: Record<string, string> = {}) =>
   openExtractor(Settings.parse({ extractor }).extractor, variables);

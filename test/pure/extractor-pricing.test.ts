@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { addUsage, ceilingOf, costOf, knownPrice, type Price } from "../../src/adapters/extractor/pricing.ts";
-import { openTokenizer } from "../../src/adapters/tokenizer/gpt.ts";
+import { addUsage, ceilingOf, costOf, knownPrice, type Price } from "../../src/engine/adapters/extractor/pricing.ts";
+import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
 
 const dollars = fc.double({ min: 0, max: 100, noNaN: true });
 const price: fc.Arbitrary<Price> = fc

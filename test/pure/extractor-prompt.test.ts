@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { EpisodeShown, Material } from "../../src/adapters/extractor/port.ts";
-import { promptFor, repairRequest } from "../../src/adapters/extractor/prompt.ts";
-import { neutral } from "../../src/domain/neutral.ts";
-import { TRUST } from "../../src/domain/trust.ts";
+import type { EpisodeShown, Material } from "../../src/engine/adapters/extractor/port.ts";
+import { promptFor, repairRequest } from "../../src/engine/adapters/extractor/prompt.ts";
+import { TRUST } from "../../src/engine/domain/learning/trust.ts";
+import { neutral } from "../../src/engine/domain/text/neutral.ts";
 import { episode, material, TEA } from "../support/material.ts";
 
 const nasty = fc.oneof(

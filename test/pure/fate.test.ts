@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { fillBudget, type Section } from "../../src/domain/budget.ts";
-import { fatesOf } from "../../src/domain/fate.ts";
+import { fillBudget, type Section } from "../../src/engine/domain/ranking/budget.ts";
+import { fatesOf } from "../../src/engine/domain/ranking/budget-fate.ts";
 
 const FRAME = { head: "head\n", tail: "tail\n" };
 /** A token is a letter. */

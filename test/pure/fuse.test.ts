@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fuse, RRF_K } from "../../src/domain/fuse.ts";
+import { fuse, RRF_K } from "../../src/engine/domain/ranking/fuse.ts";
 
 const ids = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,3}$/), { maxLength: 30 });
 

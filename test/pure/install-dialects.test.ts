@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AGENT_NAMES, type AgentName, HOOK_DIALECTS } from "../../src/butler/hooks/dialects.ts";
+import { AGENT_NAMES, type AgentName, HOOK_DIALECTS } from "../../src/hosts/hooks/dialects.ts";
 
 const recorded = (name: string) =>
   JSON.parse(readFileSync(new URL(`../fixtures/hooks/${name}.json`, import.meta.url), "utf8")) as Record<

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { parse } from "jsonc-parser";
 import { describe, expect, test } from "vitest";
-import { addEntries } from "../../src/butler/install/json-edit.ts";
-import type { JsonEntry } from "../../src/butler/install/json-entry.ts";
-import { takeOut } from "../../src/butler/install/json-take.ts";
+import { addEntries } from "../../src/hosts/install/edit/json-edit.ts";
+import type { JsonEntry } from "../../src/hosts/install/edit/json-entry.ts";
+import { takeOut } from "../../src/hosts/install/edit/json-take.ts";
 import { choices, looseText, settingsText, writing } from "./install-material.ts";
 
 const entries: readonly JsonEntry[] = [

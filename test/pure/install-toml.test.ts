@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { parse, stringify } from "smol-toml";
 import { describe, expect, test } from "vitest";
-import { addTable, type TomlTable, takeTable } from "../../src/butler/install/toml-edit.ts";
+import { addTable, type TomlTable, takeTable } from "../../src/hosts/install/edit/toml-edit.ts";
 
 const table: TomlTable = {
   at: ["mcp_servers", "butler-memory"],

@@ -12,10 +12,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { homeAt } from "../../src/butler/home.ts";
-import type { AgentName } from "../../src/butler/hooks/dialects.ts";
-import { placesOf } from "../../src/butler/install/agents.ts";
-import type { Order, Scope } from "../../src/butler/install/plan.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import type { AgentName } from "../../src/hosts/hooks/dialects.ts";
+import { placesOf } from "../../src/hosts/install/agents/agents.ts";
+import type { Order, Scope } from "../../src/hosts/install/plan.ts";
 
 /** Taken now: a test may go elsewhere. */
 const templates = resolve("plugins");

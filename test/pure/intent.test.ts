@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { INTENTS, type Intent, readIntent, routed, SURE, typeLean } from "../../src/domain/intent.ts";
+import { INTENTS, type Intent, readIntent, routed, SURE, typeLean } from "../../src/engine/domain/ranking/intent.ts";
 
 const LABELLED: Readonly<Record<Intent, readonly string[]>> = {
   identity: [

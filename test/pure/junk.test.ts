@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { junkReasons } from "../../src/domain/junk.ts";
+import { junkReasons } from "../../src/engine/domain/lifecycle/junk.ts";
 
 const FRAMES = Array.from({ length: 8 }, (_, i) => `    at step${i} (src/run.ts:${i + 10}:5)`).join("\n");
 const PYTHON = Array.from({ length: 5 }, (_, i) => `  File "/app/main.py", line ${i}`).join("\n");

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Reading } from "../../src/domain/late-interaction.ts";
-import { RECIPE } from "../../src/domain/recipe.ts";
+import type { Reading } from "../../src/engine/domain/ranking/late-interaction.ts";
+import { RECIPE } from "../../src/engine/domain/ranking/recipe.ts";
 import { type Asking, naiveReading, reading, SIGNALS, type Told } from "../support/naive-late-interaction.ts";
 
 const SIZE = 8;

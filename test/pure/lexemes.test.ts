@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { lexemes } from "../../src/domain/lexemes.ts";
-import { stem } from "../../src/domain/stemmer.ts";
-import { STOP_WORDS } from "../../src/domain/stop-words.ts";
+import { lexemes } from "../../src/engine/domain/text/lexemes.ts";
+import { stem } from "../../src/engine/domain/text/stemmer.ts";
+import { STOP_WORDS } from "../../src/engine/domain/text/stop-words.ts";
 
 /** Answers of PostgreSQL 18's Snowball dictionary; it agreed on the words of three corpora and forms derived from them. */
 const PAIRS = `

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MemoryError } from "../../src/domain/errors.ts";
-import { type Happening, isLive, mayHappen, next, VALIDITY } from "../../src/domain/lifecycle.ts";
-import { judgeFact } from "../../src/domain/supersede.ts";
-import type { Trust } from "../../src/domain/trust.ts";
+import { MemoryError } from "../../src/engine/domain/errors.ts";
+import type { Trust } from "../../src/engine/domain/learning/trust.ts";
+import { type Happening, isLive, mayHappen, next, VALIDITY } from "../../src/engine/domain/lifecycle/lifecycle.ts";
+import { judgeFact } from "../../src/engine/domain/lifecycle/supersede.ts";
 
 const HAPPENINGS: Happening[] = ["confirm", "fade", "expire", "supersede", "retract", "restore"];
 
@@ -52,7 +52,7 @@ describe("a newly told fact", () => {
   const told = (content: string, validTo?: string, trust: Trust = "agent") => ({
     content,
     trust,
-    validTo: validTo === undefined ? undefined : new Date(validTo),
+    valid_to: validTo === undefined ? null : new Date(validTo),
   });
   it.each([
     ["nobody holds the key", told("Berlin"), undefined, "create"],

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { learn } from "../../src/adapters/extractor/local/collect.ts";
-import { withoutNames } from "../../src/domain/names.ts";
-import { hider } from "../../src/domain/private.ts";
+import { learn } from "../../src/engine/adapters/extractor/local/collect.ts";
+import { withoutNames } from "../../src/engine/domain/text/names.ts";
+import { hider } from "../../src/engine/domain/text/private.ts";
 import { pumped, steepness } from "../support/growth.ts";
 import { episode, material } from "../support/material.ts";
 import { constructedPatterns, literalPatterns, type OwnPattern } from "../support/own-patterns.ts";

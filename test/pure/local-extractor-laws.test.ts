@@ -1,8 +1,8 @@
 /** Laws of the local extractor that hold for any text. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { learn } from "../../src/adapters/extractor/local/collect.ts";
-import { Answer } from "../../src/domain/consolidation-answer.ts";
+import { learn } from "../../src/engine/adapters/extractor/local/collect.ts";
+import { Answer } from "../../src/engine/domain/learning/answer.ts";
 import { FACTS, RULES } from "./local-extractor-facts.ts";
 import { material } from "./local-extractor-material.ts";
 

@@ -1,5 +1,5 @@
 /** Material for tests of the local extractor: episodes on one Wednesday, said by the user unless told otherwise. */
-import type { EpisodeShown, Material } from "../../src/adapters/extractor/port.ts";
+import type { EpisodeShown, Material } from "../../src/engine/adapters/extractor/port.ts";
 
 const DAY = "2026-03-11";
 

@@ -1,9 +1,9 @@
 /** What the local extractor learns from sentences and from batches of them. */
 import { describe, expect, test } from "vitest";
-import { learn } from "../../src/adapters/extractor/local/collect.ts";
-import { localExtractor } from "../../src/adapters/extractor/local.ts";
-import type { EpisodeShown } from "../../src/adapters/extractor/port.ts";
-import { Answer, MOST } from "../../src/domain/consolidation-answer.ts";
+import { learn } from "../../src/engine/adapters/extractor/local/collect.ts";
+import { localExtractor } from "../../src/engine/adapters/extractor/local.ts";
+import type { EpisodeShown } from "../../src/engine/adapters/extractor/port.ts";
+import { Answer, MOST } from "../../src/engine/domain/learning/answer.ts";
 import { FACTS, RULES } from "./local-extractor-facts.ts";
 import { material } from "./local-extractor-material.ts";
 import { NOTHING } from "./local-extractor-nothing.ts";

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { earnedMaturity, effectiveness, MATURITY, nextMaturity, warningFrom } from "../../src/domain/maturity.ts";
-import { Settings } from "../../src/memory/settings.ts";
+import {
+  earnedMaturity,
+  effectiveness,
+  MATURITY,
+  nextMaturity,
+  warningFrom,
+} from "../../src/engine/domain/lifecycle/maturity.ts";
+import { Settings } from "../../src/engine/memory/settings.ts";
 
 const bars = Settings.parse({}).rules;
 const evidence = fc.record({ success: fc.nat(60), harmful: fc.nat(20), ageDays: fc.nat(90) });

@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matcher, type QueryToken } from "../../src/domain/max-sim.ts";
+import { ASSEMBLED, matcher, type QueryToken } from "../../src/engine/domain/ranking/max-sim.ts";
+import { assemble } from "../support/assembler.ts";
 
 const token = (size: number) => fc.uint8Array({ minLength: size, maxLength: size });
 const joined = (tokens: readonly Uint8Array[]) => new Uint8Array(tokens.flatMap((one) => [...one]));
@@ -125,4 +127,9 @@ describe("matchers", () => {
   it("refuse tokens that are no whole words of 64 bits", () => {
     expect(() => matcher(asked([new Uint8Array(12)]))).toThrow(RangeError);
   });
+});
+
+it("runs the bytes that max-sim.wat assembles to", () => {
+  const source = new URL("../../src/engine/domain/ranking/max-sim.wat", import.meta.url);
+  expect(Buffer.from(assemble(readFileSync(source, "utf8"))).toString("base64")).toBe(ASSEMBLED);
 });

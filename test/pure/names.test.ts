@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { firstName, namesOf, possibleNames, withoutNames } from "../../src/domain/names.ts";
+import { firstName, namesOf, possibleNames, withoutNames } from "../../src/engine/domain/text/names.ts";
 
 describe("the first name of a speaker", () => {
   it.each([

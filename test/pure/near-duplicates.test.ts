@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { areNearDuplicates, overlap } from "../../src/domain/near-duplicates.ts";
+import { areNearDuplicates, overlap } from "../../src/engine/domain/lifecycle/near-duplicates.ts";
 
 describe("near-duplicates", () => {
   test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withoutOwnBlock } from "../../src/domain/own-block.ts";
+import { withoutOwnBlock } from "../../src/engine/domain/text/own-block.ts";
 
 const block = (inside: string) => `<butler-memory>\nBackground.\n${inside}\n</butler-memory>\n`;
 const escaped = (text: string) => text.replaceAll("<", "&lt;").replaceAll(">", "&gt;");

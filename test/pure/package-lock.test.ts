@@ -8,6 +8,7 @@ interface Entry {
   readonly resolved?: string;
   readonly link?: boolean;
   readonly dev?: boolean;
+  readonly hasInstallScript?: boolean;
   readonly optional?: boolean;
   readonly os?: readonly string[];
   readonly cpu?: readonly string[];
@@ -37,4 +38,12 @@ test("those without one are tools of developers on other machines, each known by
 
 test("no entry names where it came from: the hash decides, not the host", () => {
   expect(entries.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
+});
+
+test("npm runs no script of a package that is a part of the program", () => {
+  // onnxruntime-node's would download a GPU library. npm 11 reads `allowScripts`; older ones run a script only where the lock file names one.
+  const named = entries.filter(([, { hasInstallScript }]) => hasInstallScript === true).map(([path]) => path);
+  expect(named).toEqual(["node_modules/esbuild"]);
+  const { allowScripts } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  expect(allowScripts).toEqual({ esbuild: false, "onnxruntime-node": false });
 });

@@ -1,7 +1,7 @@
 /** What is marked as private: taken out whatever it is made of, in time that grows with the text and not faster. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hider, withoutPrivate } from "../../src/domain/private.ts";
+import { hider, withoutPrivate } from "../../src/engine/domain/text/private.ts";
 
 const EVERY_ASCII = String.fromCharCode(...Array.from({ length: 94 }, (_, n) => n + 33));
 

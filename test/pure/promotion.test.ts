@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { distil } from "../../src/domain/distil.ts";
-import { type PromotionBar, promotedTo, type Rising } from "../../src/domain/promotion.ts";
-import { promotionBar, Settings } from "../../src/memory/settings.ts";
+import { distil } from "../../src/engine/domain/learning/distil.ts";
+import { type PromotionBar, promotedTo, type Rising } from "../../src/engine/domain/lifecycle/promotion.ts";
+import { promotionBar, Settings } from "../../src/engine/memory/settings.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

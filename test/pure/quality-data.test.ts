@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readData } from "../../src/bench/quality/data.ts";
-import { readTime } from "../../src/bench/quality/times.ts";
+import { readData } from "../../src/lab/quality/data.ts";
+import { readTime } from "../../src/lab/quality/times.ts";
 
 const memory = (id: unknown, more: object = {}) => ({ id, text: `This is ${id}.`, ...more });
 const question = (evidence: unknown, more: object = {}) => ({

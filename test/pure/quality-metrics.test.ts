@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { interval95 } from "../../src/bench/quality/interval.ts";
-import { type Answer, CUTS, meanOf, meanScores, scoresOf } from "../../src/bench/quality/metrics.ts";
+import { interval95 } from "../../src/lab/quality/interval.ts";
+import { type Answer, CUTS, meanOf, meanScores, scoresOf } from "../../src/lab/quality/metrics.ts";
 
 const listed = (ids: readonly string[], tokens = 100) => ids.map((id) => ({ id, tokens }));
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `r${index + 1}`);

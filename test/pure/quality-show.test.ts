@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { Asked } from "../../src/bench/quality/ask.ts";
-import type { DataSet } from "../../src/bench/quality/data.ts";
-import { scoresOf } from "../../src/bench/quality/metrics.ts";
-import { barChart } from "../../src/bench/quality/plot.ts";
-import { differenceOf, gather, reportOf } from "../../src/bench/quality/report.ts";
-import { ablationLines, chartOf, runLines } from "../../src/bench/quality/show.ts";
-import { FULL, variantsOf, withRerank } from "../../src/bench/quality/variants.ts";
-import { Settings } from "../../src/memory/settings.ts";
+import { Settings } from "../../src/engine/memory/settings.ts";
+import type { Asked } from "../../src/lab/quality/ask.ts";
+import type { DataSet } from "../../src/lab/quality/data.ts";
+import { scoresOf } from "../../src/lab/quality/metrics.ts";
+import { barChart } from "../../src/lab/quality/plot.ts";
+import { differenceOf, gather, reportOf } from "../../src/lab/quality/report.ts";
+import { ablationLines, chartOf, runLines } from "../../src/lab/quality/show.ts";
+import { FULL, variantsOf, withRerank } from "../../src/lab/quality/variants.ts";
 
 const corpus = { id: "one", memories: [], questions: [] };
 const unit = { key: "0", sessions: "one", corpus };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { finished, redact, redactDeep, redactSteps } from "../../src/domain/redact.ts";
-import { SLICE } from "../../src/domain/redact-slices.ts";
+import { finished, redact, redactDeep, redactSteps } from "../../src/engine/domain/redaction/redact.ts";
+import { SLICE } from "../../src/engine/domain/redaction/slices.ts";
 import { missed, planted, split, taken } from "../support/redact-corpus/corpus.ts";
 import { FRESH_INNOCENTS, FRESH_SECRETS } from "../support/redact-corpus/fresh.ts";
 import { INNOCENT_CODE } from "../support/redact-corpus/innocents-code.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { redact, redactDeep, type SecretKind } from "../../src/domain/redact.ts";
+import { redact, redactDeep, type SecretKind } from "../../src/engine/domain/redaction/redact.ts";
 import { begin, end, jwt, mix, NEGATIVE, PKCS8, POSITIVE, SSH, visa } from "../support/redact-examples.ts";
 
 describe("redact", () => {

@@ -6,7 +6,7 @@ import {
   type Ledger,
   type ReplayEvent,
   touchedBy,
-} from "../../src/domain/replay.ts";
+} from "../../src/engine/domain/replay.ts";
 
 const AT = new Date("2026-03-01T12:00:00Z");
 let seq = 0;

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-import { prepareSession, type SessionButler } from "../../src/butler/run-session-prepare.ts";
-import type { Outcome, ToolRequest } from "../../src/tools/outcome.ts";
+import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
+import { prepareSession, type SessionButler } from "../../src/hosts/sessions/prepare.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "butler-prepare-"));
 writeFileSync(join(folder, "CLAUDE.md"), "\nYou keep the books.\n\n");

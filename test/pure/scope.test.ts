@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isAboutPerson, isPerson } from "../../src/domain/person.ts";
+import { isAboutPerson, isPerson } from "../../src/engine/domain/learning/person.ts";
 import {
   butlerOf,
   canSee,
@@ -11,7 +11,7 @@ import {
   projectScope,
   readableScopes,
   writableScope,
-} from "../../src/domain/scope.ts";
+} from "../../src/engine/domain/scope.ts";
 
 const viewer = (butler: string, admin = false) => ({ tenant: "t", butler, admin });
 const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,12}$/).filter(isButlerName);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DAY_MS } from "../../src/domain/decay.ts";
-import { byRank, compositeScore, recency, settledReference } from "../../src/domain/scoring.ts";
+import { DAY_MS } from "../../src/engine/domain/lifecycle/decay.ts";
+import { byRank, compositeScore, recency, settledReference } from "../../src/engine/domain/ranking/scoring.ts";
 
 const now = new Date("2026-03-10T12:00:00Z");
 const ago = (days: number) => new Date(now.getTime() - days * DAY_MS);

@@ -13,8 +13,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { type Home, homeAt } from "../../src/butler/home.ts";
-import { noteSession, readSessions, type SessionStarted, sessionLogFile } from "../../src/butler/session-log.ts";
+import { type Home, homeAt } from "../../src/daemon/home.ts";
+import {
+  noteSession,
+  readSessions,
+  type SessionStarted,
+  sessionLogFile,
+} from "../../src/hosts/sessions/session-log.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "butler-sessions-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -148,7 +153,7 @@ describe("the log of sessions", () => {
     noteSession(home, started("first"));
     appendFileSync(sessionLogFile(home), `${"x".repeat(5 * 1024 * 1024 - 5_000)}\n`);
     const script = join(scratch, "writer.ts");
-    const source = JSON.stringify(new URL("../../src/butler/session-log.ts", import.meta.url).pathname);
+    const source = JSON.stringify(new URL("../../src/hosts/sessions/session-log.ts", import.meta.url).pathname);
     writeFileSync(
       script,
       `import { noteSession } from ${source};

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lexemes } from "../../src/domain/lexemes.ts";
-import { SUMMARY_SIZE, sentencesOf, summarise } from "../../src/domain/summary.ts";
+import { lexemes } from "../../src/engine/domain/text/lexemes.ts";
+import { SUMMARY_SIZE, sentencesOf, summarise } from "../../src/engine/domain/text/summary.ts";
 
 const STORY = `The invoice export failed again on Monday. Ann said hello. The weather was mild. We found that the export
 job ran out of memory while it built the invoice archive. Lunch was late. The export now streams the invoice archive to

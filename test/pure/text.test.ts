@@ -10,7 +10,7 @@ import {
   jsonDepth,
   normaliseKey,
   sameMeaning,
-} from "../../src/domain/text.ts";
+} from "../../src/engine/domain/text/text.ts";
 
 const HIGH = "\ud83d";
 const LOW = "\ude00";

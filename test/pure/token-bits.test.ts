@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { STOP_WORDS } from "../../src/domain/stop-words.ts";
-import { keptPieces, signBits, wholeWords } from "../../src/domain/token-bits.ts";
+import { keptPieces, signBits, wholeWords } from "../../src/engine/domain/ranking/token-bits.ts";
+import { STOP_WORDS } from "../../src/engine/domain/text/stop-words.ts";
 
 const piece = fc.oneof(
   fc.constantFrom("the", "it", "s", "tea", "house", "##s", "##the", "7", "##42", "?", "##-", "'", "[UNK]", "茶"),

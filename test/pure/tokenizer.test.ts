@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { countTokens as exactCl100k } from "gpt-tokenizer/encoding/cl100k_base";
 import { encode, countTokens as exactO200k } from "gpt-tokenizer/encoding/o200k_base";
 import { beforeAll, describe, expect, it } from "vitest";
-import { openTokenizer } from "../../src/adapters/tokenizer/gpt.ts";
-import type { Tokenizer } from "../../src/adapters/tokenizer/port.ts";
+import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
+import type { Tokenizer } from "../../src/engine/adapters/tokenizer/port.ts";
 
 const plain = { disallowedSpecial: new Set<string>() };
 

@@ -1,6 +1,6 @@
 /** Codex' rollouts: what becomes an exchange, and what does not. */
 import { describe, expect, it, test } from "vitest";
-import { readHead } from "../../src/butler/transcripts/read.ts";
+import { readHead } from "../../src/hosts/transcripts/read.ts";
 import { codex, contents, inFile, jsonl, type Row, read } from "./transcripts-material.ts";
 
 const PLAIN = "User: Rename the order service.\nAgent: Renamed it.";

@@ -7,9 +7,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { jsonOf } from "../../src/butler/transcripts/lines.ts";
-import { longLine } from "../../src/butler/transcripts/long-line.ts";
-import { type Exchange, TRANSCRIPT_AGENTS } from "../../src/butler/transcripts/read.ts";
+import { jsonOf } from "../../src/hosts/transcripts/lines.ts";
+import { longLine } from "../../src/hosts/transcripts/long-line.ts";
+import { type Exchange, TRANSCRIPT_AGENTS } from "../../src/hosts/transcripts/read.ts";
 import { all, claude, codex, inFile, jsonl, type Row, read } from "./transcripts-material.ts";
 
 const claudeRow: fc.Arbitrary<Row[]> = fc.constantFrom(

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Exchange, readExchanges, type TranscriptAgent } from "../../src/butler/transcripts/read.ts";
+import { type Exchange, readExchanges, type TranscriptAgent } from "../../src/hosts/transcripts/read.ts";
 
 export type Row = Record<string, unknown>;
 

@@ -1,11 +1,11 @@
 /** One exchange that nothing can be made of is left out; those before and after it are read. */
-import { expect, it, vi } from "vitest";
-import { readExchanges } from "../../src/butler/transcripts/read.ts";
+import { afterAll, expect, it, vi } from "vitest";
 import { claude, inFile, jsonl } from "./transcripts-material.ts";
 
 /** A fault in what looks for secrets, as the next one could be: it fails over one word, and quotes it. */
-vi.mock("../../src/domain/redact.ts", async (original) => {
-  const real = await original<typeof import("../../src/domain/redact.ts")>();
+const REDACT = "../../src/engine/domain/redaction/redact.ts";
+vi.doMock(REDACT, async (original) => {
+  const real = await original<typeof import("../../src/engine/domain/redaction/redact.ts")>();
   return {
     ...real,
     redact(text: string) {
@@ -13,6 +13,13 @@ vi.mock("../../src/domain/redact.ts", async (original) => {
       return real.redact(text);
     },
   };
+});
+// The files of the pure project share their modules: this one reads them anew, and leaves none of its own behind.
+vi.resetModules();
+const { readExchanges } = await import("../../src/hosts/transcripts/read.ts");
+afterAll(() => {
+  vi.doUnmock(REDACT);
+  vi.resetModules();
 });
 
 const exchange = (n: number, word = "fine") => [

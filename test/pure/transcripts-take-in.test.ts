@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { usualPlaces } from "../../src/butler/transcripts/find.ts";
-import { survey } from "../../src/butler/transcripts/survey.ts";
-import { TakeInFailure, type TakeInOptions, takeIn } from "../../src/butler/transcripts/take-in.ts";
-import type { Outcome } from "../../src/tools/outcome.ts";
+import type { Outcome } from "../../src/engine/tools/outcome.ts";
+import { usualPlaces } from "../../src/hosts/transcripts/find.ts";
+import { survey } from "../../src/hosts/transcripts/survey.ts";
+import { TakeInFailure, type TakeInOptions, takeIn } from "../../src/hosts/transcripts/take-in.ts";
 import { claude, codex, jsonl } from "./transcripts-material.ts";
 
 let home = "";

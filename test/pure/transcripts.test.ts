@@ -1,8 +1,8 @@
 /** Claude Code's transcripts: what becomes an exchange, and what does not. */
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, test } from "vitest";
-import { episodeOf } from "../../src/butler/transcripts/episodes.ts";
-import { readHead } from "../../src/butler/transcripts/read.ts";
+import { episodeOf } from "../../src/hosts/transcripts/episodes.ts";
+import { readHead } from "../../src/hosts/transcripts/read.ts";
 import { ASK, CASES, DONE, PLAIN } from "./transcripts-cases.ts";
 import { all, claude, contents, inFile, jsonl, read } from "./transcripts-material.ts";
 

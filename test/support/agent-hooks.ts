@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { butler, type Variables, variablesFor } from "./owner-processes.ts";
+import { pathOf } from "./slow-time.ts";
 
 export interface HookEnd {
   readonly code: number | null;
@@ -26,9 +27,10 @@ export async function installHooks(home: string, more: Variables = {}): Promise<
   return {
     project,
     fire(event, input, extra = {}) {
+      const variables = variablesFor(home, { ...more, ...extra });
       const child = spawn("sh", [script, "claude-code", event], {
         cwd: project,
-        env: variablesFor(home, { ...more, ...extra }),
+        env: { ...variables, PATH: pathOf(variables.PATH ?? "", variables) },
         stdio: ["pipe", "pipe", "inherit"],
       });
       let stdout = "";

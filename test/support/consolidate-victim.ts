@@ -3,15 +3,15 @@
  * The extractor says the same of an episode in whatever company it comes.
  */
 import { fileURLToPath } from "node:url";
-import { fixedClock } from "../../src/adapters/clock.ts";
-import type { Db } from "../../src/adapters/db/port.ts";
-import type { Extractor, Material } from "../../src/adapters/extractor/port.ts";
-import { uuidv7Source } from "../../src/adapters/ids.ts";
-import { silentLog } from "../../src/adapters/log.ts";
-import { consolidate } from "../../src/memory/consolidate.ts";
-import type { JobReport } from "../../src/memory/job.ts";
-import { openMemory } from "../../src/memory/open.ts";
-import { Settings } from "../../src/memory/settings.ts";
+import { fixedClock } from "../../src/engine/adapters/clock.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import type { Extractor, Material } from "../../src/engine/adapters/extractor/port.ts";
+import { uuidv7Source } from "../../src/engine/adapters/ids.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import type { JobReport } from "../../src/engine/memory/keep/job.ts";
+import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
+import { openMemory } from "../../src/engine/memory/open.ts";
+import { Settings } from "../../src/engine/memory/settings.ts";
 import { hashEmbedder } from "./hash-embedder.ts";
 import { openPlace, type Place } from "./job-victim.ts";
 import { fact, scripted } from "./scripted-extractor.ts";

@@ -1,10 +1,10 @@
 /** A small house for the doors: a few tools of the real menu's shape, and a host that checks input as the real one does. */
 import { z } from "zod";
-import { RequestContext } from "../../src/domain/request.ts";
-import type { Call } from "../../src/memory/memory.ts";
-import type { ButlerInfo, Health, Host, Principal } from "../../src/serve/host.ts";
-import { defineTool, type Tool } from "../../src/tools/define.ts";
-import type { Outcome, ToolRequest } from "../../src/tools/outcome.ts";
+import type { ButlerInfo, Health, Host, Principal } from "../../src/doors/host.ts";
+import { RequestContext } from "../../src/engine/domain/request.ts";
+import type { Call } from "../../src/engine/memory/memory.ts";
+import { defineTool, type Tool } from "../../src/engine/tools/define.ts";
+import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
 
 const lineage = { request_context: RequestContext.optional() };
 const answerId = z.object({ id: z.string(), butler: z.string().optional(), request_id: z.string().optional() });

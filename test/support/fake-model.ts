@@ -1,6 +1,6 @@
 /** A model that does what a test tells it, whichever way it is asked. */
-import type { Extractor } from "../../src/adapters/extractor/port.ts";
-import type { Price } from "../../src/adapters/extractor/pricing.ts";
+import type { Extractor } from "../../src/engine/adapters/extractor/port.ts";
+import type { Price } from "../../src/engine/adapters/extractor/pricing.ts";
 
 export type Reply =
   | { readonly kind: "say" | "cut off" | "die"; readonly text: string }

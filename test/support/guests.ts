@@ -1,13 +1,14 @@
 /** One house for a whole suite: opening costs more than most tests, and a tenant of its own keeps a test as alone. */
+
 import { afterAll, beforeAll, describe, inject } from "vitest";
-import type { StoredEvent } from "../../src/store/events.ts";
+import type { MemoryEvent } from "../../src/engine/domain/event.ts";
 import { closeSharedEmbedder, type House, type HouseOptions, openHouse, STORES } from "./stores.ts";
 
 export interface Guest extends Omit<House, "now"> {
   readonly now: Date;
   readonly tenant: string;
   /** Everything that happened to this tenant, in order. */
-  events(): Promise<StoredEvent[]>;
+  events(): Promise<MemoryEvent[]>;
   /** One row by its id. */
   row(table: "episodes" | "facts" | "rules", id: string): Promise<Record<string, unknown> | undefined>;
   /** How many rows this tenant has. */
@@ -68,7 +69,7 @@ export function guestOf(house: House, tenant: string): Guest {
     call: (tool, input, { as, ...extra } = {}) => house.call(tool, input, { ...extra, as: { tenant, ...as } }),
     refused: (tool, input, { as, ...extra } = {}) => house.refused(tool, input, { ...extra, as: { tenant, ...as } }),
     events: () =>
-      house.db.query<StoredEvent>("select * from memory_events where tenant_id = $1 order by seq", [tenant]),
+      house.db.query<MemoryEvent>("select * from memory_events where tenant_id = $1 order by seq", [tenant]),
     async row(table, id) {
       const [row] = await house.db.query(`select * from ${table} where id = $1`, [id]);
       return row;

@@ -3,8 +3,8 @@
  * them elsewhere, as another version would.
  */
 import { createHash } from "node:crypto";
-import type { Embedder, TokenBits } from "../../src/adapters/embedder/port.ts";
-import { keptPieces } from "../../src/domain/token-bits.ts";
+import type { Embedder, TokenBits } from "../../src/engine/adapters/embedder/port.ts";
+import { keptPieces } from "../../src/engine/domain/ranking/token-bits.ts";
 
 const DIMENSIONS = 384;
 /** As many as MiniLM's vocabulary has. */

@@ -1,6 +1,6 @@
 /** Random lives of a memory, drawn by fast-check: every kind of call that leaves an event. */
 import fc from "fast-check";
-import { jobs } from "../../src/memory/jobs.ts";
+import { jobs } from "../../src/engine/memory/keep/jobs.ts";
 import type { House } from "./stores.ts";
 
 type Living = Pick<House, "outcome" | "later" | "settled" | "memory" | "now">;

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import type { Clock } from "../../src/adapters/clock.ts";
-import { type Log, silentLog } from "../../src/adapters/log.ts";
-import { homeAt } from "../../src/butler/home.ts";
-import { hookDesk } from "../../src/butler/hooks/desk.ts";
-import { createPickup } from "../../src/butler/hooks/pickup.ts";
-import type { Principal } from "../../src/serve/host.ts";
-import type { Outcome, ToolRequest } from "../../src/tools/outcome.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import type { Principal } from "../../src/doors/host.ts";
+import type { Clock } from "../../src/engine/adapters/clock.ts";
+import { type Log, silentLog } from "../../src/engine/adapters/log.ts";
+import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
+import { hookAnswerer } from "../../src/hosts/hooks/answer-hook.ts";
+import { createPickup } from "../../src/hosts/hooks/pickup.ts";
 import { transcript } from "./transcript.ts";
 
 const folders: string[] = [];
@@ -72,7 +72,7 @@ export function hookHost(parts: HookHostParts) {
           butler,
         ),
     });
-    const hook = hookDesk({
+    const hook = hookAnswerer({
       ...{ home, clock, log, pickup, limitMs },
       remembers: parts.remembers ?? (() => true),
       invoke: (principal, butler, request) => parts.invoke(principal, request, butler),

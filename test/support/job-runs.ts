@@ -1,8 +1,8 @@
 /** Running one job by hand in a test, and looking at everything it may have touched. */
-import type { Db } from "../../src/adapters/db/port.ts";
-import type { Extractor } from "../../src/adapters/extractor/port.ts";
-import type { Job, JobReport } from "../../src/memory/job.ts";
-import type { Settings } from "../../src/memory/settings.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import type { Extractor } from "../../src/engine/adapters/extractor/port.ts";
+import type { Job, JobReport } from "../../src/engine/memory/keep/job.ts";
+import type { Settings } from "../../src/engine/memory/settings.ts";
 import type { House } from "./stores.ts";
 
 export interface RunOptions {

@@ -3,17 +3,17 @@
  * chose. Gates are numbered by what the job asks of the store, so the same number is the same moment in every run.
  */
 import { fileURLToPath } from "node:url";
-import { fixedClock } from "../../src/adapters/clock.ts";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import type { Db, Sql } from "../../src/adapters/db/port.ts";
-import { openPostgres } from "../../src/adapters/db/postgres.ts";
-import { uuidv7Source } from "../../src/adapters/ids.ts";
-import { silentLog } from "../../src/adapters/log.ts";
-import { openTokenizer } from "../../src/adapters/tokenizer/gpt.ts";
-import type { JobName, JobReport } from "../../src/memory/job.ts";
-import { jobNamed } from "../../src/memory/jobs.ts";
-import { openMemory } from "../../src/memory/open.ts";
-import { Settings } from "../../src/memory/settings.ts";
+import { fixedClock } from "../../src/engine/adapters/clock.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
+import type { Db, Sql } from "../../src/engine/adapters/db/port.ts";
+import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
+import { uuidv7Source } from "../../src/engine/adapters/ids.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
+import type { JobName, JobReport } from "../../src/engine/memory/keep/job.ts";
+import { jobNamed } from "../../src/engine/memory/keep/jobs.ts";
+import { openMemory } from "../../src/engine/memory/open.ts";
+import { Settings } from "../../src/engine/memory/settings.ts";
 import { hashEmbedder } from "./hash-embedder.ts";
 
 /** `alone`: a statement outside of a transaction, or the first of one. `inside`: a later one. `commit`: all but the end. */

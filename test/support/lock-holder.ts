@@ -1,4 +1,4 @@
-import { acquireLock } from "../../src/adapters/lock.ts";
+import { acquireLock } from "../../src/engine/adapters/files/lock.ts";
 
 const uid = Number(process.argv[3] ?? 0);
 if (uid !== 0) {

@@ -1,5 +1,5 @@
 /** Invented episodes for those who extract. */
-import type { EpisodeShown, Material } from "../../src/adapters/extractor/port.ts";
+import type { EpisodeShown, Material } from "../../src/engine/adapters/extractor/port.ts";
 
 export const episode = (label: string, text: string, more: Partial<EpisodeShown> = {}): EpisodeShown => ({
   label,

@@ -1,5 +1,5 @@
 /** A stdio MCP server over the fake house, for tests that need a real process. */
-import { serveMcpStdio } from "../../src/serve/mcp-stdio.ts";
+import { serveMcpStdio } from "../../src/doors/mcp/mcp-stdio.ts";
 import { anyone, fakeHost, fakeTools } from "./fake-host.ts";
 
 const host = fakeHost();

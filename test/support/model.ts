@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
-import type { ModelVariant } from "../../src/adapters/embedder/model-catalogue.ts";
-import type { ModelFiles } from "../../src/adapters/embedder/model-files.ts";
-import { pullModel } from "../../src/adapters/embedder/model-pull.ts";
+import type { ModelVariant } from "../../src/engine/adapters/model/catalogue.ts";
+import type { ModelFiles } from "../../src/engine/adapters/model/files.ts";
+import { pullModel } from "../../src/engine/adapters/model/pull.ts";
 
 /** Shared by all test runs and ignored by git: the first run downloads 20 MB. */
 export const TEST_MODEL_CACHE = fileURLToPath(new URL("../../.cache/models", import.meta.url));

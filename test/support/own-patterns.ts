@@ -40,7 +40,7 @@ function visit(node: unknown, see: (node: object) => void): void {
 }
 
 /** The rooms that start something when they are loaded are left out; what they read from strangers is read further down. */
-const loadable = (file: string) => !/^(?:main|bench)\/|worker|migrations/.test(file);
+const loadable = (file: string) => !/^(?:main|lab)\/|worker|migrations/.test(file);
 
 /** Of patterns made while modules are loaded and while `use` runs. */
 export async function constructedPatterns(use: () => unknown): Promise<OwnPattern[]> {

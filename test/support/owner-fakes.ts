@@ -1,11 +1,18 @@
 /** Fakes for the owner's own logic: a store that counts, a model that arrives when told. */
-import type { Embedder } from "../../src/adapters/embedder/port.ts";
-import { silentLog } from "../../src/adapters/log.ts";
-import { parseButlerToml } from "../../src/butler/config.ts";
-import { createOwner, type OwnerParts } from "../../src/butler/owner.ts";
-import { type ModelOnDisk, sharedModel } from "../../src/butler/shared-model.ts";
-import type { Principal } from "../../src/serve/host.ts";
-import type { Outcome } from "../../src/tools/outcome.ts";
+
+import { parseButlerToml } from "../../src/daemon/config/config.ts";
+import { createOwner } from "../../src/daemon/owner/owner.ts";
+import type { OwnerJobs, OwnerParts } from "../../src/daemon/owner/owner-state.ts";
+import { type ModelOnDisk, sharedModel } from "../../src/daemon/owner/shared-model.ts";
+import type { Principal } from "../../src/doors/host.ts";
+import type { Embedder } from "../../src/engine/adapters/embedder/port.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import { type Engine, jobRuns } from "../../src/engine/engine.ts";
+import type { MaintainOptions } from "../../src/engine/memory/keep/maintain.ts";
+import type { JobRunner } from "../../src/engine/memory/keep/run-job.ts";
+import type { ReplayProgress, ReplayReport } from "../../src/engine/memory/past/replay.ts";
+import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
+import { typedCall } from "../../src/engine/tools/typed-call.ts";
 
 export const everyone: Principal = { name: "local", tenant: "default", butler: "*", admin: true, voice: "user" };
 
@@ -34,14 +41,52 @@ export const fakeModel = (load: () => Promise<Embedder>): ModelOnDisk => ({ vers
 
 export const noModel = () => sharedModel({ locate: async () => undefined, log: silentLog });
 
+/** What a fake engine does, said of the memory behind it. */
+interface FakeEngineParts {
+  open(butler: Parameters<OwnerParts["open"]>[0], embedder: Embedder | undefined): Promise<FakeMemory>;
+  call(memory: FakeMemory, by: Principal, request: ToolRequest): Promise<Outcome>;
+  adopt(memory: FakeMemory, embedder: Embedder): Promise<void>;
+  maintain(memory: FakeMemory, options: MaintainOptions): Promise<void>;
+  writes(tool: string): boolean;
+  probe(memory: FakeMemory): Promise<unknown>;
+  verify(memory: FakeMemory, tell: ReplayProgress): Promise<ReplayReport>;
+}
+
+export interface FakeJobs extends Omit<OwnerJobs, "jobs"> {
+  readonly runner: JobRunner<FakeMemory>;
+}
+
+type FakeOptions = Partial<Omit<OwnerParts, "open" | "jobs"> & FakeEngineParts> & { readonly jobs?: FakeJobs };
+
+const noJobs = () => Promise.reject(new Error("this fake has no jobs"));
+const noRunner: JobRunner<FakeMemory> = {
+  jobs: [],
+  ...{ look: noJobs, enqueue: noJobs, drain: noJobs, runNow: noJobs, history: noJobs, latest: noJobs },
+};
+
+function fakeEngine(memory: FakeMemory, parts: FakeEngineParts, runner: JobRunner<FakeMemory>): Engine {
+  return {
+    call: (tool, input, { by, ...options }) =>
+      typedCall((request) => parts.call(memory, by, request))(tool, input, options),
+    writes: parts.writes,
+    runJob: (name, options) => runner.runNow(memory, name, options),
+    runs: jobRuns(runner, memory),
+    maintain: (options) => parts.maintain(memory, options),
+    verifyReplay: (tell) => parts.verify(memory, tell),
+    adopt: (embedder) => parts.adopt(memory, embedder),
+    ping: async () => void (await parts.probe(memory)),
+    isDead: () => false,
+    close: () => memory.close(),
+  };
+}
+
 /** An owner over stores that only count how often they were opened, closed and maintained. */
-export function fakeOwner(options: Partial<OwnerParts<FakeMemory>> = {}) {
+export function fakeOwner(options: FakeOptions = {}) {
   const seen = { opened: 0, closed: 0, maintained: 0 };
   const model = noModel();
-  const owner = createOwner<FakeMemory>({
-    version: "1.0.0",
-    roster: [butler("general")],
-    log: silentLog,
+  const { jobs, ...more } = options;
+  const runner = jobs?.runner ?? noRunner;
+  const engine: FakeEngineParts = {
     open: async (_, embedder) => {
       seen.opened += 1;
       return {
@@ -63,8 +108,18 @@ export function fakeOwner(options: Partial<OwnerParts<FakeMemory>> = {}) {
       seen.maintained += 1;
     },
     writes: () => true,
+    probe: async () => undefined,
+    verify: () => Promise.reject(new Error("this fake cannot replay")),
+    ...more,
+  };
+  const owner = createOwner({
+    version: "1.0.0",
+    roster: [butler("general")],
+    log: silentLog,
     model: () => model,
-    ...options,
+    ...more,
+    open: async (config, embedder) => fakeEngine(await engine.open(config, embedder), engine, runner),
+    ...(jobs === undefined ? {} : { jobs: { ...jobs, jobs: runner.jobs } }),
   });
   return { owner, seen };
 }

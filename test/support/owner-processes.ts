@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { homeAt } from "../../src/butler/home.ts";
-import { type OwnerNote, readOwnerNote } from "../../src/butler/owner-file.ts";
+import { homeAt } from "../../src/daemon/home.ts";
+import { type OwnerNote, readOwnerNote } from "../../src/daemon/owner/owner-file.ts";
 import { TEST_MODEL_CACHE } from "./model.ts";
+import { SLOW_TIME } from "./slow-time.ts";
 
 const BUTLER = fileURLToPath(new URL("../../dist/main/butler.js", import.meta.url));
 
@@ -56,6 +57,7 @@ export function variablesFor(home: string, more: Variables): Record<string, stri
     BUTLER_IDLE_SECONDS: "2",
     BUTLER_PORT: "0",
     NO_COLOR: "1",
+    ...SLOW_TIME,
     ...more,
   };
 }

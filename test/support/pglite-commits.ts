@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 
 /** Twenty commits, each between two marks in the log that pglite-fsync-log.cjs writes. */
 const [dir = "", durable = "", log = ""] = process.argv.slice(2);

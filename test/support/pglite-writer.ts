@@ -1,4 +1,4 @@
-import { openPglite } from "../../src/adapters/db/pglite.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 
 /** Writes rows until it is killed; prints an id only after the store has acknowledged its commit. */
 const db = await openPglite({ dir: process.argv[2] ?? "" });

@@ -2,17 +2,17 @@
 import { PassThrough } from "node:stream";
 import { type ServerType, serve } from "@hono/node-server";
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import type { Db } from "../../src/adapters/db/port.ts";
-import { openOnnxEmbedder } from "../../src/adapters/embedder/onnx.ts";
-import { silentLog } from "../../src/adapters/log.ts";
-import { loopbackHosts } from "../../src/serve/guards.ts";
-import type { Host, Principal } from "../../src/serve/host.ts";
-import { httpApp } from "../../src/serve/http.ts";
-import { serveMcpStdio } from "../../src/serve/mcp-stdio.ts";
-import { callTool } from "../../src/tools/call.ts";
-import { tools } from "../../src/tools/index.ts";
-import type { Outcome } from "../../src/tools/outcome.ts";
+import type { Host, Principal } from "../../src/doors/host.ts";
+import { loopbackHosts } from "../../src/doors/http/guards.ts";
+import { httpApp } from "../../src/doors/http/http.ts";
+import { serveMcpStdio } from "../../src/doors/mcp/mcp-stdio.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { openOnnxEmbedder } from "../../src/engine/adapters/embedder/onnx.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import { callTool } from "../../src/engine/tools/call.ts";
+import { tools } from "../../src/engine/tools/index.ts";
+import type { Outcome } from "../../src/engine/tools/outcome.ts";
 import { testModel } from "./model.ts";
 import { type House, migratedSnapshot, openHouse } from "./stores.ts";
 

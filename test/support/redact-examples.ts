@@ -1,4 +1,4 @@
-import type { SecretKind } from "../../src/domain/redact.ts";
+import type { SecretKind } from "../../src/engine/domain/redaction/redact.ts";
 
 // Every example is put together at run time, so that no secret scanner stops at this file.
 export const mix = (length: number) => "a1B2c3D4e5F6g7H8i9J0".repeat(Math.ceil(length / 20)).slice(0, length);

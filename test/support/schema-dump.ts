@@ -1,5 +1,5 @@
 /** The schema as text, from the catalogs: the same on every store, so that a change of it is seen in review. */
-import type { Db } from "../../src/adapters/db/port.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
 
 interface Column {
   readonly table_name: string;

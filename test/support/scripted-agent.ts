@@ -2,10 +2,12 @@
  * An agent on the PATH that writes down how it was started and does what its script says: answers, fails, hangs, leaves processes behind,
  * writes a transcript as Claude Code does, calls the MCP server that it was given.
  */
+
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, vi } from "vitest";
+import { PATIENCE } from "./patience.ts";
 
 export interface Step {
   /** What it answers; a JSON result for a `claude`, plain words otherwise. */
@@ -191,4 +193,4 @@ function isAlive(pid: number): boolean {
 
 /** A process that was killed takes a moment to be gone. */
 export const gone = (...pids: readonly number[]) =>
-  vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 200_000, interval: 20 });
+  vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { ...PATIENCE, interval: 20 });

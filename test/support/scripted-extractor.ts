@@ -4,7 +4,7 @@ import {
   ExtractorFailure,
   type FailureKind,
   type Material,
-} from "../../src/adapters/extractor/port.ts";
+} from "../../src/engine/adapters/extractor/port.ts";
 
 export interface Script {
   readonly extractor: Extractor;

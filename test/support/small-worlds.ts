@@ -1,7 +1,7 @@
 /** Small worlds for the decision of consolidation: what is known, a batch, an answer, and what is known after the changes. */
 import fc from "fast-check";
-import { saysSame } from "../../src/domain/agreement.ts";
-import { Answer } from "../../src/domain/consolidation-answer.ts";
+import { saysSame } from "../../src/engine/domain/learning/agreement.ts";
+import { Answer } from "../../src/engine/domain/learning/answer.ts";
 import type {
   Batch,
   Change,
@@ -10,9 +10,9 @@ import type {
   KnownFact,
   KnownRule,
   Witness,
-} from "../../src/domain/consolidation-change.ts";
-import { normaliseKey } from "../../src/domain/text.ts";
-import { TRUST, vouched } from "../../src/domain/trust.ts";
+} from "../../src/engine/domain/learning/change.ts";
+import { TRUST, vouched } from "../../src/engine/domain/learning/trust.ts";
+import { normaliseKey } from "../../src/engine/domain/text/text.ts";
 
 export const NOW = new Date("2026-03-10T12:00:00.000Z");
 export const BUTLER = "general";

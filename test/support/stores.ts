@@ -3,21 +3,21 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, inject } from "vitest";
-import type { Clock } from "../../src/adapters/clock.ts";
-import { openPglite } from "../../src/adapters/db/pglite.ts";
-import type { Db } from "../../src/adapters/db/port.ts";
-import { openPostgres } from "../../src/adapters/db/postgres.ts";
-import { openOnnxEmbedder } from "../../src/adapters/embedder/onnx.ts";
-import type { Embedder } from "../../src/adapters/embedder/port.ts";
-import { localExtractor } from "../../src/adapters/extractor/local.ts";
-import { uuidv7Source } from "../../src/adapters/ids.ts";
-import { silentLog } from "../../src/adapters/log.ts";
-import { openTokenizer } from "../../src/adapters/tokenizer/gpt.ts";
-import { type OpenMemory, openMemory } from "../../src/memory/open.ts";
-import { Settings } from "../../src/memory/settings.ts";
-import { migrate } from "../../src/store/migrate.ts";
-import { callTool, type Identity } from "../../src/tools/call.ts";
-import type { Outcome, ToolRequest } from "../../src/tools/outcome.ts";
+import type { Clock } from "../../src/engine/adapters/clock.ts";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
+import { openOnnxEmbedder } from "../../src/engine/adapters/embedder/onnx.ts";
+import type { Embedder } from "../../src/engine/adapters/embedder/port.ts";
+import { localExtractor } from "../../src/engine/adapters/extractor/local.ts";
+import { uuidv7Source } from "../../src/engine/adapters/ids.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
+import { type OpenMemory, openMemory } from "../../src/engine/memory/open.ts";
+import { Settings } from "../../src/engine/memory/settings.ts";
+import { migrate } from "../../src/engine/store/schema/migrate.ts";
+import { callTool, type Identity } from "../../src/engine/tools/call.ts";
+import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { testModel } from "./model.ts";
 import { cloneDatabase, templateDatabase } from "./postgres.ts";
 
@@ -54,7 +54,7 @@ export type OpenHouse = (options?: HouseOptions) => Promise<House>;
 
 const START = "2026-03-01T12:00:00.000Z";
 const CACHE = fileURLToPath(new URL("../../.cache/test", import.meta.url));
-const FOLDER = new URL("../../src/store/migrations/", import.meta.url);
+const FOLDER = new URL("../../src/engine/store/migrations/", import.meta.url);
 const MIGRATIONS = readdirSync(FOLDER)
   .sort()
   .map((name) => readFileSync(new URL(name, FOLDER)));

@@ -1,5 +1,5 @@
-import { invalid } from "../../domain/errors.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { invalid } from "../../engine/domain/errors.ts";
 import type { Context } from "../command.ts";
 import { runTool } from "../run-tool.ts";
 

@@ -1,17 +1,17 @@
 import { resolve } from "node:path";
-import { type ButlerConfig, configError, defaultButler } from "../../butler/config.ts";
-import type { Written } from "../../butler/config-faults.ts";
-import { configSchema } from "../../butler/config-json-schema.ts";
-import { butlerValues, type Presets } from "../../butler/config-values.ts";
-import { warningsOf } from "../../butler/config-warnings.ts";
-import { readRoster } from "../../butler/roster.ts";
-import { invalid, notFound } from "../../domain/errors.ts";
-import { nearest } from "../../domain/spelling.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import { type ButlerConfig, configError, defaultButler } from "../../daemon/config/config.ts";
+import type { Written } from "../../daemon/config/faults.ts";
+import { configSchema } from "../../daemon/config/json-schema.ts";
+import { butlerValues, type Presets } from "../../daemon/config/values.ts";
+import { warningsOf } from "../../daemon/config/warnings.ts";
+import { readRoster } from "../../daemon/roster/roster.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { invalid, notFound } from "../../engine/domain/errors.ts";
+import { nearest } from "../../engine/domain/text/spelling.ts";
 import { type Context, readOptions } from "../command.ts";
-import { type HouseFlags, houseValues } from "../config-house.ts";
-import { type CheckedButler, checkLines, type ShownButler, showLines } from "../config-words.ts";
 import { type Environment, HOUSE_FLAGS, withHouseFlags } from "../environment.ts";
+import { type CheckedButler, checkLines, type ShownButler, showLines } from "../words/config.ts";
+import { type HouseFlags, houseValues } from "../words/own-values.ts";
 
 export const usage = `butler config check [--roster <folder>] [--json]
 butler config show [--butler <name>] [--all] [--json] [--roster <folder>] [--port <n>] [--host <address>]
@@ -112,7 +112,7 @@ function chosen(roster: string | undefined, asked: string | undefined): Chosen[]
 
 /** The jobs bring the whole memory with them, so they are loaded only here. */
 async function usualTimes(): Promise<Presets> {
-  const { jobs } = await import("../../memory/jobs.ts");
+  const { jobs } = await import("../../engine/memory/keep/jobs.ts");
   return Object.fromEntries(jobs.map(({ name, cron }) => [name, cron]));
 }
 

@@ -1,6 +1,6 @@
-import type { ModelVariant } from "../../adapters/embedder/model-catalogue.ts";
-import { homeAt } from "../../butler/home.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import { homeAt } from "../../daemon/home.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import type { ModelVariant } from "../../engine/adapters/model/catalogue.ts";
 import { type Context, readOptions } from "../command.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { checkDisk, checkHome, checkNode, checkRoster, checkSpool, checkTokens } from "../doctor/house-checks.ts";

@@ -1,9 +1,9 @@
-import { homeAt } from "../../butler/home.ts";
-import { callHook } from "../../butler/hooks/call.ts";
-import { type AgentName, HOOK_DIALECTS } from "../../butler/hooks/dialects.ts";
-import { faultOf } from "../../butler/hooks/fault.ts";
-import { invalid } from "../../domain/errors.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import { homeAt } from "../../daemon/home.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { invalid } from "../../engine/domain/errors.ts";
+import { callHook } from "../../hosts/hooks/call.ts";
+import { type AgentName, HOOK_DIALECTS } from "../../hosts/hooks/dialects.ts";
+import { faultOf } from "../../hosts/hooks/fault.ts";
 import { type Context, readOptions } from "../command.ts";
 import { ownLaunch } from "../own-entry.ts";
 
@@ -29,7 +29,9 @@ export async function run(args: readonly string[], { environment, say, note }: C
   try {
     const answer = await callHook({
       home: homeAt(environment.home),
-      launch: environment.autostart ? ownLaunch(environment) : undefined,
+      launch: environment.autostart ? async () => ownLaunch(environment) : undefined,
+      // As the shell script does, it asks whichever owner runs.
+      databaseUrl: undefined,
       agent: agent as AgentName,
       event,
       butler: values.butler ?? "general",

@@ -3,19 +3,20 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { systemClock } from "../../adapters/clock.ts";
-import { projectOf } from "../../butler/project.ts";
-import { type Place, usualPlaces } from "../../butler/transcripts/find.ts";
-import { TRANSCRIPT_AGENTS, type TranscriptAgent } from "../../butler/transcripts/read.ts";
-import { type Survey, survey } from "../../butler/transcripts/survey.ts";
-import { TakeInFailure, type TakenIn, takeIn } from "../../butler/transcripts/take-in.ts";
-import { invalid, notFound } from "../../domain/errors.ts";
-import { type ExitCode, exitCode } from "../../serve/failures.ts";
-import { renderError } from "../../serve/render.ts";
+import { renderError } from "../../doors/cli/render.ts";
+import { type ExitCode, exitCode } from "../../doors/failures.ts";
+import { systemClock } from "../../engine/adapters/clock.ts";
+import { invalid, notFound } from "../../engine/domain/errors.ts";
+import { typedCall } from "../../engine/tools/typed-call.ts";
+import { projectOf } from "../../hosts/projects/project.ts";
+import { type Place, usualPlaces } from "../../hosts/transcripts/find.ts";
+import { TRANSCRIPT_AGENTS, type TranscriptAgent } from "../../hosts/transcripts/read.ts";
+import { type Survey, survey } from "../../hosts/transcripts/survey.ts";
+import { TakeInFailure, type TakenIn, takeIn } from "../../hosts/transcripts/take-in.ts";
 import { chooseButler } from "../choose-butler.ts";
 import { type Context, readOptions } from "../command.ts";
-import { ownerClient } from "../launch.ts";
-import { progressLine } from "../progress.ts";
+import { ownerClient } from "../owner/launch.ts";
+import { progressLine } from "../words/progress.ts";
 
 export const usage = `butler import transcripts [--agent claude-code|codex] [--from <file or folder>] [--since <date or 30d>]
                           [--butler <name>] [--project <key>] [--dry-run] [--yes] [--json]
@@ -87,6 +88,7 @@ async function takeAll(plan: Survey, wishes: Wishes, context: Context): Promise<
   const projects = new Map<string, string>();
   try {
     const butler = await chooseButler(client, wishes.butler);
+    const call = typedCall((request) => client.invoke(butler, request));
     const report = await takeIn({
       places,
       since,
@@ -98,12 +100,11 @@ async function takeAll(plan: Survey, wishes: Wishes, context: Context): Promise<
         return known;
       },
       store: (rows, { project, session }) =>
-        client.invoke(butler, {
-          tool: "memory_ingest_batch",
-          input: { episodes: rows },
-          session,
-          ...(project === undefined ? {} : { project }),
-        }),
+        call(
+          "memory_ingest_batch",
+          { episodes: [...rows] },
+          { session, ...(project === undefined ? {} : { project }) },
+        ),
       progress: (bytes) => {
         // Elsewhere than on a terminal each step would be a line.
         if (process.stderr.isTTY) bar.show(bytes, plan.bytes, `${megabytes(bytes)} of ${megabytes(plan.bytes)}`);

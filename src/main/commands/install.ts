@@ -1,15 +1,15 @@
 import { basename } from "node:path";
-import { systemClock } from "../../adapters/clock.ts";
-import { closeTree } from "../../adapters/private-files.ts";
-import { ownPaths } from "../../butler/home.ts";
-import { AGENTS } from "../../butler/install/agents.ts";
-import { carryOut, type Prepared, prepareInstall } from "../../butler/install/install.ts";
-import type { Order } from "../../butler/install/plan.ts";
-import { type AgentStatus, agentStatus } from "../../butler/install/status.ts";
-import { ask } from "../../butler/local-socket.ts";
-import { loadRoster } from "../../butler/roster.ts";
-import { invalid } from "../../domain/errors.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import { ownPaths } from "../../daemon/home.ts";
+import { requestOwner } from "../../daemon/line/request.ts";
+import { loadRoster } from "../../daemon/roster/roster.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { systemClock } from "../../engine/adapters/clock.ts";
+import { closeTree } from "../../engine/adapters/files/private-files.ts";
+import { invalid } from "../../engine/domain/errors.ts";
+import { AGENTS } from "../../hosts/install/agents/agents.ts";
+import { carryOut, type Prepared, prepareInstall } from "../../hosts/install/install.ts";
+import type { Order } from "../../hosts/install/plan.ts";
+import { type AgentStatus, agentStatus } from "../../hosts/install/status.ts";
 import { type Context, readOptions } from "../command.ts";
 import type { Environment } from "../environment.ts";
 import { changeLines, fileChanges, ownProgram, readAgent, readPlaces, readScope, short } from "../install-words.ts";
@@ -79,7 +79,7 @@ async function whichButler(environment: Environment, socket: string, asked: stri
 
 async function runningButlers(socket: string): Promise<string[] | undefined> {
   try {
-    const { json } = await ask({ socket, method: "GET", path: "/owner/butlers", timeoutMs: 2000 });
+    const { json } = await requestOwner({ socket, method: "GET", path: "/owner/butlers", timeoutMs: 2000 });
     return (json as { butlers: { name: string }[] }).butlers.map(({ name }) => name);
   } catch {
     return undefined;

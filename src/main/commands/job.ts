@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
-import type { OwnerClient } from "../../butler/client.ts";
-import { invalid } from "../../domain/errors.ts";
-import { type ExitCode, exitCode } from "../../serve/failures.ts";
-import { renderError } from "../../serve/render.ts";
-import type { Failure, Outcome } from "../../tools/outcome.ts";
+import type { OwnerClient } from "../../daemon/line/client.ts";
+import { renderError } from "../../doors/cli/render.ts";
+import { type ExitCode, exitCode } from "../../doors/failures.ts";
+import { invalid } from "../../engine/domain/errors.ts";
+import type { Failure, Outcome } from "../../engine/tools/outcome.ts";
 import { chooseButler } from "../choose-butler.ts";
 import { type Context, readOptions } from "../command.ts";
-import { historyTable, listTable, reportLines, type ShownJob, type ShownRun } from "../job-words.ts";
-import { ownerClient } from "../launch.ts";
-import { waitingLine } from "../progress.ts";
+import { ownerClient } from "../owner/launch.ts";
+import { historyTable, listTable, reportLines, type ShownJob, type ShownRun } from "../words/jobs.ts";
+import { waitingLine } from "../words/progress.ts";
 
 export const usage = `butler job list [--butler <name>] [--json]
 butler job run <job> [--butler <name>] [--dry-run] [--json]

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { invalid } from "../../domain/errors.ts";
-import type { ExitCode } from "../../serve/failures.ts";
-import { serveMcpStdio } from "../../serve/mcp-stdio.ts";
-import { tools } from "../../tools/index.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { serveMcpStdio } from "../../doors/mcp/mcp-stdio.ts";
+import { invalid } from "../../engine/domain/errors.ts";
+import { tools } from "../../engine/tools/index.ts";
 import { chooseButler } from "../choose-butler.ts";
 import { chosenProject } from "../choose-project.ts";
 import { type Context, readOptions } from "../command.ts";
-import { ownerClient } from "../launch.ts";
+import { ownerClient } from "../owner/launch.ts";
 import { version } from "../version.ts";
 
 const BY = "butler.project in its git config, its remote, or its place";

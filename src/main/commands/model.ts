@@ -1,19 +1,19 @@
+import { homeAt, prepareHome } from "../../daemon/home.ts";
+import { keepers, loadRoster } from "../../daemon/roster/roster.ts";
+import type { ExitCode } from "../../doors/failures.ts";
 import {
   CATALOGUE,
   HUB_URL,
   MODEL_NAME,
   MODEL_VARIANTS,
   type ModelVariant,
-} from "../../adapters/embedder/model-catalogue.ts";
-import { type FileStatus, type ModelStatus, modelStatus } from "../../adapters/embedder/model-files.ts";
-import { homeAt, prepareHome, reasonOf } from "../../butler/home.ts";
-import { keepers, loadRoster } from "../../butler/roster.ts";
-import { integrity, invalid, MemoryError } from "../../domain/errors.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+} from "../../engine/adapters/model/catalogue.ts";
+import { type FileStatus, type ModelStatus, modelStatus } from "../../engine/adapters/model/files.ts";
+import { integrity, invalid, MemoryError, reasonOf } from "../../engine/domain/errors.ts";
 import { type Context, readOptions } from "../command.ts";
 import type { Environment } from "../environment.ts";
-import { progressLine } from "../progress.ts";
 import { fetchModel, type ModelPlace } from "../store-parts.ts";
+import { progressLine } from "../words/progress.ts";
 
 export const usage = `butler model status [--json]
 butler model pull [--variant int8|fp32] [--json]

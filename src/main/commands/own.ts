@@ -1,11 +1,13 @@
 /** Started by a client in the background. Its first words on descriptor 3 tell the client how it went. */
+
 import { closeSync, writeSync } from "node:fs";
-import { acquireLock } from "../../adapters/lock.ts";
-import { homeAt, prepareHome, reasonOf, writePrivate } from "../../butler/home.ts";
-import { failureNote, REPORT_FD, type StartReport } from "../../butler/start-report.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import { homeAt, prepareHome, writePrivate } from "../../daemon/home.ts";
+import { failureNote, REPORT_FD, type StartReport } from "../../daemon/owner/start-report.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { acquireLock } from "../../engine/adapters/files/lock.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import { type Context, readOptions } from "../command.ts";
-import { openEarly } from "../early-store.ts";
+import { openEarly } from "../owner/early-store.ts";
 
 export const usage = "butler own: used by other commands to own the stores in the background.";
 
@@ -23,15 +25,15 @@ export async function run(args: readonly string[], { environment }: Context): Pr
     const early = environment.databaseUrl === undefined ? openEarly(home, environment.roster) : undefined;
     // Everything else is loaded while the store opens.
     const [{ loadRoster }, { stderrLog }, { runOwner, untilStopped }] = await Promise.all([
-      import("../../butler/roster.ts"),
+      import("../../daemon/roster/roster.ts"),
       import("../logger.ts"),
-      import("../owner-process.ts"),
+      import("../owner/owner-process.ts"),
     ]);
     const log = stderrLog(environment.logLevel ?? "info");
     const roster = loadRoster(environment.roster);
-    const house = await runOwner({ environment, home, lock, roster, log, mode: "auto", early });
+    const running = await runOwner({ environment, home, lock, roster, log, mode: "auto", early });
     report({ state: "ready" });
-    await untilStopped(house);
+    await untilStopped(running);
   } catch (error) {
     const reason = reasonOf(error);
     process.stderr.write(`the owner could not start: ${reason}\n`);

@@ -1,12 +1,12 @@
-import { homeAt } from "../../butler/home.ts";
-import { askReplay } from "../../butler/replay-line.ts";
-import { invalid, MemoryError } from "../../domain/errors.ts";
-import type { Difference, ReplayReport } from "../../memory/replay.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import { homeAt } from "../../daemon/home.ts";
+import { askReplay } from "../../daemon/line/replay.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { invalid, MemoryError } from "../../engine/domain/errors.ts";
+import type { Difference, ReplayReport } from "../../engine/memory/past/replay.ts";
 import { chooseButler } from "../choose-butler.ts";
 import { type Context, readOptions } from "../command.ts";
-import { ownerClient } from "../launch.ts";
-import { progressLine } from "../progress.ts";
+import { ownerClient } from "../owner/launch.ts";
+import { progressLine } from "../words/progress.ts";
 
 export const usage = `butler replay --verify [--butler <name>] [--json]
 

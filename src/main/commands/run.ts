@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { runSession, type SessionReport, type SessionRequest } from "../../butler/run-session.ts";
-import { invalid } from "../../domain/errors.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { invalid } from "../../engine/domain/errors.ts";
+import { runSession, type SessionReport, type SessionRequest } from "../../hosts/sessions/run-session.ts";
 import { type Context, readOptions } from "../command.ts";
-import { sessionParts } from "../session-parts.ts";
+import { sessionParts } from "../owner/session-parts.ts";
 
 export const usage = `butler run <butler> "<prompt>" [--folder <dir>] [--project <key>|auto|none] [--timeout <seconds>] [--json]
            [-- <more arguments for the agent>]
@@ -54,7 +54,7 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
   };
   const running = runSession(sessionParts(environment, note), request);
   // The question is on its way to the owner: the time until its answer is used.
-  void import("../../adapters/agent/claude.ts").catch(() => undefined);
+  void import("../../hosts/agents/claude.ts").catch(() => undefined);
   const report = await running;
   for (const signal of signals) process.off(signal, passOn);
   if (values.json) say(JSON.stringify(report, null, 2));
@@ -66,7 +66,7 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
 async function projectFor(asked: string | undefined, known: string | undefined, folder: string, named: boolean) {
   if (asked === "none") return undefined;
   if (asked === undefined && known === undefined && !named) return undefined;
-  const { projectOf } = await import("../../butler/project.ts");
+  const { projectOf } = await import("../../hosts/projects/project.ts");
   return projectOf(folder, asked === undefined || asked === "auto" ? known : asked).key;
 }
 

@@ -1,7 +1,7 @@
-import { homeAt } from "../../butler/home.ts";
-import { readSessions, type Session } from "../../butler/session-log.ts";
-import { invalid } from "../../domain/errors.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import { homeAt } from "../../daemon/home.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { invalid } from "../../engine/domain/errors.ts";
+import { readSessions, type Session } from "../../hosts/sessions/session-log.ts";
 import { type Context, readOptions } from "../command.ts";
 
 export const usage = `butler sessions [--limit <n>] [--butler <name>] [--json]

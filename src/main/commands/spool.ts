@@ -1,9 +1,9 @@
-import { homeAt } from "../../butler/home.ts";
-import { failedFolder } from "../../butler/hooks/spool-files.ts";
-import { retryFailed } from "../../butler/hooks/spool-rows.ts";
-import { type Problem, spoolState } from "../../butler/hooks/spool-state.ts";
-import { invalid } from "../../domain/errors.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import { homeAt } from "../../daemon/home.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { invalid } from "../../engine/domain/errors.ts";
+import { failedFolder } from "../../hosts/hooks/spool-files.ts";
+import { retryFailed } from "../../hosts/hooks/spool-rows.ts";
+import { type Problem, spoolState } from "../../hosts/hooks/spool-state.ts";
 import { type Context, readOptions } from "../command.ts";
 
 export const usage = `butler spool [retry] [--json]

@@ -1,6 +1,6 @@
-import { homeAt } from "../../butler/home.ts";
-import { stopOwner } from "../../butler/take-house.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import { homeAt } from "../../daemon/home.ts";
+import { stopOwner } from "../../daemon/owner/take-ownership.ts";
+import type { ExitCode } from "../../doors/failures.ts";
 import { type Context, readOptions } from "../command.ts";
 
 export const usage = `butler stop [--json]

@@ -1,10 +1,10 @@
-import { systemClock } from "../../adapters/clock.ts";
-import { homeAt, prepareHome } from "../../butler/home.ts";
-import { loadRoster, tenantOf } from "../../butler/roster.ts";
-import { createToken, listTokens, revokeToken, type TokenInfo } from "../../butler/tokens.ts";
-import { invalid } from "../../domain/errors.ts";
-import type { ExitCode } from "../../serve/failures.ts";
-import { TENANT_OF_BUTLER } from "../../serve/host.ts";
+import { homeAt, prepareHome } from "../../daemon/home.ts";
+import { loadRoster, tenantOf } from "../../daemon/roster/roster.ts";
+import { createToken, listTokens, revokeToken, type TokenInfo } from "../../daemon/tokens/tokens.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { TENANT_OF_BUTLER } from "../../doors/host.ts";
+import { systemClock } from "../../engine/adapters/clock.ts";
+import { invalid } from "../../engine/domain/errors.ts";
 import { type Context, readOptions } from "../command.ts";
 
 export const usage = `butler token create --name <name> [--butler <name>|*] [--tenant <tenant>] [--admin] [--json]

@@ -1,7 +1,7 @@
-import { AGENTS } from "../../butler/install/agents.ts";
-import { carryOutUninstall, prepareUninstall, type Undoing } from "../../butler/install/uninstall.ts";
-import { invalid } from "../../domain/errors.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { invalid } from "../../engine/domain/errors.ts";
+import { AGENTS } from "../../hosts/install/agents/agents.ts";
+import { carryOutUninstall, prepareUninstall, type Undoing } from "../../hosts/install/uninstall.ts";
 import { type Context, readOptions } from "../command.ts";
 import { changeLines, fileChanges, readAgent, readPlaces, readScope, short } from "../install-words.ts";
 

@@ -1,18 +1,19 @@
-import { MODEL_NAME, type ModelVariant } from "../../adapters/embedder/model-catalogue.ts";
-import { locateModel } from "../../adapters/embedder/model-files.ts";
-import { openTokenizer } from "../../adapters/tokenizer/gpt.ts";
-import { type Home, homeAt, prepareHome, reasonOf } from "../../butler/home.ts";
-import type { House } from "../../butler/house.ts";
-import { keepers, loadRoster, type Roster } from "../../butler/roster.ts";
-import { refuseSecondUp, takeHouse } from "../../butler/take-house.ts";
-import type { ExitCode } from "../../serve/failures.ts";
+import { type Home, homeAt, prepareHome } from "../../daemon/home.ts";
+import type { RunningOwner } from "../../daemon/owner/serve-owner.ts";
+import { refuseSecondUp, takeOwnership } from "../../daemon/owner/take-ownership.ts";
+import { keepers, loadRoster, type Roster } from "../../daemon/roster/roster.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { MODEL_NAME, type ModelVariant } from "../../engine/adapters/model/catalogue.ts";
+import { locateModel } from "../../engine/adapters/model/files.ts";
+import { openTokenizer } from "../../engine/adapters/tokenizer/gpt.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import { type Context, readOptions } from "../command.ts";
 import { type Environment, HOUSE_FLAGS, withHouseFlags } from "../environment.ts";
 import { stderrLog } from "../logger.ts";
-import { runOwner, untilStopped } from "../owner-process.ts";
-import { progressLine } from "../progress.ts";
+import { runOwner, untilStopped } from "../owner/owner-process.ts";
 import { selfCommand } from "../self.ts";
 import { checkDatabase, fetchModel } from "../store-parts.ts";
+import { progressLine } from "../words/progress.ts";
 
 export const usage = `butler up [--port <n>] [--host <address>] [--roster <folder>] [--database-url <url>] [--model-dir <folder>] [--json]
 
@@ -33,15 +34,17 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
   if (unwise !== undefined) context.note(unwise);
   await haveModels(environment, home, roster, context);
   await haveTokenizers(roster);
-  const lock = await takeHouse(home);
-  const house = await runOwner({ environment, home, lock, roster, log, mode: "up" }).catch(async (error: unknown) => {
+  const lock = await takeOwnership(home);
+  const running = await runOwner({ environment, home, lock, roster, log, mode: "up" }).catch(async (error: unknown) => {
     await lock.release();
     throw error;
   });
   if (values.json)
-    context.say(JSON.stringify({ ...house.note, token_file: home.tokenFile, butlers: roster.map(({ name }) => name) }));
-  else for (const line of welcome(environment, home, roster, house)) context.say(line);
-  await untilStopped(house);
+    context.say(
+      JSON.stringify({ ...running.note, token_file: home.tokenFile, butlers: roster.map(({ name }) => name) }),
+    );
+  else for (const line of welcome(environment, home, roster, running)) context.say(line);
+  await untilStopped(running);
   process.exit(0);
 }
 
@@ -67,7 +70,7 @@ async function haveTokenizers(roster: Roster): Promise<void> {
     await openTokenizer(name);
 }
 
-function welcome(environment: Environment, home: Home, roster: Roster, { note }: House): string[] {
+function welcome(environment: Environment, home: Home, roster: Roster, { note }: RunningOwner): string[] {
   const first = roster[0]?.name ?? "general";
   const names = roster.map(({ name }) => name);
   const width = Math.max("Start page".length, ...names.map((name) => name.length));

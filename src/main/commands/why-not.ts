@@ -1,4 +1,4 @@
-import type { ExitCode } from "../../serve/failures.ts";
+import type { ExitCode } from "../../doors/failures.ts";
 import type { Context } from "../command.ts";
 import { tell } from "./why.ts";
 

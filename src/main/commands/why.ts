@@ -1,12 +1,12 @@
-import { invalid, MemoryError } from "../../domain/errors.ts";
-import { type ExitCode, exitCode } from "../../serve/failures.ts";
-import { type FlagSet, flagsOf, readFlags } from "../../serve/flags.ts";
-import { renderAnswer, renderError } from "../../serve/render.ts";
-import { memoryWhy } from "../../tools/memory-why.ts";
-import { type WhyShown, type WhyStyle, whyWords } from "../../tools/why-words.ts";
+import { type FlagSet, flagsOf, readFlags } from "../../doors/cli/flags.ts";
+import { renderAnswer, renderError } from "../../doors/cli/render.ts";
+import { type ExitCode, exitCode } from "../../doors/failures.ts";
+import { invalid, MemoryError } from "../../engine/domain/errors.ts";
+import { memoryWhy } from "../../engine/tools/memory-why.ts";
+import { type WhyShown, type WhyStyle, whyWords } from "../../engine/tools/why-words.ts";
 import { chooseButler } from "../choose-butler.ts";
 import type { Context } from "../command.ts";
-import { ownerClient } from "../launch.ts";
+import { ownerClient } from "../owner/launch.ts";
 
 export const usage = `butler why <id> --query "<question>" [--context] [filters] [--butler <name>] [--json]
 

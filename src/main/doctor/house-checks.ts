@@ -1,13 +1,15 @@
 /** What lies around the stores: Node, the home and its modes, tokens, disk and roster. Nothing here is repaired, only told. */
+
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import { openPaths } from "../../adapters/private-files.ts";
-import { type Home, isMissing, ownPaths, reasonOf } from "../../butler/home.ts";
-import { failedFolder } from "../../butler/hooks/spool-files.ts";
-import { spoolState } from "../../butler/hooks/spool-state.ts";
-import { loadRoster, type Roster } from "../../butler/roster.ts";
-import { listTokens } from "../../butler/tokens.ts";
+import { type Home, ownPaths } from "../../daemon/home.ts";
+import { loadRoster, type Roster } from "../../daemon/roster/roster.ts";
+import { listTokens } from "../../daemon/tokens/tokens.ts";
+import { openPaths } from "../../engine/adapters/files/private-files.ts";
+import { isMissing, messageOf, reasonOf } from "../../engine/domain/errors.ts";
+import { failedFolder } from "../../hosts/hooks/spool-files.ts";
+import { spoolState } from "../../hosts/hooks/spool-state.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const NODE_AT_LEAST = [20, 19] as const;
@@ -108,7 +110,7 @@ export function checkRoster(folder: string | undefined): { finding: Finding; ros
       roster,
     };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return {
       finding: fail("roster", message, "Correct the file, or point BUTLER_ROSTER to another folder."),
       roster: undefined,

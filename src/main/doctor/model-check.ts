@@ -1,8 +1,9 @@
 /** The model is sound when its bytes are the right ones and two sentences come out as close as they should. */
-import type { ModelVariant } from "../../adapters/embedder/model-catalogue.ts";
-import { locateModel } from "../../adapters/embedder/model-files.ts";
-import { openOnnxEmbedder } from "../../adapters/embedder/onnx.ts";
-import { reasonOf } from "../../butler/home.ts";
+
+import { openOnnxEmbedder } from "../../engine/adapters/embedder/onnx.ts";
+import type { ModelVariant } from "../../engine/adapters/model/catalogue.ts";
+import { locateModel } from "../../engine/adapters/model/files.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import type { ModelPlace } from "../store-parts.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 

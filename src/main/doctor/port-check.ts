@@ -1,7 +1,8 @@
 /** The HTTP port: ours and answering, free, or somebody else's. */
+
 import { createServer } from "node:net";
-import { errorCode, reasonOf } from "../../butler/home.ts";
-import type { OwnerNote } from "../../butler/owner-file.ts";
+import type { OwnerNote } from "../../daemon/owner/owner-file.ts";
+import { errorCode, reasonOf } from "../../engine/domain/errors.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const ANSWER_MS = 3_000;

@@ -1,23 +1,26 @@
 /**
  * Who owns the stores, and whether they answer. With an owner running it is asked over its socket; without one this process
- * holds the owner's lock while it looks, so that no store is ever open twice. `ask` and not the client: the client would
- * start an owner, or replace one of an older version.
+ * holds the owner's lock while it looks, so that no store is ever open twice. `requestOwner` and not the client: the
+ * client would start an owner, or replace one of an older version.
  */
+
 import { existsSync, readdirSync } from "node:fs";
-import { systemClock } from "../../adapters/clock.ts";
-import { openPgliteExclusive } from "../../adapters/db/pglite.ts";
-import type { Db } from "../../adapters/db/port.ts";
-import { openPostgres } from "../../adapters/db/postgres.ts";
-import { checkServer, hasDatabase } from "../../adapters/db/postgres-admin.ts";
-import { checkRights, openDatabaseWarning, superuserWarning } from "../../adapters/db/postgres-rights.ts";
-import { acquireLock, type Lock } from "../../adapters/lock.ts";
-import type { ButlerConfig } from "../../butler/config.ts";
-import { errorCode, type Home, isMissing, reasonOf } from "../../butler/home.ts";
-import { ask } from "../../butler/local-socket.ts";
-import { type OwnerNote, readOwnerNote } from "../../butler/owner-file.ts";
-import { findOwner } from "../../butler/start-owner.ts";
-import { type Failing, readStats } from "../../store/stats.ts";
-import type { Outcome } from "../../tools/outcome.ts";
+import type { ButlerConfig } from "../../daemon/config/config.ts";
+import type { Home } from "../../daemon/home.ts";
+import { OwnerError } from "../../daemon/line/owner-error.ts";
+import { requestOwner } from "../../daemon/line/request.ts";
+import { type OwnerNote, readOwnerNote } from "../../daemon/owner/owner-file.ts";
+import { findOwner } from "../../daemon/owner/start-owner.ts";
+import { systemClock } from "../../engine/adapters/clock.ts";
+import { openPgliteExclusive } from "../../engine/adapters/db/pglite.ts";
+import type { Db } from "../../engine/adapters/db/port.ts";
+import { openPostgres } from "../../engine/adapters/db/postgres.ts";
+import { checkServer, hasDatabase } from "../../engine/adapters/db/postgres-admin.ts";
+import { checkRights, openDatabaseWarning, superuserWarning } from "../../engine/adapters/db/postgres-rights.ts";
+import { acquireLock, type Lock } from "../../engine/adapters/files/lock.ts";
+import { errorCode, isMissing, reasonOf } from "../../engine/domain/errors.ts";
+import { type Failing, readStats } from "../../engine/store/memories/stats.ts";
+import type { OutcomeOf } from "../../engine/tools/typed-call.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const ANSWER_MS = 20_000;
@@ -80,14 +83,18 @@ export async function checkStore(parts: StoreParts, butler: ButlerConfig): Promi
 
 async function askOwner(home: Home, check: string, butler: string): Promise<Finding> {
   const body = { butler, request: { tool: "memory_stats", input: { scope: "*" } } };
-  const reply = await ask({ socket: home.socket, method: "POST", path: "/owner/call", timeoutMs: ANSWER_MS, body });
-  const outcome = reply.json as Outcome;
-  if (reply.status === 503) return warn(check, "the owner is stopping", "Try again in a moment.");
+  const question = { socket: home.socket, method: "POST", path: "/owner/call", timeoutMs: ANSWER_MS, body } as const;
+  const outcome = await requestOwner(question).then(
+    ({ json }) => json as OutcomeOf<"memory_stats">,
+    (error: unknown) => {
+      if (error instanceof OwnerError && error.code === "stopping") return undefined;
+      throw error;
+    },
+  );
+  if (!outcome) return warn(check, "the owner is stopping", "Try again in a moment.");
   if (!outcome.ok) return fail(check, outcome.error.message, `The owner's log may say more: ${home.ownerLog}.`);
-  const { episodes, facts, rules, consolidation } = outcome.answer as Record<string, { total: number }> & {
-    consolidation: { failing: Failing | null };
-  };
-  const counts = counted(episodes?.total, facts?.total, rules?.total);
+  const { episodes, facts, rules, consolidation } = outcome.answer;
+  const counts = counted(episodes.total, facts.total, rules.total);
   return learning(check, `the owner answers: ${counts}`, consolidation.failing);
 }
 

@@ -3,7 +3,7 @@
  * so that one look at an answer tells whether it holds something foreign.
  */
 import { request } from "node:http";
-import type { MemoryType } from "../../../src/domain/memory-types.ts";
+import type { MemoryType } from "../../../src/engine/domain/memory-types.ts";
 import { butler, type Variables } from "../owner-processes.ts";
 
 /** Tokens of two tenants; `default` is the tenant of whoever owns the house and comes over the socket. */

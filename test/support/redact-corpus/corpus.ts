@@ -2,7 +2,7 @@
  * Secrets and innocents, all made up. What is random is written as `{hex:32}` and put in at run time from the text's own
  * seed, so that every run has the same corpus and no secret scanner stops at these files. `«…»` marks what must go.
  */
-import { redact } from "../../../src/domain/redact.ts";
+import { redact } from "../../../src/engine/domain/redaction/redact.ts";
 
 const ALPHABETS: Readonly<Record<string, string>> = {
   hex: "0123456789abcdef",

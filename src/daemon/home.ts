@@ -1,0 +1,125 @@
+/** Where everything of one home lies on disk. All folders are 0700, all secrets 0600. */
+
+import { createHash, randomBytes } from "node:crypto";
+import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { realPath } from "../engine/adapters/files/real-path.ts";
+import { isMissing, MemoryError, reasonOf, unavailable } from "../engine/domain/errors.ts";
+import { refuseForeignSocket } from "./line/socket-folder.ts";
+
+export interface Home {
+  readonly root: string;
+  readonly models: string;
+  readonly logs: string;
+  readonly run: string;
+  /** What hosts left for the owner: transcripts that were announced, and how far each has been read. */
+  readonly spool: string;
+  /** The admin token in clear text, for the person who owns this home. */
+  readonly tokenFile: string;
+  readonly tokensFile: string;
+  readonly socket: string;
+  readonly ownerFile: string;
+  /** Why the last owner could not start; for the clients that waited for it. */
+  readonly failureFile: string;
+  /** What the schedule remembers of embedded stores. */
+  readonly scheduleFile: string;
+  readonly ownerLog: string;
+  /** Names of kernel locks, not files that must exist. */
+  readonly ownerLock: string;
+  readonly spawnLock: string;
+  readonly tokensLock: string;
+  store(butler: string): string;
+}
+
+/** sun_path holds 108 bytes on Linux and 104 on macOS; a longer name is cut or refused. */
+const SOCKET_PATH_LIMIT = 100;
+
+export function homeAt(folder: string): Home {
+  // What else is wrong with the path is told by whoever wants to write there.
+  const root = realPath(resolve(folder), isMissing, "keep");
+  const run = join(root, "run");
+  return {
+    root,
+    models: join(root, "models"),
+    logs: join(root, "logs"),
+    run,
+    spool: join(root, "spool"),
+    tokenFile: join(root, "token"),
+    tokensFile: join(root, "tokens.json"),
+    socket: socketPath(root, run),
+    ownerFile: join(run, "owner.json"),
+    failureFile: join(run, "owner.error"),
+    scheduleFile: join(run, "schedule.json"),
+    ownerLog: join(root, "logs", "owner.log"),
+    ownerLock: join(run, "owner"),
+    spawnLock: join(run, "spawn"),
+    tokensLock: join(run, "tokens"),
+    store: (butler) => join(root, "butlers", butler, "store"),
+  };
+}
+
+function socketPath(root: string, run: string): string {
+  const inside = join(run, "owner.sock");
+  if (Buffer.byteLength(inside) <= SOCKET_PATH_LIMIT) return inside;
+  const mark = createHash("sha256").update(root).digest("hex").slice(0, 16);
+  return join(tmpdir(), `butler-${userId()}-${mark}`, "owner.sock");
+}
+
+const userId = () => process.getuid?.() ?? 0;
+
+/** What we write in a home. Nothing else there is ours: somebody may have pointed BUTLER_HOME to a folder with other files. */
+export const ownPaths = (home: Home): string[] => [
+  ...[home.models, home.logs, home.run, home.spool, home.tokenFile, home.tokensFile],
+  ...["butlers", "installs", "plugins"].map((name) => join(home.root, name)),
+];
+
+/** Makes the folders; says in one sentence why it cannot. */
+export function prepareHome(home: Home): void {
+  try {
+    for (const folder of [home.root, home.models, home.logs, home.run, home.spool, join(home.root, "butlers")])
+      privateFolder(folder);
+    const socketFolder = dirname(home.socket);
+    if (socketFolder !== home.run) mkdirSync(socketFolder, { recursive: true, mode: 0o700 });
+    refuseForeignSocket(home.socket);
+    probeWritable(home.run);
+  } catch (error) {
+    if (error instanceof MemoryError) throw error;
+    throw unavailable(
+      `The home ${home.root} cannot be written (${reasonOf(error)}); set BUTLER_HOME to a folder of yours.`,
+      error,
+    );
+  }
+}
+
+function privateFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const found = lstatSync(folder);
+  // A folder under the shared temporary directory may have been put there by somebody else.
+  if (found.isSymbolicLink() && folder.startsWith(tmpdir())) throw new Error(`${folder} is a link`);
+  const { uid, mode } = statSync(folder);
+  if (uid !== userId()) throw new Error(`${folder} belongs to another user`);
+  if ((mode & 0o077) !== 0) chmodSync(folder, 0o700);
+}
+
+function probeWritable(folder: string): void {
+  const probe = join(folder, `.probe-${process.pid}-${randomBytes(4).toString("hex")}`);
+  writeFileSync(probe, "", { mode: 0o600 });
+  rmSync(probe);
+}
+
+/** Readers see the old text or the new one, never a part. */
+export function writePrivate(file: string, text: string): void {
+  const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  renameSync(draft, file);
+}
+
+export function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}

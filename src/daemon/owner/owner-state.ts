@@ -1,0 +1,170 @@
+/** What an owner knows while it runs, and the few steps that everything it does is made of. */
+import type { Clock } from "../../engine/adapters/clock.ts";
+import type { Embedder } from "../../engine/adapters/embedder/port.ts";
+import type { Log } from "../../engine/adapters/log.ts";
+import { MemoryError } from "../../engine/domain/errors.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Job } from "../../engine/memory/keep/job.ts";
+import type { Outcome } from "../../engine/tools/outcome.ts";
+import type { ButlerConfig } from "../config/config.ts";
+import type { Roster } from "../roster/roster.ts";
+import type { ScheduleNotes } from "../schedule/notes.ts";
+import type { Scheduler } from "../schedule/scheduler.ts";
+import type { RemoteMemory } from "./remote-memory.ts";
+import { type ServedButlers, servedButlers, serveRoster } from "./served-butlers.ts";
+import type { SharedModel } from "./shared-model.ts";
+import { type StoreKeeper, storeKeeper } from "./store-keeper.ts";
+
+export interface OwnerParts {
+  readonly version: string;
+  readonly roster: Roster;
+  readonly log: Log;
+  open(butler: ButlerConfig, embedder: Embedder | undefined): Promise<Engine>;
+  model(variant: ButlerConfig["memory"]["embedding_variant"]): SharedModel;
+  /** The way to a shared Memory Butler; absent: this owner knows only stores of its own. */
+  remote?(butler: ButlerConfig): RemoteMemory;
+  /** Fails when the database server cannot be reached; absent for embedded stores. */
+  readonly reach?: (() => Promise<void>) | undefined;
+  /** Absent: this owner runs no jobs. */
+  readonly jobs?: OwnerJobs;
+  readonly storeIdleMs?: number;
+  readonly quietMs?: number;
+  readonly maintainEveryMs?: number;
+  readonly fullEveryMs?: number;
+}
+
+export interface OwnerJobs {
+  readonly jobs: readonly Job[];
+  readonly clock: Clock;
+  readonly notes: ScheduleNotes;
+  readonly zone?: string;
+  hasStore(butler: string): Promise<boolean>;
+}
+
+export interface OwnerState {
+  readonly parts: OwnerParts;
+  readonly butlers: ServedButlers;
+  /** Those that some butler has asked for. */
+  readonly models: Set<SharedModel>;
+  /** How many jobs and questions are at work on each butler's store. */
+  readonly visitors: Map<string, number>;
+  /** Set right after the start where the owner runs jobs. */
+  scheduler: Scheduler | undefined;
+  inFlight: number;
+  /** When the last call came or was answered, on the clock of `performance.now()`. */
+  lastCall: number;
+  closed: boolean;
+  /** Who waits until no call is under way. */
+  readonly drained: (() => void)[];
+}
+
+export function ownerState(parts: OwnerParts): OwnerState {
+  const state: OwnerState = {
+    parts,
+    butlers: servedButlers({
+      keep: (config, after) => keepStore(state, config, after),
+      remote: parts.remote,
+      reach: parts.reach,
+    }),
+    models: new Set(),
+    visitors: new Map(),
+    scheduler: undefined,
+    inFlight: 0,
+    lastCall: performance.now(),
+    closed: false,
+    drained: [],
+  };
+  serveRoster(state.butlers, parts.roster);
+  return state;
+}
+
+function keepStore(state: OwnerState, config: ButlerConfig, after: Promise<void> | undefined): StoreKeeper<Engine> {
+  const { parts } = state;
+  const { name } = config;
+  const model = modelOf(state, config);
+  return storeKeeper<Engine>({
+    butler: name,
+    log: parts.log,
+    open: async () => {
+      await after;
+      return parts.open(config, await model.handle());
+    },
+    maintain: (engine, upkeep) => engine.maintain(upkeep),
+    opened: () => {
+      // A visit for a job has its own look at the schedule.
+      if ((state.visitors.get(name) ?? 0) === 0) state.scheduler?.opened(name);
+    },
+    closed: () => dropUnusedModels(state),
+    idleMs: parts.storeIdleMs ?? 5 * 60_000,
+    quietMs: parts.quietMs ?? 1_000,
+    maintainEveryMs: parts.maintainEveryMs ?? 3 * 60_000,
+    fullEveryMs: parts.fullEveryMs ?? 60 * 60_000,
+  });
+}
+
+function modelOf(state: OwnerState, { memory }: ButlerConfig): SharedModel {
+  const model = state.parts.model(memory.embedding_variant);
+  if (!state.models.has(model)) {
+    state.models.add(model);
+    model.onArrival((embedder) => handOut(state, model, embedder));
+  }
+  return model;
+}
+
+/** Gives a model that has arrived to the stores that were opened without one. */
+function handOut({ parts, butlers }: OwnerState, model: SharedModel, embedder: Embedder): void {
+  for (const { config, keeper } of butlers.byName.values()) {
+    if (parts.model(config.memory.embedding_variant) !== model) continue;
+    keeper.ifOpen(async (engine) => {
+      await engine.adopt(embedder);
+      // What was stored without a vector gets one in the next maintenance.
+      keeper.used(true);
+    });
+  }
+}
+
+/** The weights are the largest thing in memory; an owner without an open store does not keep them. */
+function dropUnusedModels({ butlers, models }: OwnerState): void {
+  if ([...butlers.byName.values()].some(({ keeper }) => keeper.state().store === "open")) return;
+  for (const model of models) void model.drop();
+}
+
+/** Opens a butler's store for `work`; one that was closed before is closed again, and then this resolves. */
+export async function visit<T>(state: OwnerState, butler: string, work: (engine: Engine) => Promise<T>): Promise<T> {
+  const { butlers, visitors } = state;
+  const keeper = butlers.byName.get(butler)?.keeper;
+  if (!keeper) throw new MemoryError("not_found", `There is no butler "${butler}".`);
+  visitors.set(butler, (visitors.get(butler) ?? 0) + 1);
+  try {
+    return await keeper.visit(work);
+  } finally {
+    visitors.set(butler, (visitors.get(butler) ?? 1) - 1);
+  }
+}
+
+/** A visit for somebody who waits: the answer does not wait for the store to close. */
+export function ask<T>(state: OwnerState, butler: string, work: (engine: Engine) => Promise<T>): Promise<T> {
+  return new Promise((done, failed) => {
+    visit(state, butler, async (engine) => done(await work(engine))).catch(failed);
+  });
+}
+
+/** Counts a call from its arrival to its answer; a stop waits for it. */
+export async function underWay(state: OwnerState, work: () => Promise<Outcome>): Promise<Outcome> {
+  if (state.closed) return stopping;
+  state.inFlight += 1;
+  state.lastCall = performance.now();
+  try {
+    return await work();
+  } finally {
+    state.inFlight -= 1;
+    state.lastCall = performance.now();
+    if (state.inFlight === 0) for (const wake of state.drained.splice(0)) wake();
+  }
+}
+
+export const stopping = refusal("unavailable", "The owner of the memory is stopping; try again.");
+
+export function refusal(code: MemoryError["code"], message: string): Extract<Outcome, { ok: false }> {
+  return { ok: false, error: { code, message } };
+}

@@ -1,0 +1,188 @@
+/** The one process that has the stores open. Every door of this process, and every proxy elsewhere, comes to it. */
+
+import { type ButlerInfo, type Health, type Host, inTenant, type Principal } from "../../doors/host.ts";
+import { MemoryError, reasonOf } from "../../engine/domain/errors.ts";
+import { EVERY_SCOPE } from "../../engine/domain/scope.ts";
+import type { ReplayProgress } from "../../engine/memory/past/replay.ts";
+import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
+import type { ButlerConfig } from "../config/config.ts";
+import type { Roster } from "../roster/roster.ts";
+import { jobRequests } from "../schedule/job-requests.ts";
+import { createScheduler } from "../schedule/scheduler.ts";
+import {
+  ask,
+  type OwnerParts,
+  type OwnerState,
+  ownerState,
+  refusal,
+  stopping,
+  underWay,
+  visit,
+} from "./owner-state.ts";
+import { healthOf, leaveAll, type Reloaded, rosterOf, serveRoster } from "./served-butlers.ts";
+
+export interface Owner extends Host {
+  roster(): Roster;
+  /** A changed roster comes into force; calls under way end as they began. */
+  reload(roster: Roster): Reloaded;
+  /** Begins to look at the schedules. */
+  startJobs(): void;
+  /** Looks at every schedule once, and resolves when what was due has run. */
+  tick(): Promise<void>;
+  /** What people ask about jobs; never throws. */
+  jobs(request: unknown): Promise<Outcome>;
+  /** Rebuilds a butler's rows from its stream and compares them; never throws. */
+  verifyReplay(butler: string, tell: ReplayProgress): Promise<Outcome>;
+  /** Opens the only store there is before the first call asks for it. What fails is told to that call. */
+  warm(): void;
+  /** Calls that have not been answered yet. */
+  inFlight(): number;
+  /** No call or job is under way and no model is being fetched: a download that is cut off at every idle stop would never end. */
+  atRest(): boolean;
+  /** When the last call came or was answered, on the clock of `performance.now()`. */
+  lastCall(): number;
+  /** Waits for calls under way, then closes every store. */
+  close(): Promise<void>;
+}
+
+export function createOwner(parts: OwnerParts): Owner {
+  const state = ownerState(parts);
+  const roster = () => rosterOf(state.butlers);
+  const answerJobs = jobsOf(state);
+  return {
+    butlers: async () => roster().map(({ name, role, description }): ButlerInfo => ({ name, role, description })),
+    invoke: (principal, butler, request) => underWay(state, () => answer(state, principal, butler, request)),
+    health: () => health(state),
+    roster,
+    reload(changed) {
+      const reloaded = serveRoster(state.butlers, changed);
+      state.scheduler?.replan(changed);
+      return reloaded;
+    },
+    warm: () => warm(state),
+    startJobs: () => state.scheduler?.start(),
+    async tick() {
+      await state.scheduler?.tick();
+    },
+    async jobs(request) {
+      if (state.closed) return stopping;
+      if (!answerJobs) return refusal("unavailable", "This owner runs no jobs.");
+      state.lastCall = performance.now();
+      return answerJobs(request);
+    },
+    verifyReplay: (butler, tell) => underWay(state, () => compareWithStream(state, butler, tell)),
+    inFlight: () => state.inFlight,
+    atRest: () =>
+      state.inFlight === 0 &&
+      (state.scheduler?.running() ?? 0) === 0 &&
+      ![...state.models].some((model) => model.fetching()),
+    lastCall: () => state.lastCall,
+    close: () => close(state),
+  };
+}
+
+/** Gives the owner its scheduler; what comes back answers people's questions about jobs. */
+function jobsOf(state: OwnerState): ((request: unknown) => Promise<Outcome>) | undefined {
+  const { jobs, log } = state.parts;
+  if (!jobs) return undefined;
+  const roster = () => rosterOf(state.butlers);
+  const changed = (butler: string) => state.butlers.byName.get(butler)?.keeper.used(true);
+  const common = { ...jobs, log, changed };
+  const scheduler = createScheduler({ ...common, roster: roster(), visit: (name, work) => visit(state, name, work) });
+  state.scheduler = scheduler;
+  return jobRequests({ ...common, roster, scheduler, visit: (name, work) => ask(state, name, work) });
+}
+
+async function answer(
+  { butlers, parts }: OwnerState,
+  principal: Principal,
+  butler: string,
+  request: ToolRequest,
+): Promise<Outcome> {
+  const served = butlers.byName.get(butler);
+  if (!served) {
+    const names = [...butlers.byName.keys()].join(", ");
+    return refusal("not_found", `There is no butler "${butler}"; there is ${names}.`);
+  }
+  const { config, keeper, remote } = served;
+  const by = inTenant(principal, config.tenant);
+  if (principal.butler !== "*" && principal.butler !== butler && config.role !== "memory") {
+    return refusal("forbidden", `This token is for the butler "${principal.butler}", not for "${butler}".`);
+  }
+  if (!config.memory.enabled) return switchedOff(butler);
+  if (remote) return strangerTo(config, by, request) ?? remote.call(request);
+  const { tool, input, ...options } = request;
+  try {
+    let wrote = false;
+    const outcome = await keeper.use((engine) => {
+      wrote = engine.writes(tool);
+      return engine.call(tool, input, { ...options, by });
+    });
+    keeper.used(wrote);
+    return outcome;
+  } catch (error) {
+    parts.log.error({ butler, reason: reasonOf(error) }, "a store could not be opened");
+    const message =
+      error instanceof MemoryError ? error.message : `The memory of "${butler}" cannot be opened: ${reasonOf(error)}`;
+    return refusal("unavailable", message);
+  }
+}
+
+/**
+ * The service sees one token for all who call through this owner: that token's tenant and rights. Whoever is of
+ * another tenant here, or may do less, would become that one there.
+ */
+function strangerTo(config: ButlerConfig, principal: Principal, { input }: ToolRequest): Outcome | undefined {
+  const { name, tenant } = config;
+  if (principal.tenant !== tenant)
+    return refusal("forbidden", `The memory of "${name}" is kept by a service for another tenant than this token's.`);
+  const scope = typeof input === "object" && input !== null && "scope" in input ? input.scope : undefined;
+  if (scope === EVERY_SCOPE && !principal.admin)
+    return refusal("forbidden", 'scope "*" needs an admin token; leave scope out to read your own.');
+  return undefined;
+}
+
+async function compareWithStream(state: OwnerState, butler: string, tell: ReplayProgress): Promise<Outcome> {
+  const served = state.butlers.byName.get(butler);
+  if (served?.config.memory.enabled === false) return switchedOff(butler);
+  if (served?.remote)
+    return refusal("unavailable", `"${butler}" keeps its memory at ${served.remote.url}; replay it there.`);
+  try {
+    const report = await visit(state, butler, (engine) =>
+      engine.verifyReplay((step) => {
+        // A stop does not wait for it: it changes nothing, and can be run again.
+        if (state.closed) throw new MemoryError(stopping.error.code, stopping.error.message);
+        tell(step);
+      }),
+    );
+    return { ok: true, answer: { ...report } };
+  } catch (error) {
+    if (error instanceof MemoryError) return refusal(error.code, error.message);
+    state.parts.log.error({ butler, err: error }, "a replay failed");
+    return refusal("internal", `The replay failed: ${reasonOf(error)}`);
+  }
+}
+
+async function health({ butlers, models, parts }: OwnerState): Promise<Health> {
+  const standings = await healthOf(butlers);
+  const model = [...models].map((shared) => shared.status()).join("; ");
+  const ok = standings.every(({ store }) => store !== "failed" && store !== "unknown");
+  return { ok, version: parts.version, model, butlers: standings };
+}
+
+function warm({ butlers }: OwnerState): void {
+  const kept = [...butlers.byName.values()].filter(({ config, remote }) => config.memory.enabled && !remote);
+  if (kept.length === 1) void kept[0]?.keeper.use(async () => undefined).catch(() => undefined);
+}
+
+async function close(state: OwnerState): Promise<void> {
+  state.closed = true;
+  // First the calls, then the stores: a call that waits for an idle store to close would open it again.
+  await state.scheduler?.stop();
+  if (state.inFlight > 0) await new Promise<void>((done) => state.drained.push(done));
+  await leaveAll(state.butlers);
+  await Promise.all([...state.models].map((model) => model.close()));
+}
+
+const switchedOff = (butler: string): Outcome =>
+  refusal("unavailable", `"${butler}" has no memory; [modules.memory] in its butler.toml switches it on.`);

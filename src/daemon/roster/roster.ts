@@ -1,0 +1,82 @@
+/** The butlers of a house: one folder each, with its `butler.toml` and `CLAUDE.md`. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { isMissing, MemoryError, reasonOf } from "../../engine/domain/errors.ts";
+import { type ButlerConfig, type Checked, checkButlerToml, configError, defaultButler } from "../config/config.ts";
+import { DEFAULT_TENANT } from "../config/schema.ts";
+import { readIfThere } from "../home.ts";
+
+export type Roster = readonly ButlerConfig[];
+
+export interface RosterEntry {
+  /** The name of its folder. */
+  readonly name: string;
+  readonly folder: string;
+  readonly file: string;
+  readonly checked: Checked;
+}
+
+/** Without a roster there is one butler, `general`. */
+export function loadRoster(folder: string | undefined): Roster {
+  if (folder === undefined) return [defaultButler("general")];
+  const entries = readRoster(folder);
+  const faults = entries.flatMap(({ checked }) => (checked.ok ? [] : checked.faults));
+  if (faults.length > 0) throw configError(faults);
+  return entries.flatMap(({ checked }) => (checked.ok ? [checked.config] : []));
+}
+
+/** Whose memories a butler keeps. One that is not in this roster lives elsewhere, and says its tenant there. */
+export const tenantOf = (roster: Roster, butler: string): string =>
+  roster.find(({ name }) => name === butler)?.tenant ?? DEFAULT_TENANT;
+
+/** Those that have a store in this house, and so need a model here. */
+export const keepers = (roster: Roster): Roster =>
+  roster.filter(({ memory }) => memory.enabled && memory.service === undefined);
+
+/** Every butler with its faults, if it has any: one that is wrong does not hide the others. */
+export function readRoster(folder: string): RosterEntry[] {
+  const names = foldersOf(folder);
+  const entries = names.flatMap((name) => {
+    const own = join(folder, name);
+    const file = join(own, "butler.toml");
+    const checked = checkFile(file, name, names);
+    if (checked === undefined) return [];
+    return [{ name, folder: own, file, checked: checked.ok ? inFolder(checked, own) : checked }];
+  });
+  if (entries.length === 0) {
+    throw new MemoryError(
+      "invalid_input",
+      `The roster ${folder} holds no <name>/butler.toml; add one or leave BUTLER_ROSTER out.`,
+    );
+  }
+  return entries;
+}
+
+function checkFile(file: string, name: string, names: readonly string[]): Checked | undefined {
+  let text: string | undefined;
+  try {
+    text = readIfThere(file);
+  } catch (error) {
+    return { ok: false, faults: [{ file, key: "", message: `it cannot be read (${reasonOf(error)}).` }] };
+  }
+  return text === undefined ? undefined : checkButlerToml(text, file, { name, names });
+}
+
+const inFolder = (checked: Checked & { ok: true }, folder: string): Checked => ({
+  ...checked,
+  config: { ...checked.config, folder },
+});
+
+function foldersOf(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith("."))
+      .map((entry) => entry.name)
+      .sort();
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    throw new MemoryError("invalid_input", `The roster ${folder} is not a folder; BUTLER_ROSTER must name one.`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * What the schedule remembers of each store, so that a closed one is opened only when something is due. The truth stands in
+ * the store; losing this costs one look into each.
+ */
+
+import { z } from "zod";
+import type { Log } from "../../engine/adapters/log.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
+import { readIfThere, writePrivate } from "../home.ts";
+
+export interface Known {
+  /** Nothing before this time can have been missed. */
+  readonly since: Date;
+  /** The latest slot of each job. */
+  readonly last: Readonly<Record<string, Date>>;
+  /** When a waiting or running job of the store wants to be looked at: a retry, or a run whose process may have died. */
+  readonly wakeAt: Date | undefined;
+}
+
+export interface ScheduleNotes {
+  get(butler: string): Known | undefined;
+  set(butler: string, known: Known): void;
+}
+
+/** For stores on a server: other daemons write there too, so nothing is kept over a restart. */
+export function notesInMemory(): ScheduleNotes {
+  const notes = new Map<string, Known>();
+  return { get: (butler) => notes.get(butler), set: (butler, known) => void notes.set(butler, known) };
+}
+
+const time = z.iso.datetime().transform((text) => new Date(text));
+const Notes = z.record(
+  z.string(),
+  z.object({ since: time, last: z.record(z.string(), time), wakeAt: time.optional() }),
+);
+
+/** For embedded stores, which this house alone writes to. */
+export function notesInFile(file: string, log: Log): ScheduleNotes {
+  let notes: Record<string, Known> | undefined;
+  function load(): Record<string, Known> {
+    notes ??= read();
+    return notes;
+  }
+  function read(): Record<string, Known> {
+    try {
+      const text = readIfThere(file);
+      const read = text === undefined ? {} : Notes.parse(JSON.parse(text));
+      return Object.fromEntries(
+        Object.entries(read).map(([butler, known]) => [butler, { ...known, wakeAt: known.wakeAt }]),
+      );
+    } catch (error) {
+      log.warn(
+        { file, reason: reasonOf(error) },
+        "the notes of the schedule cannot be read; each store is looked into",
+      );
+      return {};
+    }
+  }
+  return {
+    get: (butler) => load()[butler],
+    set(butler, known) {
+      const all = load();
+      all[butler] = known;
+      try {
+        writePrivate(file, `${JSON.stringify(all, null, 2)}\n`);
+      } catch (error) {
+        log.warn({ file, reason: reasonOf(error) }, "the notes of the schedule cannot be written");
+      }
+    },
+  };
+}

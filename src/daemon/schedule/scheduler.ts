@@ -1,0 +1,272 @@
+/**
+ * Sees to it that jobs run when their schedule says so: at the owner's start, when a store is opened, and whenever a slot
+ * comes. A slot that passed while nobody was here is run once, as `missed`, however many passed.
+ */
+
+import type { Clock } from "../../engine/adapters/clock.ts";
+import type { Log } from "../../engine/adapters/log.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
+import type { Engine, JobRuns } from "../../engine/engine.ts";
+import type { Job } from "../../engine/memory/keep/job.ts";
+import { keepers, type Roster } from "../roster/roster.ts";
+import { nextSlot, type Zone } from "./cron.ts";
+import type { Known, ScheduleNotes } from "./notes.ts";
+import { anyDue, LATER_MS, notBeforeLast, type Planned, planOf, slotsToRun, type Wanted } from "./slots.ts";
+
+export interface SchedulerParts {
+  readonly roster: Roster;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** All there are; a butler's own schedule says which of them run, and when. */
+  readonly jobs: readonly Job[];
+  readonly notes: ScheduleNotes;
+  readonly zone?: Zone;
+  /** Whether a butler has a store at all: one that was never used is not created for its jobs. */
+  hasStore(butler: string): Promise<boolean>;
+  /** Opens the store for `work` and, when nobody else uses it, closes it before this resolves. */
+  visit<T>(butler: string, work: (engine: Pick<Engine, "runs">) => Promise<T>): Promise<T>;
+  /** A job wrote to this store, which wants to be tidied. */
+  changed(butler: string): void;
+}
+
+export interface Scheduler {
+  start(): void;
+  /** Looks at every schedule once; resolves when what was due has run. */
+  tick(): Promise<void>;
+  /** Somebody opened this store. */
+  opened(butler: string): void;
+  /** The roster has changed. */
+  replan(roster: Roster): void;
+  /** Runs `work` as a job under way: the owner does not leave before it ended, and waits for it at a stop. */
+  track<T>(work: () => Promise<T>): Promise<T>;
+  running(): number;
+  stopping(): boolean;
+  stop(): Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+/** Who waits for the owner or for a store goes first. */
+const CALM_MS = 1_000;
+/** After a first failure, which may be a server that restarts; twice as long after each further one. */
+const SOON_MS = 5_000;
+/** Stores at work at a time: at 03:00 a roster of ten must not cost ten open stores. */
+const AT_ONCE = 2;
+
+type Plans = ReadonlyMap<string, readonly Planned[]>;
+
+interface SchedulerState {
+  readonly parts: SchedulerParts;
+  plans: Plans;
+  /** Not looked at before this time, on the clock of `performance.now()`: it has no store, or one that does not open. */
+  readonly notBefore: Map<string, number>;
+  /** The visits under way, by butler. */
+  readonly busy: Map<string, Promise<void>>;
+  /** Visits, and jobs that people asked for. */
+  readonly underWay: Set<Promise<unknown>>;
+  readonly takeTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly timers: Set<NodeJS.Timeout>;
+  /** Visits that failed one after the other, by butler. */
+  readonly failures: Map<string, number>;
+  next: NodeJS.Timeout | undefined;
+  started: boolean;
+  stopping: boolean;
+}
+
+export function createScheduler(parts: SchedulerParts): Scheduler {
+  const state: SchedulerState = {
+    parts,
+    plans: plansOf(parts.roster, parts.jobs),
+    notBefore: new Map(),
+    busy: new Map(),
+    underWay: new Set(),
+    takeTurn: limit(AT_ONCE),
+    timers: new Set(),
+    failures: new Map(),
+    next: undefined,
+    started: false,
+    stopping: false,
+  };
+  return {
+    start: () => start(state),
+    tick: () => tick(state),
+    opened: (butler) => opened(state, butler),
+    replan(roster) {
+      state.plans = plansOf(roster, parts.jobs);
+      arm(state);
+    },
+    track: (work) => track(state, work),
+    running: () => state.underWay.size,
+    stopping: () => state.stopping,
+    async stop() {
+      state.stopping = true;
+      for (const timer of state.timers) clearTimeout(timer);
+      await Promise.allSettled(state.underWay);
+    },
+  };
+}
+
+/** A shared Memory Butler elsewhere runs its own jobs. */
+const plansOf = (roster: Roster, jobs: readonly Job[]): Plans =>
+  new Map(keepers(roster).map((config) => [config.name, planOf(config, jobs)]));
+
+function start(state: SchedulerState): void {
+  // Time that stands still never comes to a slot.
+  if (state.parts.clock.fixed) return;
+  state.started = true;
+  after(state, CALM_MS, () => tickAndArm(state));
+  arm(state);
+}
+
+function opened(state: SchedulerState, butler: string): void {
+  state.notBefore.delete(butler);
+  const plan = state.plans.get(butler);
+  if (state.parts.clock.fixed || state.stopping || !plan || state.busy.has(butler)) return;
+  after(state, CALM_MS, () => (state.stopping ? undefined : visit(state, butler, plan)));
+}
+
+function after({ timers }: SchedulerState, ms: number, work: () => unknown): NodeJS.Timeout {
+  const timer = setTimeout(() => {
+    timers.delete(timer);
+    void work();
+  }, ms).unref();
+  timers.add(timer);
+  return timer;
+}
+
+function track<T>({ underWay }: SchedulerState, work: () => Promise<T>): Promise<T> {
+  const promise = work().finally(() => underWay.delete(promise));
+  underWay.add(promise);
+  return promise;
+}
+
+async function tick(state: SchedulerState): Promise<void> {
+  const visits = [...state.plans].map(async ([butler, plan]) => {
+    if (!state.stopping && (await wantsVisit(state, butler, plan))) await visit(state, butler, plan);
+  });
+  await Promise.all(visits);
+}
+
+const tickAndArm = (state: SchedulerState): Promise<void> =>
+  tick(state)
+    .catch((error: unknown) =>
+      state.parts.log.error({ reason: reasonOf(error) }, "the schedule could not be looked at"),
+    )
+    .finally(() => arm(state));
+
+function arm(state: SchedulerState): void {
+  clearTimeout(state.next);
+  if (state.stopping || !state.started) return;
+  state.next = after(state, Math.max(50, untilNext(state)), () => {
+    // Not awaited: a long job of one butler must not hold up the slots of the others.
+    void tickAndArm(state);
+    arm(state);
+  });
+}
+
+/** Until the next slot, but looked at every minute: a computer that slept has another time when it wakes. */
+function untilNext({ parts, plans, busy, notBefore }: SchedulerState): number {
+  const { clock, notes, zone } = parts;
+  const now = clock.now();
+  const times = [...plans].flatMap(([butler, plan]) => {
+    if (busy.has(butler)) return [];
+    const later = notBefore.get(butler);
+    if (later !== undefined) return [new Date(now.getTime() + later - performance.now())];
+    const known = notes.get(butler);
+    if (!known) return [];
+    return [...plan.map(({ cron }) => nextSlot(cron, now, zone)), known.wakeAt];
+  });
+  const waits = times.flatMap((time) => (time ? [time.getTime() - now.getTime()] : []));
+  return Math.min(MINUTE_MS, ...waits);
+}
+
+async function wantsVisit(state: SchedulerState, butler: string, plan: readonly Planned[]): Promise<boolean> {
+  const { parts, busy, notBefore } = state;
+  if (busy.has(butler)) return true;
+  if ((notBefore.get(butler) ?? 0) > performance.now()) return false;
+  notBefore.delete(butler);
+  const now = parts.clock.now();
+  const known = parts.notes.get(butler);
+  const woken = known?.wakeAt !== undefined && known.wakeAt <= now;
+  if (known && !woken && !anyDue(plan, known, now, parts.zone)) return false;
+  // Asked also when there are notes: somebody may have deleted the store, and a visit would create an empty one.
+  if (await parts.hasStore(butler)) return true;
+  notBefore.set(butler, performance.now() + LATER_MS);
+  return false;
+}
+
+/** One visit at a time to each store; who comes meanwhile waits for that one. */
+function visit(state: SchedulerState, butler: string, plan: readonly Planned[]): Promise<void> {
+  const known = state.busy.get(butler);
+  if (known) return known;
+  const going = track(state, () => state.takeTurn(() => visitNow(state, butler, plan))).finally(() => {
+    state.busy.delete(butler);
+    // What the visit found out decides when to come again.
+    arm(state);
+  });
+  state.busy.set(butler, going);
+  return going;
+}
+
+async function visitNow(state: SchedulerState, butler: string, plan: readonly Planned[]): Promise<void> {
+  const { parts, notBefore, failures } = state;
+  if (state.stopping) return;
+  try {
+    await parts.visit(butler, ({ runs }) => runDue(state, butler, plan, runs));
+    notBefore.delete(butler);
+    failures.delete(butler);
+  } catch (error) {
+    const before = failures.get(butler) ?? 0;
+    failures.set(butler, before + 1);
+    notBefore.set(butler, performance.now() + Math.min(LATER_MS, SOON_MS * 2 ** before));
+    parts.log.error({ butler, reason: reasonOf(error) }, "the jobs of a butler cannot be looked after");
+  }
+}
+
+async function runDue(state: SchedulerState, butler: string, plan: readonly Planned[], runs: JobRuns): Promise<void> {
+  const { clock, log, zone, changed } = state.parts;
+  const before = await look(state, butler, runs);
+  const due = slotsToRun(plan, before, clock.now(), zone);
+  for (const slot of due) {
+    if (!(await runs.enqueue(slot))) continue;
+    const fields = { butler, job: slot.job, slot: slot.slot.toISOString() };
+    if (slot.missed > 0)
+      log.warn({ ...fields, missed: slot.missed }, "scheduled runs of a job were missed; it runs now");
+    else log.debug(fields, "a job is due");
+  }
+  if (due.length === 0 && before.wakeAt === undefined) return;
+  const ran = await runs.drain(() => state.stopping);
+  if (ran.length > 0) changed(butler);
+  await look(state, butler, runs);
+}
+
+/** Asks the store what ran and what it waits for, and notes it. */
+async function look(state: SchedulerState, butler: string, runs: JobRuns): Promise<Known & Wanted> {
+  const { clock, notes } = state.parts;
+  const { since, last, waitMs, wanted = {} } = await runs.look();
+  const now = clock.now();
+  const planned = new Set(state.plans.get(butler)?.map(({ job }) => job));
+  const asked = Object.entries(wanted).flatMap(([job, at]) => (planned.has(job) ? [notBeforeLast(at, last[job])] : []));
+  // What waits behind a run of another daemon may start any moment; it is asked for every few seconds, not all the time.
+  const woken = waitMs === undefined ? [] : [new Date(now.getTime() + Math.max(waitMs, SOON_MS))];
+  const wakeAt = [...woken, ...asked].toSorted((a, b) => a.getTime() - b.getTime())[0];
+  const known = { since: since ?? now, last, wakeAt };
+  notes.set(butler, known);
+  return { ...known, wanted };
+}
+
+/** At most `most` at work; the others wait in line. */
+function limit(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let free = most;
+  const line: (() => void)[] = [];
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((turn) => line.push(turn));
+    try {
+      return await work();
+    } finally {
+      const nextInLine = line.shift();
+      if (nextInLine) nextInLine();
+      else free += 1;
+    }
+  };
+}

@@ -1,0 +1,92 @@
+/** How a failure looks at each door. One table, so that the doors cannot drift apart. */
+
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { Log } from "../engine/adapters/log.ts";
+import { ERROR_CODES, type ErrorCode, MemoryError } from "../engine/domain/errors.ts";
+import { isRecord } from "../engine/domain/record.ts";
+import type { Failure } from "../engine/tools/outcome.ts";
+
+/** 0 done, 1 failed, 2 wrong usage, 3 not found, 4 refused. */
+export type ExitCode = 0 | 1 | 2 | 3 | 4;
+
+type FailureStatus = 400 | 401 | 403 | 404 | 409 | 422 | 429 | 500 | 503;
+
+interface Face {
+  readonly status: FailureStatus;
+  readonly exit: ExitCode;
+  /** What a person can do next; shown under the sentence on the command line. */
+  readonly hint: string;
+}
+
+const FACES: Readonly<Record<ErrorCode, Face>> = {
+  invalid_input: { status: 400, exit: 2, hint: "--help shows what the command takes." },
+  unauthorized: { status: 401, exit: 4, hint: "butler token create makes a token." },
+  forbidden: { status: 403, exit: 4, hint: "butler token list shows what your token may do." },
+  not_found: {
+    status: 404,
+    exit: 3,
+    hint: "It may have been forgotten or expired: butler search finds what is there.",
+  },
+  conflict: { status: 409, exit: 4, hint: "Read the memory again, then repeat the change if it is still right." },
+  integrity: { status: 422, exit: 4, hint: "Nothing was changed. butler doctor looks for the cause." },
+  unavailable: { status: 503, exit: 1, hint: "butler doctor says what is down; trying again later is safe." },
+  over_budget: { status: 429, exit: 1, hint: "The budget stands in butler.toml and starts anew tomorrow." },
+  internal: { status: 500, exit: 1, hint: "The log has the details; butler doctor checks the installation." },
+};
+
+export const httpStatus = (code: ErrorCode): FailureStatus => FACES[code].status;
+export const exitCode = (code: ErrorCode): ExitCode => FACES[code].exit;
+export const hint = (code: ErrorCode): string => FACES[code].hint;
+
+/** The wire form, the same under `error` in an HTTP body and in an MCP result. Absent fields are left out. */
+export function wireFailure(failure: Failure): Failure {
+  const { code, message, field, request_id } = failure;
+  return {
+    code,
+    message,
+    ...(field === undefined ? {} : { field }),
+    ...(request_id === undefined ? {} : { request_id }),
+  };
+}
+
+/** Anything thrown becomes a failure. What is not ours is a bug: it goes to the log whole and to the caller as one sentence. */
+export function toFailure(error: unknown, log: Log): Failure {
+  if (error instanceof MemoryError) {
+    const { code, message, field } = error;
+    return wireFailure(field === undefined ? { code, message } : { code, message, field });
+  }
+  log.error({ err: error }, "a door met an unexpected error");
+  return { code: "internal", message: "Something went wrong inside Butler Memory; its log has the details." };
+}
+
+export const unknownTool = (name: string): Failure => ({
+  code: "not_found",
+  message: `There is no tool "${name}".`,
+  field: "tool",
+});
+
+/**
+ * A refused call is a tool result, not a protocol error: only then does the model read the sentence and correct itself.
+ * The advertised output schema allows `error` too (see advertise.ts), because clients of the 2025 SDK check an error's
+ * structured content against it and would show a schema complaint instead of the sentence.
+ */
+export function mcpFailure(failure: Failure): CallToolResult {
+  return {
+    isError: true,
+    content: [{ type: "text", text: failure.message }],
+    structuredContent: { error: wireFailure(failure) },
+  };
+}
+
+/** Reads the failure back out of what `mcpFailure` or the HTTP door sent; a client's half of this file. */
+export function readFailure(body: unknown): Failure | undefined {
+  const error = isRecord(body) ? body.error : undefined;
+  if (!isRecord(error) || typeof error.message !== "string") return undefined;
+  const code = ERROR_CODES.find((known) => known === error.code) ?? "internal";
+  return wireFailure({
+    code,
+    message: error.message,
+    ...(typeof error.field === "string" ? { field: error.field } : {}),
+    ...(typeof error.request_id === "string" ? { request_id: error.request_id } : {}),
+  });
+}

@@ -1,0 +1,183 @@
+/**
+ * What an HTTP request must pass before a butler hears of it. The order matters: Host and Origin first, because a page in a
+ * browser can send requests here but can forge neither; then the token; then the shape of the body.
+ */
+import type { Context, Env, MiddlewareHandler } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Failure, ToolRequest } from "../../engine/tools/outcome.ts";
+import { httpStatus, wireFailure } from "../failures.ts";
+import type { ButlerInfo, Principal } from "../host.ts";
+import { SMALL_BYTES, tooMuchJson } from "./json-size.ts";
+
+export interface DoorEnv extends Env {
+  Variables: { principal: Principal };
+}
+
+export type Authenticate = (token: string) => Promise<Principal | undefined>;
+
+/** The names under which a door on this machine is rightly addressed. */
+export const loopbackHosts = (port: number): string[] => [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+
+export function refuse(
+  c: Context,
+  failure: Failure,
+  status: ContentfulStatusCode = httpStatus(failure.code),
+): Response {
+  return c.json({ error: wireFailure(failure) }, status);
+}
+
+/** DNS rebinding: a foreign name that resolves to this machine still arrives with that foreign name in Host. */
+export function guardHost(allowedHosts: () => readonly string[]): MiddlewareHandler<DoorEnv> {
+  return async (c, next) => {
+    const host = (c.req.header("host") ?? "").toLowerCase();
+    if (allowedHosts().some((allowed) => names(allowed.toLowerCase(), host))) return next();
+    const message = `This door does not answer to the host "${host}"; allow it with BUTLER_HOST or use 127.0.0.1.`;
+    return refuse(c, { code: "forbidden", message, field: "Host" });
+  };
+}
+
+/** An entry without a port (a name behind a reverse proxy) stands for that name on every port. */
+function names(allowed: string, host: string): boolean {
+  return allowed === host || (!/:\d+$/.test(allowed) && host.replace(/:\d+$/, "") === allowed);
+}
+
+export const guardOrigin: MiddlewareHandler<DoorEnv> = async (c, next) => {
+  const origin = c.req.header("origin");
+  if (origin === undefined || hostOf(origin) === (c.req.header("host") ?? "").toLowerCase()) return next();
+  return refuse(c, { code: "forbidden", message: "Pages of other origins may not call this door.", field: "Origin" });
+};
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host || undefined : undefined;
+}
+
+const tokenIn = (c: Context): string | undefined => /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
+
+/** Who shows a valid token, where none is needed to come in. */
+export async function bearerOf(c: Context, authenticate: Authenticate): Promise<Principal | undefined> {
+  const token = tokenIn(c);
+  return token === undefined ? undefined : authenticate(token);
+}
+
+export function guardBearer(authenticate: Authenticate): MiddlewareHandler<DoorEnv> {
+  return async (c, next) => {
+    const token = tokenIn(c);
+    const principal = token === undefined ? undefined : await authenticate(token);
+    if (principal === undefined) {
+      c.header(
+        "WWW-Authenticate",
+        `Bearer realm="butler-memory"${token === undefined ? "" : ', error="invalid_token"'}`,
+      );
+      return refuse(c, {
+        code: "unauthorized",
+        message:
+          token === undefined
+            ? 'A token is needed: send "Authorization: Bearer <token>"; butler token create makes one.'
+            : "This token is unknown or revoked; butler token list shows the valid ones.",
+      });
+    }
+    c.set("principal", principal);
+    return next();
+  };
+}
+
+/** The local socket: whoever may open its file is its owner, so there is no token to show. */
+export function trustLocal(principal: Principal): MiddlewareHandler<DoorEnv> {
+  return async (c, next) => {
+    c.set("principal", principal);
+    return next();
+  };
+}
+
+/** Forms and plain text are what a browser sends across origins without asking; only JSON comes in. */
+export function guardPost(maxBodyBytes: number): MiddlewareHandler<DoorEnv> {
+  return async (c, next) => {
+    if (c.req.method !== "POST") return next();
+    if (!/^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(c.req.header("content-type") ?? "")) {
+      const message = "The body must be JSON: send Content-Type: application/json.";
+      return refuse(c, { code: "invalid_input", message, field: "Content-Type" }, 415);
+    }
+    if (Number(c.req.header("content-length") ?? 0) > maxBodyBytes) return refuse(c, tooLarge(maxBodyBytes), 413);
+    return next();
+  };
+}
+
+/** Whose length is given and little: the MCP library reads it itself. */
+export const isSmall = (c: Context<DoorEnv>): boolean =>
+  Number(c.req.header("content-length") ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES;
+
+export type Body =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly failure: Failure; readonly status: 400 | 413 };
+
+/** Counts while it reads: a chunked body has no Content-Length to believe. An empty body is a call without arguments. */
+export async function readJson(request: Request, maxBodyBytes: number): Promise<Body> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength;
+    if (size > maxBodyBytes) return { ok: false, failure: tooLarge(maxBodyBytes), status: 413 };
+    chunks.push(chunk);
+  }
+  const bytes = Buffer.concat(chunks);
+  const much = tooMuchJson(bytes);
+  if (much !== undefined) return { ok: false, failure: notTaken(much), status: 400 };
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return { ok: true, value: text.trim() === "" ? {} : JSON.parse(text) };
+  } catch (error) {
+    const why = error instanceof SyntaxError ? "is not valid JSON" : "is not UTF-8 text";
+    return { ok: false, failure: notTaken(why), status: 400 };
+  }
+}
+
+const notTaken = (why: string): Failure => ({ code: "invalid_input", message: `The body ${why}.`, field: "body" });
+
+function tooLarge(maxBodyBytes: number): Failure {
+  const message = `The body may have at most ${maxBodyBytes} bytes; send fewer rows at a time.`;
+  return { code: "invalid_input", message, field: "body" };
+}
+
+type Extras = Omit<ToolRequest, "tool" | "input">;
+
+/** What the headers add to a call. A caller's clock counts only on the local socket: over TCP it could forge history. */
+export function callExtras(c: Context<DoorEnv>, local: boolean): Extras | Failure {
+  const now = c.req.header("x-butler-now");
+  if (now !== undefined && !local) {
+    const message = "X-Butler-Now is for local callers; over HTTP the butler's own clock counts.";
+    return { code: "invalid_input", message, field: "X-Butler-Now" };
+  }
+  const idempotencyKey = c.req.header("idempotency-key");
+  const session = c.req.header("x-butler-session");
+  const project = c.req.header("x-butler-project");
+  return {
+    ...(idempotencyKey ? { idempotencyKey } : {}),
+    ...(session ? { session } : {}),
+    ...(project ? { project } : {}),
+    ...(now ? { now } : {}),
+  };
+}
+
+/** A butler with the role `memory` keeps memories for the others, so their tokens are welcome there. */
+export function mayEnter(principal: Principal, butler: ButlerInfo): boolean {
+  return principal.butler === "*" || principal.butler === butler.name || butler.role === "memory";
+}
+
+/**
+ * Refusal of a visit to `name`, if any. A token of one butler is told "forbidden" for butlers that do not exist too, so that
+ * it cannot list the house by trying names.
+ */
+export function visitRefused(principal: Principal, name: string, butlers: readonly ButlerInfo[]): Failure | undefined {
+  const butler = butlers.find((known) => known.name === name);
+  if (butler !== undefined && mayEnter(principal, butler)) return undefined;
+  if (principal.butler === "*" || principal.butler === name) {
+    const known = butlers.filter((info) => mayEnter(principal, info)).map((info) => info.name);
+    return {
+      code: "not_found",
+      message: `There is no butler "${name}"; known: ${known.join(", ") || "none"}.`,
+      field: "butler",
+    };
+  }
+  const message = `This token speaks for the butler "${principal.butler}", not for "${name}".`;
+  return { code: "forbidden", message, field: "butler" };
+}

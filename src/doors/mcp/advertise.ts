@@ -1,0 +1,123 @@
+/** A tool as MCP lists it: its schemas in JSON Schema, and hints that follow from its effect. */
+import type { Tool as ListedTool, ToolAnnotations } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { ERROR_CODES } from "../../engine/domain/errors.ts";
+import type { Effect, Tool } from "../../engine/tools/define.ts";
+
+export type Toolset = "core" | "full";
+
+type Json = Record<string, unknown>;
+export interface ObjectSchema extends Json {
+  type: "object";
+  properties?: Record<string, Json>;
+  required?: string[];
+}
+
+/** References are counted after reads, but no caller would miss that: a read stays read-only for whoever asks permission. */
+const ANNOTATIONS: Readonly<Record<Effect, ToolAnnotations>> = {
+  read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  write: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  forget: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+};
+
+/** Patterns beyond this are generated (ISO times, UUIDs): a page of regex that no model reads. `format` says the same. */
+const READABLE_PATTERN = 60;
+
+const ERROR_SCHEMA: Json = {
+  type: "object",
+  description: "Present instead of the answer when the call failed.",
+  properties: {
+    code: { enum: [...ERROR_CODES] },
+    message: { type: "string" },
+    field: { type: "string" },
+    request_id: { type: "string" },
+  },
+  required: ["code", "message"],
+};
+
+/** Arguments for hosts and programs: a model has no use for them, and every session pays for each that it is shown. */
+const FOR_PROGRAMS: ReadonlySet<string> = new Set([
+  "request_context",
+  "idempotency_key",
+  "metadata",
+  "matcher",
+  "butler",
+  "except",
+  "except_session",
+  "min_fit",
+  "min_relevance",
+  "lasting",
+]);
+
+const inputs = new WeakMap<Tool, ObjectSchema>();
+const listings: Readonly<Record<Toolset, WeakMap<Tool, ListedTool>>> = { core: new WeakMap(), full: new WeakMap() };
+
+/** The input schema as advertised; the command line makes its flags from the same one. */
+export function inputSchema(tool: Tool): ObjectSchema {
+  return remembered(inputs, tool, () => compact(z.toJSONSchema(tool.input, { io: "input", unrepresentable: "any" })));
+}
+
+export function listedTools(tools: readonly Tool[], toolset: Toolset): ListedTool[] {
+  return tools.filter((tool) => toolset === "full" || tool.core).map((tool) => listedTool(tool, toolset));
+}
+
+function listedTool(tool: Tool, toolset: Toolset): ListedTool {
+  return remembered(listings[toolset], tool, () => ({
+    name: tool.name,
+    title: tool.title,
+    description: tool.description,
+    inputSchema: { ...inputFor(tool, toolset), additionalProperties: false } as ListedTool["inputSchema"],
+    outputSchema: outputSchema(tool) as NonNullable<ListedTool["outputSchema"]>,
+    annotations: { title: tool.title, ...ANNOTATIONS[tool.effect] },
+    // Some agents list tools by name only until asked; a memory that has to be searched for first is not used.
+    ...(tool.core ? { _meta: { "anthropic/alwaysLoad": true } } : {}),
+  }));
+}
+
+const inputFor = (tool: Tool, toolset: Toolset): ObjectSchema =>
+  toolset === "full" ? inputSchema(tool) : forModels(inputSchema(tool));
+
+/** What is not shown is taken all the same when a program sends it. */
+function forModels({ properties = {}, ...rest }: ObjectSchema): ObjectSchema {
+  const shown = Object.entries(properties).filter(([name]) => !FOR_PROGRAMS.has(name));
+  return { ...rest, properties: Object.fromEntries(shown) };
+}
+
+function outputSchema(tool: Tool): ObjectSchema {
+  const schema = compact(z.toJSONSchema(tool.output, { io: "output", unrepresentable: "any" }));
+  const { required = [], properties = {}, ...rest } = schema;
+  return {
+    ...rest,
+    properties: { ...properties, error: ERROR_SCHEMA },
+    ...(required.length > 0 ? { anyOf: [{ required }, { required: ["error"] }] } : {}),
+  };
+}
+
+function compact(schema: object): ObjectSchema {
+  const slim = slimmed(schema) as ObjectSchema;
+  delete slim.$schema;
+  return { ...slim, type: "object" };
+}
+
+function slimmed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(slimmed);
+  if (typeof node !== "object" || node === null) return node;
+  const kept = Object.entries(node).filter(([key, value]) => !isNoise(key, value));
+  return Object.fromEntries(kept.map(([key, value]) => [key, slimmed(value)]));
+}
+
+function isNoise(key: string, value: unknown): boolean {
+  if (key === "pattern") return typeof value === "string" && value.length > READABLE_PATTERN;
+  // zod writes the safe-integer bounds for every z.int().
+  if (key === "maximum") return value === Number.MAX_SAFE_INTEGER;
+  if (key === "minimum") return value === Number.MIN_SAFE_INTEGER;
+  return false;
+}
+
+function remembered<K extends object, V>(cache: WeakMap<K, V>, key: K, make: () => V): V {
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  cache.set(key, made);
+  return made;
+}

@@ -1,0 +1,99 @@
+/**
+ * The MCP door. One server for protocol 2026-07-28 and the 2025 ones; the transports (mcp-http.ts, mcp-stdio.ts) decide
+ * which is spoken.
+ *
+ * The low-level `Server` is used on purpose: `McpServer.registerTool` would check, strip and default the arguments itself,
+ * and the same input would then get another answer here than at the HTTP door or on the command line.
+ */
+import { type CallToolResult, Server } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { type Log, silentLog } from "../../engine/adapters/log.ts";
+import { neutral, neutralDeep } from "../../engine/domain/text/neutral.ts";
+import type { Tool } from "../../engine/tools/define.ts";
+import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
+import { mcpFailure, toFailure, unknownTool } from "../failures.ts";
+import { listedTools, type Toolset } from "./advertise.ts";
+import { mcpProtocolError } from "./mcp-failures.ts";
+import { getPrompt, openingWords, prompts } from "./prompts.ts";
+import { listedResources, readResource, resourceTemplates } from "./resources.ts";
+
+export interface McpOptions {
+  readonly tools: readonly Tool[];
+  /** What tools/list shows. A tool that is not shown can still be called by whoever knows its name. */
+  readonly toolset: Toolset;
+  readonly butler: string;
+  readonly version: string;
+  readonly instructions?: string;
+  call(request: ToolRequest): Promise<Outcome>;
+  readonly log?: Log;
+}
+
+/** `arguments` stays unknown: it reaches the host as it came. */
+const CallParams = z.looseObject({ name: z.string(), arguments: z.unknown().optional() });
+
+/** Lists change only with a new version of the program, so a client may keep them for a while. */
+const LIST_CACHE = { ttlMs: 300_000, cacheScope: "private" } as const;
+
+export function mcpServer(options: McpOptions): Server {
+  const { tools, toolset, butler, version } = options;
+  const log = options.log ?? silentLog;
+  const server = new Server(
+    { name: "butler-memory", title: `Butler Memory: ${butler}`, version },
+    {
+      capabilities: { tools: {}, resources: {}, prompts: {} },
+      instructions: options.instructions ?? openingWords(butler),
+      cacheHints: {
+        "tools/list": LIST_CACHE,
+        "prompts/list": LIST_CACHE,
+        "resources/list": LIST_CACHE,
+        "resources/templates/list": LIST_CACHE,
+      },
+    },
+  );
+  server.onerror = (error) => log.warn({ err: error }, "mcp: message refused");
+
+  const call = async (request: ToolRequest): Promise<Outcome> => {
+    try {
+      return forModels(request.tool, await options.call(request));
+    } catch (error) {
+      return { ok: false, error: toFailure(error, log) };
+    }
+  };
+
+  server.setRequestHandler("tools/list", () => ({ tools: listedTools(tools, toolset) }));
+  server.setRequestHandler("tools/call", { params: CallParams }, async ({ name, arguments: input = {} }) => {
+    const tool = tools.find((known) => known.name === name);
+    if (tool === undefined) throw mcpProtocolError(unknownTool(name));
+    return toolResult(tool, await call({ tool: name, input }), log);
+  });
+  server.setRequestHandler("resources/list", () => ({ resources: listedResources(butler) }));
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates }));
+  server.setRequestHandler("resources/read", ({ params }) => readResource(params.uri, call));
+  server.setRequestHandler("prompts/list", () => ({ prompts }));
+  server.setRequestHandler("prompts/get", ({ params }) => getPrompt(params.name, params.arguments ?? {}));
+  return server;
+}
+
+/** Their answer is a block that is neutral line by line already; its own tag must stay. */
+const BLOCK_TOOLS: ReadonlySet<string> = new Set(["memory_context", "memory_context_batch"]);
+
+/** Some clients hand the model the text, others the structure: what was stored is defused in both. */
+function forModels(tool: string, outcome: Outcome): Outcome {
+  return BLOCK_TOOLS.has(tool) ? outcome : (neutralDeep(outcome) as Outcome);
+}
+
+function toolResult(tool: Tool, outcome: Outcome, log: Log): CallToolResult {
+  if (!outcome.ok) return mcpFailure(outcome.error);
+  return { content: [{ type: "text", text: textTwin(tool, outcome.answer, log) }], structuredContent: outcome.answer };
+}
+
+/** The call is done by now: words that fail must not turn it into an error, or the agent would repeat a write. */
+function textTwin(tool: Tool, answer: Record<string, unknown>, log: Log): string {
+  try {
+    const text = tool.text(answer);
+    return BLOCK_TOOLS.has(tool.name) ? text : neutral(text);
+  } catch (error) {
+    log.error({ err: error, tool: tool.name }, "mcp: the text of an answer failed; JSON is sent instead");
+    return JSON.stringify(answer);
+  }
+}

@@ -1,0 +1,171 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { PGlite, type PGliteOptions } from "@electric-sql/pglite";
+import { vector } from "@electric-sql/pglite-pgvector";
+import { messageOf } from "../../domain/errors.ts";
+import { DurableFs, explainFailure, finishFolder, prepareFolder } from "./durable-fs.ts";
+import { preparedStatements, type Statements } from "./pglite-statements.ts";
+
+export type Start = {
+  dir: string | undefined;
+  durable: boolean;
+  snapshot: Uint8Array | undefined;
+  settings: Record<string, string>;
+};
+export type Call =
+  | { id: number; op: "query"; text: string; params: unknown[] }
+  | { id: number; op: "exec"; text: string }
+  | { id: number; op: "begin" | "commit" | "rollback" | "dump" | "close" };
+export type Failure = { message: string; unavailable: boolean; fields: Record<string, string> };
+export type Reply = { id: number; value?: unknown; failure?: Failure } | { fatal: string };
+
+/** The checkpoint that bounds the WAL runs after this many bytes; a replay of 64 MB takes about a second. */
+const WAL_LIMIT = 64 * 1024 * 1024;
+/** Above this a result's bytes move to the other thread instead of being copied. */
+const TRANSFER_FROM = 16 * 1024;
+const ERROR_FIELDS = ["code", "detail", "hint", "constraint", "severity", "schema", "table", "column", "dataType"];
+const MORE_FIELDS = ["position", "where", "internalPosition", "internalQuery", "file", "line", "routine"];
+
+if (parentPort === null) throw new Error("this file runs as a worker thread");
+const port = parentPort;
+const start = workerData as Start;
+let transfers: ArrayBuffer[] = [];
+let lastWords = "";
+
+const post = (reply: Reply, moved: ArrayBuffer[] = []) => port.postMessage(reply, moved);
+
+/** PGlite swallows what its engine throws and would go on with a dead backend: end the thread instead. */
+function fatal(reason: string): never {
+  post({ fatal: `${reason} ${lastWords}`.replace(/\s+/g, " ").trim() });
+  process.exit(1);
+}
+
+/** A pooled Buffer would drag its whole pool through the message, so each value owns its memory. */
+function ownBytes(view: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(view);
+  if (bytes.length >= TRANSFER_FROM) transfers.push(bytes.buffer);
+  return bytes;
+}
+
+const parseBytes = (hex: string): Uint8Array => ownBytes(Buffer.from(hex.slice(2), "hex"));
+
+function formatBytes(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (!(value instanceof Uint8Array)) throw new Error("a bytea parameter must be a Uint8Array");
+  return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("hex")}`;
+}
+
+function parseTime(text: string): Date | number {
+  if (text === "infinity") return Number.POSITIVE_INFINITY;
+  if (text === "-infinity") return Number.NEGATIVE_INFINITY;
+  return new Date(text);
+}
+
+function startParams(): string[] {
+  const wal = ["-c", "min_wal_size=32MB", "-c", "max_wal_size=64MB"];
+  if (!start.durable) return [...PGlite.defaultStartParams, ...wal];
+  const params = PGlite.defaultStartParams.filter((param) => param !== "-F");
+  return [...params, ...wal, "-c", "fsync=on", "-c", "synchronous_commit=on", "-c", "wal_sync_method=fsync"];
+}
+
+async function open(): Promise<{ pg: PGlite; files: DurableFs | undefined }> {
+  const { dir, snapshot } = start;
+  const fresh = dir === undefined || prepareFolder(dir);
+  const files = dir === undefined ? undefined : new DurableFs(dir, start.durable, fatal);
+  if (files !== undefined && fresh) files.armed = false;
+  const options: PGliteOptions = {
+    extensions: { vector },
+    parsers: { 17: parseBytes, 20: (text: string) => text, 1184: parseTime },
+    serializers: { 17: formatBytes },
+    startParams: startParams(),
+    onStderr: (text) => {
+      lastWords = `${lastWords}\n${text}`.slice(-600);
+      return false;
+    },
+  };
+  if (files !== undefined) options.fs = files;
+  if (fresh && snapshot !== undefined) options.loadDataDir = new Blob([new Uint8Array(snapshot)]);
+  try {
+    const pg = await PGlite.create(options);
+    // The library must be loaded before its settings exist; the extension itself is made by a migration.
+    await pg.exec("load 'vector'");
+    for (const [name, value] of Object.entries(start.settings)) {
+      await pg.query("select set_config($1, $2, false)", [name, value]);
+    }
+    if (fresh && dir !== undefined) finishFolder(dir, start.durable);
+    if (files !== undefined) files.armed = true;
+    lastWords = "";
+    return { pg, files };
+  } catch (error) {
+    throw explainFailure(dir ?? "memory", error, lastWords);
+  }
+}
+
+function describe(error: unknown): Failure {
+  const fields: Record<string, string> = {};
+  if (typeof error === "object" && error !== null) {
+    for (const name of [...ERROR_FIELDS, ...MORE_FIELDS]) {
+      const value = (error as Record<string, unknown>)[name];
+      if (typeof value === "string") fields[name] = value;
+    }
+  }
+  const unavailable = error instanceof Error && error.name === "MemoryError";
+  return { message: messageOf(error), unavailable, fields };
+}
+
+async function run(pg: PGlite, statements: Statements, call: Call): Promise<unknown> {
+  switch (call.op) {
+    case "query":
+      return statements.query(call.text, call.params);
+    case "exec":
+      return statements.exec(call.text);
+    case "commit":
+      // The tag is ROLLBACK when a statement had failed and the caller swallowed its error.
+      return (await pg.exec("commit"))[0]?.command;
+    case "begin":
+    case "rollback":
+      await pg.exec(call.op);
+      return undefined;
+    case "dump": {
+      await pg.exec("checkpoint");
+      const bytes = new Uint8Array(await (await pg.dumpDataDir("none")).arrayBuffer());
+      transfers.push(bytes.buffer);
+      return bytes;
+    }
+    case "close":
+      try {
+        await pg.exec("checkpoint");
+      } finally {
+        await pg.close();
+      }
+      return undefined;
+  }
+}
+
+async function serve(): Promise<void> {
+  const { pg, files } = await open();
+  const statements = preparedStatements(pg, ownBytes);
+  let inTransaction = false;
+  const handle = async (call: Call) => {
+    if (call.op === "begin") inTransaction = true;
+    if (call.op === "commit" || call.op === "rollback") inTransaction = false;
+    statements.standing(inTransaction);
+    transfers = [];
+    try {
+      const value = await run(pg, statements, call);
+      post({ id: call.id, value }, transfers);
+    } catch (error) {
+      post({ id: call.id, failure: describe(error) });
+    }
+    if (files !== undefined && files.walBytes > WAL_LIMIT && !inTransaction && call.op !== "close") {
+      files.walBytes = 0;
+      await pg.exec("checkpoint");
+    }
+  };
+  let last = Promise.resolve();
+  port.on("message", (call: Call) => {
+    last = last.then(() => handle(call)).catch((error: unknown) => fatal(String(error)));
+  });
+  post({ id: 0 });
+}
+
+serve().catch((error: unknown) => post({ id: 0, failure: describe(error) }));

@@ -1,0 +1,150 @@
+/** A batch put together: the same thing said twice is one item, a correction replaces, what is known is confirmed. */
+import { type Answer, type LearnedFact, type LearnedRule, MOST } from "../../../domain/learning/answer.ts";
+import { firstName } from "../../../domain/text/names.ts";
+import { clip, contentKey, normaliseKey } from "../../../domain/text/text.ts";
+import type { EpisodeShown, FactShown, Material } from "../port.ts";
+import type { Setting } from "./clauses.ts";
+import type { Draft, Person } from "./draft.ts";
+import { readEpisode } from "./read.ts";
+
+/** An assistant's "I" is nobody, and its advice is no order. */
+const NOBODY = /^(?:assistant|ai|bot|model|system|tool|function|developer|butler|agent)$/i;
+const SERVED = /^(?:user|human|me|customer|client|owner)$/i;
+const MOST_CITED = 100;
+
+function personOf(episode: EpisodeShown): Person | null {
+  const speaker = episode.speaker?.trim() ?? "";
+  if (speaker === "") return episode.trust === "user" ? { subject: "user", name: "The user" } : null;
+  if (SERVED.test(speaker)) return { subject: "user", name: "The user" };
+  if (NOBODY.test(speaker) || !/\p{L}/u.test(speaker)) return null;
+  const subject = clip(speaker, 80);
+  return { subject, name: subject };
+}
+
+const silent = (episode: EpisodeShown): boolean =>
+  episode.trust === "tool" || /^(?:assistant|ai|bot|model|system|tool|function)$/i.test(episode.speaker?.trim() ?? "");
+
+/** Sessions in which people talk to each other: what they tell each other to do is no order to an agent. */
+function sessionsAmongPeople(episodes: readonly EpisodeShown[]): ReadonlySet<string> {
+  const speakers = new Map<string, Set<string>>();
+  for (const { session, speaker } of episodes) {
+    const name = firstName(speaker);
+    if (name === undefined || NOBODY.test(name) || SERVED.test(name)) continue;
+    const known = speakers.get(session ?? "") ?? new Set<string>();
+    speakers.set(session ?? "", known.add(name));
+  }
+  return new Set([...speakers].filter(([, names]) => names.size > 1).map(([session]) => session));
+}
+
+interface Item<T> {
+  readonly of: T;
+  readonly episodes: readonly string[];
+}
+
+const keyOfFact = (subject: string, predicate: string) => `${normaliseKey(subject)}\n${normaliseKey(predicate)}`;
+const cited = (labels: readonly string[], label: string): readonly string[] =>
+  [...new Set([...labels, label])].slice(-MOST_CITED);
+
+/** "Ada plays chess at the club" tells all that "Ada plays chess" does. */
+const tells = (known: string, said: string) => `${contentKey(known)} `.startsWith(`${contentKey(said)} `);
+
+function add(items: Map<string, Item<Draft>>, said: Draft, labels: readonly string[]): void {
+  for (const predicate of said.ends) items.delete(keyOfFact(said.subject, predicate));
+  const key = keyOfFact(said.subject, said.predicate);
+  const before = items.get(key);
+  const same =
+    before !== undefined &&
+    (tells(before.of.content, said.content) || (said.predicate.includes(":") && !said.turns && !before.of.turns));
+  // The latest wording, unless the one before says the same and more.
+  const of = before !== undefined && tells(before.of.content, said.content) ? before.of : said;
+  // Taken out first, so that items stand in the order in which they were said last.
+  items.delete(key);
+  items.set(key, { of, episodes: labels.reduce(cited, same ? before.episodes : []) });
+}
+
+function learned({ of, episodes }: Item<Draft>, superseded: string | null): LearnedFact {
+  const { subject, predicate, content, permanence, importance, confidence, valid_from, valid_to, scope } = of;
+  return {
+    subject,
+    predicate: clip(predicate, 200),
+    content: clip(content, 2000),
+    permanence,
+    importance,
+    confidence,
+    scope,
+    tags: [],
+    valid_from,
+    valid_to,
+    episodes: [...episodes],
+    supersedes: superseded,
+    contradicts: null,
+  };
+}
+
+/** The most important first when there are too many; otherwise as they were said. */
+function most(facts: readonly LearnedFact[]): LearnedFact[] {
+  if (facts.length <= MOST.facts) return [...facts];
+  const ranked = facts.map((fact, at) => ({ at, weight: fact.importance * fact.confidence }));
+  const kept = ranked.toSorted((a, b) => b.weight - a.weight || a.at - b.at).slice(0, MOST.facts);
+  const places = new Set(kept.map(({ at }) => at));
+  return facts.filter((_, at) => places.has(at));
+}
+
+export function learn(material: Material): Answer {
+  const among = sessionsAmongPeople(material.episodes);
+  const names = new Set(material.episodes.flatMap(({ speaker }) => firstName(speaker) ?? []));
+  const items = new Map<string, Item<Draft>>();
+  const rules = new Map<string, Item<string>>();
+  const last = new Map<string, { readonly said: Draft; readonly label: string }>();
+  for (const episode of material.episodes) {
+    if (silent(episode)) continue;
+    const speaker = personOf(episode);
+    const setting: Setting = { speaker, day: episode.day, among: among.has(episode.session ?? ""), names };
+    const turn = `${episode.session ?? ""}\n${speaker?.subject ?? ""}`;
+    const before = last.get(turn);
+    const reading = readEpisode(episode, setting, !setting.among, before?.said);
+    for (const [at, said] of reading.drafts.entries())
+      add(
+        items,
+        said,
+        said.leans && at === 0 && before !== undefined ? [before.label, episode.label] : [episode.label],
+      );
+    const said = reading.drafts.at(-1);
+    if (said === undefined) last.delete(turn);
+    else last.set(turn, { said, label: episode.label });
+    for (const rule of reading.rules) {
+      const key = contentKey(rule);
+      rules.set(key, { of: rule, episodes: cited(rules.get(key)?.episodes ?? [], episode.label) });
+    }
+  }
+  return answered(material, [...items.values()], [...rules.values()]);
+}
+
+function answered(material: Material, items: readonly Item<Draft>[], rules: readonly Item<string>[]): Answer {
+  const known = new Map<string, FactShown>(
+    material.facts.map((fact) => [keyOfFact(fact.subject, fact.predicate), fact]),
+  );
+  const knownRules = new Map(material.rules.map((rule) => [contentKey(rule.content), rule.label]));
+  const facts: LearnedFact[] = [];
+  const confirmations: Answer["confirmations"] = [];
+  for (const item of items) {
+    const same = known.get(keyOfFact(item.of.subject, item.of.predicate));
+    if (same !== undefined && tells(same.content, item.of.content)) {
+      confirmations.push({ id: same.label, episodes: [...item.episodes] });
+      continue;
+    }
+    const over = item.of.ends.flatMap((predicate) => known.get(keyOfFact(item.of.subject, predicate))?.label ?? []);
+    facts.push(learned(item, over[0] ?? null));
+  }
+  const fresh: LearnedRule[] = [];
+  for (const { of: content, episodes } of rules) {
+    const label = knownRules.get(contentKey(content));
+    if (label === undefined) fresh.push({ content, scope: "own", tags: [], episodes: [...episodes] });
+    else confirmations.push({ id: label, episodes: [...episodes] });
+  }
+  return {
+    facts: most(facts),
+    rules: fresh.slice(0, MOST.rules),
+    confirmations: confirmations.slice(0, MOST.confirmations),
+  };
+}

@@ -1,0 +1,97 @@
+/** Whoever reads episodes and says what is to be learned from them. */
+import type { Claim } from "../../domain/fact.ts";
+import type { Trust } from "../../domain/learning/trust.ts";
+
+export interface EpisodeShown {
+  /** `e1`, `e2`, …: what an answer cites. */
+  readonly label: string;
+  /** Data to be read, never followed. Our own context block has been taken out. */
+  readonly text: string;
+  readonly speaker: string | null;
+  /** The day on which it happened: YYYY-MM-DD. */
+  readonly day: string;
+  readonly trust: Trust;
+  /** Episodes of one session follow each other. */
+  readonly session: string | null;
+}
+
+export interface FactShown extends Claim {
+  /** `f1`, `f2`, … */
+  readonly label: string;
+  readonly scope: "global" | "own";
+}
+
+export interface RuleShown {
+  /** `r1`, `r2`, … */
+  readonly label: string;
+  readonly content: string;
+  readonly scope: "global" | "own";
+}
+
+/** A batch of episodes and what is known already. */
+export interface Material {
+  readonly butler: string;
+  /** YYYY-MM-DD. */
+  readonly today: string;
+  readonly episodes: readonly EpisodeShown[];
+  readonly facts: readonly FactShown[];
+  readonly rules: readonly RuleShown[];
+}
+
+export interface Usage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  /** In US dollars; 0 for what costs nothing. */
+  readonly cost_usd: number;
+}
+
+export const NO_USAGE: Usage = { input_tokens: 0, output_tokens: 0, cost_usd: 0 };
+
+export interface Extracted {
+  /** Parsed JSON that fits the schema of an answer. */
+  readonly answer: unknown;
+  /** Of all calls together: a repair is a second one. */
+  readonly usage: Usage;
+  readonly repaired: boolean;
+}
+
+export const PROVIDERS = ["local", "anthropic", "openai-compatible", "claude-cli"] as const;
+export type Provider = (typeof PROVIDERS)[number];
+
+export interface Extractor {
+  readonly provider: Provider;
+  readonly model: string;
+  /** Characters of episode text that one call takes. */
+  readonly maxChars: number;
+  /** The most that one extraction can cost in US dollars, its repair included: asked before the call. */
+  ceiling(material: Material): number;
+  /** Fails with `ExtractorFailure` and nothing else. Ends soon after `signal` is aborted. */
+  extract(material: Material, signal: AbortSignal): Promise<Extracted>;
+  close(): Promise<void>;
+}
+
+/**
+ * `refused` and `too_large` are about this input and would happen again. `invalid_answer`: not what was asked for, and not after
+ * one repair either. `misconfigured`: no key, no such model, no program; no episode is to blame.
+ */
+export type FailureKind =
+  | "timeout"
+  | "rate_limited"
+  | "unavailable"
+  | "refused"
+  | "too_large"
+  | "invalid_answer"
+  | "misconfigured";
+
+export class ExtractorFailure extends Error {
+  override readonly name = "ExtractorFailure";
+  readonly kind: FailureKind;
+  /** What was spent all the same. */
+  readonly usage: Usage;
+
+  constructor(kind: FailureKind, message: string, usage: Usage = NO_USAGE) {
+    super(message);
+    this.kind = kind;
+    this.usage = usage;
+  }
+}

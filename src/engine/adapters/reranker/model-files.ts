@@ -1,0 +1,126 @@
+/** Where a cross-encoder's two files come from: a folder or a file of the owner's, or a name on the hub, kept in the cache. */
+import { mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import { invalid, MemoryError, unavailable } from "../../domain/errors.ts";
+import { HUB_URL } from "../model/catalogue.ts";
+import { download, reason } from "../model/pull.ts";
+import { type CrossEncoderFiles, openCrossEncoder } from "./cross-encoder.ts";
+import { holdToPins } from "./pins.ts";
+
+export interface CrossEncoderPlace {
+  /** A folder, an `.onnx` file, or a name on the hub. */
+  readonly model: string;
+  readonly cacheDir: string;
+  /** The weights must have this hash; without it, those of the hub must stay what they were at first. */
+  readonly sha256?: string | undefined;
+}
+
+export interface FetchOptions {
+  /** Scheme and host of the hub. */
+  readonly hubUrl?: string | undefined;
+  readonly answerWithinMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const TOKENIZER = "tokenizer.json";
+const HUB_WEIGHTS = "onnx/model.onnx";
+/** The precise weights first: who wants the small ones beside them names their file. */
+const WEIGHTS = ["model.onnx", HUB_WEIGHTS, "model_quantized.onnx", "onnx/model_quantized.onnx"];
+/** What one ONNX file can hold. */
+const MAX_BYTES = 2 ** 31;
+/** Neither part begins with a dot, so a name never leads out of the cache. */
+const HUB_NAME = /^\w[\w.-]*\/\w[\w.-]*$/;
+
+/** Without the folders it stands in: a name is shown to agents. */
+export const crossEncoderName = (model: string) => (HUB_NAME.test(model) ? model : basename(model));
+
+/** Fails when the files are not the ones that this house trusts under that name. */
+export const checkCrossEncoder = (place: CrossEncoderPlace, files: CrossEncoderFiles): Promise<void> =>
+  holdToPins(place, files, HUB_NAME.test(place.model));
+
+async function isFile(path: string): Promise<boolean> {
+  const info = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
+    throw error;
+  });
+  return info?.isFile() ?? false;
+}
+
+async function firstFile(paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) if (await isFile(path)) return path;
+  return undefined;
+}
+
+async function filesAt(path: string, name: string): Promise<CrossEncoderFiles | undefined> {
+  const file = path.endsWith(".onnx");
+  const weights = await firstFile(file ? [path] : WEIGHTS.map((weight) => join(path, weight)));
+  // A checkout of a hub repository has its weights one folder below.
+  const folders = file ? [dirname(path), dirname(dirname(path))] : [path];
+  const tokenizer = await firstFile(folders.map((folder) => join(folder, TOKENIZER)));
+  return weights && tokenizer ? { name, weights, tokenizer } : undefined;
+}
+
+/** Undefined when the cache lacks a model of the hub. What the owner points to must be there. */
+export async function locateCrossEncoder(place: CrossEncoderPlace): Promise<CrossEncoderFiles | undefined> {
+  const { model, cacheDir } = place;
+  if (HUB_NAME.test(model)) return filesAt(join(cacheDir, model), model);
+  if (!isAbsolute(model)) {
+    throw invalid(
+      "rerank_model",
+      `rerank_model = "${model}" is neither a whole path nor a name on the hub such as "owner/model"; write one of them.`,
+    );
+  }
+  const found = await filesAt(model, crossEncoderName(model));
+  if (found) return found;
+  throw unavailable(
+    `There is no cross-encoder at ${model}: put model.onnx and ${TOKENIZER} side by side into a folder and set rerank_model to it.`,
+  );
+}
+
+const urls = (model: string, hubUrl = new URL(HUB_URL).origin) => ({
+  tokenizer: `${hubUrl}/${model}/resolve/main/${TOKENIZER}`,
+  weights: `${hubUrl}/${model}/resolve/main/${HUB_WEIGHTS}`,
+});
+
+/** What a person does who has to bring the files over by hand. */
+export function byHand(place: CrossEncoderPlace, why: string): string {
+  const { tokenizer, weights } = urls(place.model);
+  return (
+    `The reranking model ${place.model} is not on this disk (${why}). Fetch ${weights} and ${tokenizer}, put both into ` +
+    `${join(place.cacheDir, place.model)} or into a folder of yours and set rerank_model = "<that folder>".`
+  );
+}
+
+/**
+ * Fetches a model of the hub into the cache. Only files that have scored a pair, and are what this house knows under their name,
+ * get their final names: an error page, half a file or other weights never stay behind.
+ */
+export async function fetchCrossEncoder(
+  place: CrossEncoderPlace,
+  options: FetchOptions = {},
+): Promise<CrossEncoderFiles> {
+  const { model, cacheDir } = place;
+  const { hubUrl, answerWithinMs, signal } = options;
+  const url = urls(model, hubUrl);
+  const folder = join(cacheDir, model);
+  const final = { name: model, tokenizer: join(folder, TOKENIZER), weights: join(folder, HUB_WEIGHTS) };
+  await mkdir(dirname(final.weights), { recursive: true, mode: 0o700 });
+  const temp = await mkdtemp(join(folder, ".pull-"));
+  const came = { name: model, tokenizer: join(temp, TOKENIZER), weights: join(temp, "model.onnx") };
+  try {
+    const limits = { maxBytes: MAX_BYTES, ...(answerWithinMs && { answerWithinMs }), ...(signal && { signal }) };
+    await download(url.tokenizer, came.tokenizer, limits);
+    await download(url.weights, came.weights, limits);
+    await (await openCrossEncoder(came)).close();
+    await checkCrossEncoder(place, came);
+    await rename(came.tokenizer, final.tokenizer);
+    await rename(came.weights, final.weights);
+    return final;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof MemoryError && error.code === "integrity") throw error;
+    throw unavailable(byHand(place, reason(error)), error);
+  } finally {
+    await rm(temp, { recursive: true, force: true });
+  }
+}

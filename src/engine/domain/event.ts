@@ -1,0 +1,24 @@
+/** An event of the audit stream. */
+import type { MemoryType } from "./memory-types.ts";
+
+export interface MemoryEvent {
+  /** Its place in the stream: a 64-bit number, as text. */
+  readonly seq: string;
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly butler: string;
+  readonly scope: string;
+  readonly event_type: string;
+  readonly entity_type: MemoryType | "read" | "embedding_version" | "consolidation";
+  readonly entity_id: string;
+  readonly occurred_at: Date;
+  readonly actor: string;
+  readonly session_id: string | null;
+  readonly request_id: string | null;
+  readonly subrequest_id: string | null;
+  readonly segment_id: string | null;
+  /** Of a new memory the whole row, of a change the columns set. */
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+export type NewEvent = Omit<MemoryEvent, "seq">;

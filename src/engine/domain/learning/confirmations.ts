@@ -1,0 +1,36 @@
+/** Confirmations of one answer, by memory: several items may confirm the same. */
+import { type DropReason, idsOf, trustOf, type Witness } from "./change.ts";
+import { bestTrust, isWeaker, type Trust, vouched } from "./trust.ts";
+
+interface Confirmable {
+  readonly id: string;
+  readonly content: string;
+  readonly trust: Trust;
+  readonly witnesses: ReadonlySet<string>;
+}
+
+export function confirmations<K extends "confirm_fact" | "confirm_rule">(kind: K) {
+  const cited = new Map<string, { nth: number; episodes: Set<string>; trust: Trust }>();
+  /** Of a memory, with what the user has said of it in this answer. */
+  const believed = ({ id, trust }: Pick<Confirmable, "id" | "trust">): Trust =>
+    vouched(trust, cited.get(id)?.trust ?? trust);
+  return {
+    trustOf: believed,
+    /** Whoever said it first is no second witness, and an echo of lower trust is none at all. */
+    add(known: Confirmable, nth: number, witnesses: readonly Witness[]): DropReason | undefined {
+      const trust = trustOf(known.content, witnesses);
+      if (isWeaker(trust, believed(known))) return "echo";
+      const fresh = idsOf(witnesses).filter((id) => !known.witnesses.has(id));
+      if (fresh.length === 0) return "unchanged";
+      const entry = cited.get(known.id) ?? { nth, episodes: new Set(), trust };
+      for (const id of fresh) entry.episodes.add(id);
+      cited.set(known.id, { ...entry, trust: bestTrust([entry.trust, trust]) });
+      return undefined;
+    },
+    without(id: string): void {
+      cited.delete(id);
+    },
+    changes: () =>
+      [...cited].map(([id, { nth, episodes, trust }]) => ({ kind, id, nth, episodes: [...episodes], trust })),
+  };
+}

@@ -1,0 +1,86 @@
+/**
+ * One memory as a library: opened on a store, called by the names of its tools, closed. Everything concrete (the database, the
+ * models, the clock) is handed in; processes, sockets and agents are the business of whoever opens it.
+ */
+import type { Db } from "./adapters/db/port.ts";
+import type { Embedder } from "./adapters/embedder/port.ts";
+import { jobs } from "./memory/keep/jobs.ts";
+import { type MaintainOptions, maintain } from "./memory/keep/maintain.ts";
+import type { Ran } from "./memory/keep/perform-run.ts";
+import { type JobRunner, jobRunner, type RunNow, type RunsKnown, type Slot } from "./memory/keep/run-job.ts";
+import { type MemoryParts, openMemory } from "./memory/open.ts";
+import { type ReplayProgress, type ReplayReport, verifyInScratch } from "./memory/past/replay.ts";
+import type { JobRun } from "./store/jobs/job-runs.ts";
+import { callTool, type Identity } from "./tools/call.ts";
+import { type ToolInput, toolNamed } from "./tools/index.ts";
+import { type AnyToolName, type OutcomeOf, type RequestOptions, typedCall } from "./tools/typed-call.ts";
+
+export interface EngineParts extends MemoryParts {
+  /** Opens an empty store for a replay, which is closed after it. */
+  scratch(): Promise<Db>;
+}
+
+export interface CallOptions extends RequestOptions {
+  /** Who calls, as the caller of the engine has made sure of it. */
+  readonly by: Identity;
+}
+
+export interface Engine {
+  /** Calls a tool: its name decides which input it takes and which answer it gives. Never throws: what goes wrong is an outcome. */
+  call<N extends AnyToolName>(tool: N, input: ToolInput<N>, options: CallOptions): Promise<OutcomeOf<N>>;
+  /** Whether a tool changes what a user would miss: upkeep is due soon after such a call. */
+  writes(tool: string): boolean;
+  /** Runs a job for a person. `conflict` when it is under way already. */
+  runJob(name: string, options: RunNow): Promise<Ran>;
+  /** The runs of this memory's jobs, for whoever keeps their schedule. */
+  readonly runs: JobRuns;
+  maintain(options: MaintainOptions): Promise<void>;
+  /** Rebuilds every row from the event stream in a scratch store and compares the two; changes nothing. */
+  verifyReplay(tell: ReplayProgress): Promise<ReplayReport>;
+  /** Takes an embedding model that arrived after the opening. */
+  adopt(embedder: Embedder): Promise<void>;
+  /** Fails when the store does not answer. */
+  ping(): Promise<void>;
+  /** The store has stopped for good. */
+  isDead(): boolean;
+  /** Finishes what follows the last answers, then closes the store. The embedder is closed by whoever opened it. */
+  close(): Promise<void>;
+}
+
+export interface JobRuns {
+  look(): Promise<RunsKnown>;
+  /** False when another process has asked for the same run. */
+  enqueue(slot: Slot): Promise<boolean>;
+  /** Runs what waits, one after the other, until nothing does or `interrupted`. */
+  drain(interrupted: () => boolean): Promise<Ran[]>;
+  history(query: { job: string | undefined; limit: number }): Promise<JobRun[]>;
+  /** The latest run of each job. */
+  latest(): Promise<JobRun[]>;
+}
+
+export async function openEngine({ scratch, ...parts }: EngineParts): Promise<Engine> {
+  const memory = await openMemory(parts);
+  const runner = jobRunner({ jobs });
+  return {
+    call: (tool, input, { by, ...options }) =>
+      typedCall((request) => callTool(memory, by, request))(tool, input, options),
+    writes: (tool) => toolNamed(tool)?.effect !== "read",
+    runJob: (name, options) => runner.runNow(memory, name, options),
+    runs: jobRuns(runner, memory),
+    maintain: (options) => maintain(memory, options),
+    verifyReplay: (tell) => verifyInScratch(memory.db, scratch, tell),
+    adopt: memory.adopt,
+    ping: async () => void (await memory.db.query("select 1")),
+    isDead: memory.isDead,
+    close: memory.close,
+  };
+}
+
+/** What a runner does, for one memory. */
+export const jobRuns = <M>(runner: JobRunner<M>, memory: M): JobRuns => ({
+  look: () => runner.look(memory),
+  enqueue: (slot) => runner.enqueue(memory, slot),
+  drain: (interrupted) => runner.drain(memory, interrupted),
+  history: (query) => runner.history(memory, query),
+  latest: () => runner.latest(memory),
+});

@@ -1,0 +1,252 @@
+/**
+ * The weekly round. It reports what a person should look at (near-duplicates, junk, dead links) and repairs only what can
+ * be made again from the memories themselves: indexes, vectors, leftovers. Memories and links are never changed here:
+ * merging is a judgement, and links are what the stream says they are, so replaying it would bring deleted ones back.
+ */
+import { junkReasons } from "../../domain/lifecycle/junk.ts";
+import { areNearDuplicates, NEAR_COSINE } from "../../domain/lifecycle/near-duplicates.ts";
+import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
+import { foldShelf } from "../../store/index/fold.ts";
+import {
+  dropBrokenRows,
+  dropStrayBlocks,
+  strayBlocks,
+  unfoldShelf,
+  verifyShelf,
+} from "../../store/index/lexical-check.ts";
+import { countLeftovers, countUnvectored, FIRST_ID } from "../../store/index/reembed.ts";
+import { comparedAs } from "../../store/index/vectors.ts";
+import {
+  allShelves,
+  checkLinks,
+  countOldRuns,
+  dropOldRunsBeyond,
+  dropStrayVectors,
+  dropStrayWords,
+  type Entry,
+  fileUnfiled,
+  type LinkKey,
+  type LiveMemory,
+  liveMemories,
+  nearNeighbours,
+  newestOnShelf,
+  textsOf,
+  vectorEntries,
+  wordEntries,
+} from "../../store/jobs/hygiene.ts";
+import { countStaleKeys, dropStaleKeys } from "../../store/jobs/upkeep.ts";
+import { CALL_KEY_PREFIX } from "../call-key.ts";
+import type { Job, JobContext } from "./job.ts";
+import { type Tallying, tallying } from "./job-call.ts";
+import { KEPT_KEYS_MS } from "./maintain.ts";
+import { rollOn } from "./reembed.ts";
+import { fitIndex, unfitIndex } from "./vector-index.ts";
+
+interface Round {
+  readonly context: JobContext;
+  readonly tally: Tallying;
+  /** Something for a person to look at: counted, and the first few told by id. Never by content: reports have no tenant. */
+  found(kind: string, words: string): void;
+  /** Something that the round put right, or would. */
+  repaired(kind: string, by: number): void;
+}
+
+/** Of each kind, so that much of one does not hide the others. */
+const TOLD = 3;
+
+export const hygiene: Job = {
+  name: "hygiene",
+  about: "Reports near-duplicates, junk and dead links; repairs indexes, vectors and leftovers.",
+  cron: "0 5 * * 0",
+  async run(context) {
+    const tally = tallying();
+    let changed = 0;
+    const repaired = (kind: string, by: number) => {
+      tally.count(kind, by);
+      changed += by;
+    };
+    const told = new Map<string, number>();
+    const found = (kind: string, words: string) => {
+      const before = told.get(kind) ?? 0;
+      tally.count(kind);
+      if (before < TOLD) tally.note(words);
+      told.set(kind, before + 1);
+    };
+    const round: Round = { context, tally, found, repaired };
+    // What is filed must be right before it is searched for vectors and doubles.
+    for (const step of [words, memories, strays, vectors, doubles, links, leftovers]) {
+      if (context.interrupted() || !(await step(round))) return { ...tally.report(false), changed };
+    }
+    return { ...tally.report(true), changed };
+  },
+};
+
+/** Posting blocks against forward rows. Searches stay exact while a shelf is folded anew. */
+async function words({ context, tally, repaired }: Round): Promise<boolean> {
+  const { db } = context.memory;
+  for (const { sk } of await allShelves(db)) {
+    if (context.interrupted()) return false;
+    const wrong = await verifyShelf(db, sk);
+    if (wrong.length === 0) continue;
+    repaired("shelves_repaired", 1);
+    tally.note(`keyword index, shelf ${sk}: ${wrong[0]}${wrong.length > 1 ? ` (and ${wrong.length - 1} more)` : ""}`);
+    if (context.dryRun) continue;
+    await dropBrokenRows(db, sk);
+    await unfoldShelf(db, sk);
+    for (;;) {
+      if (context.interrupted()) return false;
+      const { folded, removed } = await foldShelf(db, sk);
+      if (folded + removed === 0) break;
+    }
+  }
+  const stray = (await strayBlocks(db)).reduce((sum, { blocks }) => sum + blocks, 0);
+  if (stray > 0) repaired("stray_blocks", context.dryRun ? stray : await dropStrayBlocks(db));
+  return true;
+}
+
+const PAGE = 500;
+
+/** One walk over everything that lives: is it worth remembering, and can it be found? */
+async function memories(round: Round): Promise<boolean> {
+  const { context, found } = round;
+  for (const type of MEMORY_TYPES)
+    for (let after = FIRST_ID; ; ) {
+      if (context.interrupted()) return false;
+      const page = await liveMemories(context.memory.db, type, { now: context.now, after, limit: PAGE });
+      for (const { id, text } of page) {
+        const reasons = junkReasons(text);
+        if (reasons.length > 0) found("junk", `${type} ${id} looks like junk: ${reasons.join(", ")}`);
+      }
+      await fileAgain(
+        round,
+        type,
+        page.filter(({ filed }) => !filed),
+      );
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) break;
+      after = last.id;
+    }
+  return true;
+}
+
+async function fileAgain({ context, repaired }: Round, type: MemoryType, lost: readonly LiveMemory[]): Promise<void> {
+  const { memory, now, dryRun } = context;
+  if (lost.length === 0) return;
+  if (dryRun) return repaired("refiled", lost.length);
+  const rows: { id: string; sk: number }[] = [];
+  for (const { id, tenant_id, scope } of lost) {
+    const shelf = (await memory.shelves.of(tenant_id, [scope])).find((candidate) => candidate.type === type);
+    if (shelf) rows.push({ id, sk: shelf.sk });
+  }
+  repaired("refiled", await memory.db.tx((sql) => fileUnfiled(sql, type, rows, now)));
+}
+
+/** Words and vectors behind which no memory stands. */
+async function strays({ context, repaired }: Round): Promise<boolean> {
+  const { db } = context.memory;
+  const walks = [
+    { kind: "stray_words", page: wordEntries, drop: (ids: string[]) => db.tx((sql) => dropStrayWords(sql, ids)) },
+    { kind: "stray_vectors", page: vectorEntries, drop: (ids: string[]) => dropStrayVectors(db, ids) },
+  ];
+  for (const { kind, page, drop } of walks)
+    for (let after = FIRST_ID; ; ) {
+      if (context.interrupted()) return false;
+      const entries: Entry[] = await page(db, after, PAGE);
+      const ids = entries.filter(({ stray }) => stray).map(({ id }) => id);
+      if (ids.length > 0) repaired(kind, context.dryRun ? ids.length : await drop(ids));
+      const last = entries.at(-1);
+      if (last === undefined || entries.length < PAGE) break;
+      after = last.id;
+    }
+  return true;
+}
+
+/** Everything that lives has its vector, retired versions have none, and the index fits. */
+async function vectors({ context, tally, repaired }: Round): Promise<boolean> {
+  const { memory, now, dryRun, interrupted } = context;
+  const { versions, db } = memory;
+  if (!versions.own) {
+    tally.note("no embedding model: vectors were not looked at.");
+    return true;
+  }
+  if (dryRun) {
+    for (const { version } of versions.written) {
+      const replacing = version === versions.own.version ? versions.replacing : undefined;
+      repaired("embedded", await countUnvectored(db, version, replacing, now));
+    }
+    repaired("retired_vectors", await countLeftovers(db));
+    if (versions.serving && (await unfitIndex(memory, versions.serving)).wanted) repaired("vector_index", 1);
+    return true;
+  }
+  const rolled = await rollOn(memory, { now, stop: interrupted });
+  repaired("embedded", rolled.embedded);
+  repaired("retired_vectors", rolled.dropped);
+  if (!rolled.complete) return false;
+  if (versions.serving && (await fitIndex(memory, versions.serving))) repaired("vector_index", 1);
+  return true;
+}
+
+/**
+ * Without an index each memory is compared with its whole shelf, so a round over a large store has to end somewhere. The
+ * newest come first on each shelf; shelves are taken in order until this many have been looked at.
+ */
+const LOOKED_AT = 5_000;
+const COMPARED = 16;
+
+async function doubles({ context, tally, found }: Round): Promise<boolean> {
+  const { memory, now } = context;
+  const { serving } = memory.versions;
+  if (!serving) return true;
+  const as = comparedAs(memory.db.kind, serving.embedder.version.dimensions);
+  let left = LOOKED_AT;
+  for (const { sk, type } of await allShelves(memory.db)) {
+    const told = new Set<string>();
+    const ids = await newestOnShelf(memory.db, serving.version, sk, now, left);
+    left -= ids.length;
+    for (let from = 0; from < ids.length; from += COMPARED) {
+      if (context.interrupted()) return false;
+      const some = ids.slice(from, from + COMPARED);
+      const query = { version: serving.version, as, sk, ids: some, now, cosine: NEAR_COSINE };
+      const near = await nearNeighbours(memory.db, query);
+      const texts = await textsOf(memory.db, type, [...new Set(near.flatMap(({ a, b }) => [a, b]))], now);
+      for (const { a, b, cosine } of near) {
+        const pair = a < b ? `${a} and ${b}` : `${b} and ${a}`;
+        const [one, other] = [texts.get(a), texts.get(b)];
+        if (told.has(pair) || one === undefined || other === undefined) continue;
+        if (!areNearDuplicates(one, other, cosine)) continue;
+        told.add(pair);
+        found("near_duplicates", `${type}s ${pair} say nearly the same (${cosine.toFixed(3)})`);
+      }
+    }
+  }
+  if (left === 0)
+    tally.note(`near-duplicates were looked for among ${LOOKED_AT} memories only, the newest of each shelf first.`);
+  return true;
+}
+
+async function links({ context, tally, found }: Round): Promise<boolean> {
+  let after: LinkKey = { source_id: FIRST_ID, target_id: FIRST_ID, relation: "" };
+  for (;;) {
+    if (context.interrupted()) return false;
+    const page = await checkLinks(context.memory.db, after, PAGE);
+    for (const { source_id, target_id, relation, fate } of page) {
+      if (fate === "history") tally.count("links_to_deleted_episodes");
+      if (fate === "dead")
+        found("dead_links", `link ${source_id} ${relation} ${target_id}: an end is missing, and no event tells why`);
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return true;
+    after = last;
+  }
+}
+
+/** Enough to see a pattern; an hourly job makes as many in six weeks. */
+const KEPT_RUNS = 1000;
+
+async function leftovers({ context, repaired }: Round): Promise<boolean> {
+  const { memory, now, dryRun } = context;
+  const before = new Date(now.getTime() - KEPT_KEYS_MS);
+  repaired("stale_keys", await (dryRun ? countStaleKeys : dropStaleKeys)(memory.db, before, CALL_KEY_PREFIX));
+  repaired("old_runs", await (dryRun ? countOldRuns : dropOldRunsBeyond)(memory.db, KEPT_RUNS));
+  return true;
+}

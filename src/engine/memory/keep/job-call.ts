@@ -1,0 +1,103 @@
+/** Jobs have no caller: they act in their own name, for the tenant whose row they change. */
+
+import type { Sql } from "../../adapters/db/port.ts";
+import type { NewEvent } from "../../domain/event.ts";
+import { appendEvents } from "../../store/history/events.ts";
+import { foldShelf } from "../../store/index/fold.ts";
+import type { Call, Memory } from "../memory.ts";
+import type { JobContext, JobName, JobReport } from "./job.ts";
+
+/** A job says nothing of its own: what it makes is as good as what it was made of. */
+export function jobCall(
+  context: JobContext,
+  job: JobName,
+  tenant: string,
+  butler: string = context.memory.butler,
+): Call {
+  return {
+    memory: context.memory,
+    caller: { tenant, butler, admin: false, actor: `job:${job}`, voice: "tool", session: undefined },
+    now: context.now,
+    request: undefined,
+    idempotencyKey: undefined,
+  };
+}
+
+/** One batch may hold events of several tenants. Their streams are locked in the order of their names, by every job. */
+export async function appendForTenants(sql: Sql, events: readonly NewEvent[]): Promise<void> {
+  const tenants = [...new Set(events.map((event) => event.tenant_id))].toSorted();
+  for (const tenant of tenants)
+    await appendEvents(
+      sql,
+      events.filter((event) => event.tenant_id === tenant),
+    );
+}
+
+/** What a job adds up while it runs. */
+export interface Tallying {
+  count(kind: string, by?: number): void;
+  /** Worth telling, but nothing was changed by it. */
+  remark(kind: string, by?: number): void;
+  /** A few are kept; the audit stream has them all. */
+  note(words: string): void;
+  /** A note of what kept it from its work. */
+  hindered(words: string): void;
+  /** The last thing that did. */
+  trouble(): string | undefined;
+  report(complete: boolean, failed?: string): JobReport;
+}
+
+const NOTES = 10;
+
+export function tallying(): Tallying {
+  const counts: Record<string, number> = {};
+  const notes: string[] = [];
+  let changed = 0;
+  let last: string | undefined;
+  const remark = (kind: string, by = 1) => {
+    if (by > 0) counts[kind] = (counts[kind] ?? 0) + by;
+  };
+  const note = (words: string) => {
+    if (notes.length < NOTES) notes.push(words);
+  };
+  return {
+    remark,
+    count(kind, by = 1) {
+      changed += Math.max(0, by);
+      remark(kind, by);
+    },
+    note,
+    hindered(words) {
+      last = words;
+      note(words);
+    },
+    trouble: () => last,
+    report(complete, failed) {
+      return { changed, counts, notes, complete, ...(failed === undefined ? {} : { failed }) };
+    },
+  };
+}
+
+/**
+ * Every search reads the words that wait to be folded away, so they must not pile up while thousands of memories go.
+ * Folding many at once is cheaper by far, but keeps the embedded store's one connection busy; what is left is upkeep's.
+ */
+const FOLD = { pglite: { at: 256, step: 32 }, postgres: { at: 2048, step: 1024 } } as const;
+
+export interface Folding {
+  dropped(shelves: readonly { readonly sk: number; readonly n: number }[]): Promise<void>;
+}
+
+export function folding({ db }: Memory): Folding {
+  const { at, step } = FOLD[db.kind];
+  const waiting = new Map<number, number>();
+  return {
+    async dropped(shelves) {
+      for (const { sk, n } of shelves) {
+        let left = (waiting.get(sk) ?? 0) + n;
+        if (left >= at) for (; left > 0; left -= step) await foldShelf(db, sk, step);
+        waiting.set(sk, Math.max(0, left));
+      }
+    },
+  };
+}

@@ -1,0 +1,12 @@
+/** The jobs that a memory does by itself. The scheduler runs what stands here, and nothing else. */
+import { consolidate } from "../learn/consolidate.ts";
+import { decaySweep } from "./decay-sweep.ts";
+import { episodeCleanup } from "./episode-cleanup.ts";
+import { hygiene } from "./hygiene.ts";
+import type { Job } from "./job.ts";
+import { promote } from "./promote.ts";
+import { reembed } from "./reembed.ts";
+
+export const jobs: readonly Job[] = [consolidate, promote, decaySweep, episodeCleanup, reembed, hygiene];
+
+export const jobNamed = (name: string): Job | undefined => jobs.find((job) => job.name === name);

@@ -1,0 +1,66 @@
+/** Upkeep in quiet moments. Skipping it costs speed, never correctness; each step is short, so that calls come in between. */
+import { foldShelf, shelvesToFold } from "../../store/index/fold.ts";
+import { dropStaleKeys } from "../../store/jobs/upkeep.ts";
+import { CALL_KEY_PREFIX } from "../call-key.ts";
+import type { Memory } from "../memory.ts";
+import { rollOn } from "./reembed.ts";
+import { fitIndex } from "./vector-index.ts";
+
+/** A retry that comes later than this is not a retry. */
+export const KEPT_KEYS_MS = 86_400_000;
+
+export interface MaintainOptions {
+  /** `full` also vacuums an embedded store; a server does that by itself. */
+  readonly level: "light" | "full";
+  /** Says that somebody is waiting: stop after the current step. */
+  readonly interrupted?: () => boolean;
+}
+
+export async function maintain(memory: Memory, options: MaintainOptions): Promise<void> {
+  const { db, clock } = memory;
+  const stop = options.interrupted ?? (() => false);
+  const steps = [
+    () => foldAll(memory, stop),
+    () => embedMissing(memory, stop),
+    () => fitServing(memory),
+    () => dropStaleKeys(db, new Date(clock.now().getTime() - KEPT_KEYS_MS), CALL_KEY_PREFIX),
+    async () => db.maintain?.(options.level),
+  ];
+  for (const step of steps) {
+    if (stop()) return;
+    await step();
+  }
+}
+
+/** A store without the index it deserves is slow; without the statistics of the steps that follow it would be slower by far. */
+async function fitServing(memory: Memory): Promise<void> {
+  const { serving } = memory.versions;
+  try {
+    if (serving) await fitIndex(memory, serving);
+  } catch (error) {
+    memory.log.error(
+      { err: error },
+      "the vector index could not be built; search compares more vectors than it should",
+    );
+  }
+}
+
+async function foldAll(memory: Memory, stop: () => boolean): Promise<void> {
+  for (const shelf of await shelvesToFold(memory.db)) {
+    for (;;) {
+      if (stop()) return;
+      const { folded, removed } = await foldShelf(memory.db, shelf.sk);
+      if (folded + removed === 0) break;
+    }
+    memory.unfolded.delete(shelf.sk);
+  }
+}
+
+/** What was stored without a model, and after a change of model everything. */
+async function embedMissing(memory: Memory, stop: () => boolean): Promise<void> {
+  try {
+    await rollOn(memory, { now: memory.clock.now(), stop });
+  } catch (error) {
+    memory.log.warn({ err: error }, "embedding what lacks a vector failed; the next upkeep tries again");
+  }
+}

@@ -1,0 +1,164 @@
+/** One run of a job that has been taken: its lease, its end, and the attempt that comes after it. */
+import type { Db, Sql } from "../../adapters/db/port.ts";
+import { messageOf } from "../../domain/errors.ts";
+import {
+  addRun,
+  extendLease,
+  finishRun,
+  lockDeadRuns,
+  type RunEnd,
+  type RunTrigger,
+  type WantedRun,
+} from "../../store/jobs/job-runs.ts";
+import type { Memory } from "../memory.ts";
+import type { Job, JobReport } from "./job.ts";
+
+export interface RunTiming {
+  /** Attempts after the first. */
+  readonly retryLimit: number;
+  /** The first back-off; each further one is twice as long, with some chance in it. */
+  readonly retryDelaySeconds: number;
+  /** A run that does not say for this long that it lives is taken to be dead. */
+  readonly leaseSeconds: number;
+}
+
+export const TIMING: RunTiming = { retryLimit: 3, retryDelaySeconds: 30, leaseSeconds: 120 };
+
+/** Extensions in one lease: one that is late behind a long statement does not lose it. */
+const BEATS_PER_LEASE = 6;
+
+const INTERRUPTED = "interrupted because the house was closing; the next attempt goes on";
+const DEAD = "the process that ran it ended";
+
+/** Says regularly that the run is alive, until it is released. */
+function holdLease(db: Db, id: string, leaseSeconds: number) {
+  let gone = false;
+  let lastBeat = performance.now();
+  const beat = async () => {
+    try {
+      gone = !(await extendLease(db, id, leaseSeconds));
+      lastBeat = performance.now();
+    } catch {
+      // A database that is away for a moment; when it stays away the lease has run out.
+      gone = performance.now() - lastBeat > leaseSeconds * 1_000;
+    }
+  };
+  const timer = setInterval(() => void beat(), (leaseSeconds * 1_000) / BEATS_PER_LEASE).unref();
+  return {
+    /** True when this process was too slow to say that it lives, and the run may be somebody else's by now. */
+    lost: () => gone,
+    release: () => clearInterval(timer),
+  };
+}
+
+const nextAttempt = (memory: Memory, run: WantedRun, retries: number): WantedRun => ({
+  ...run,
+  id: memory.ids.next(memory.clock.now()),
+  attempt: run.attempt + 1,
+  retries,
+});
+
+const backOffSeconds = ({ retryDelaySeconds }: RunTiming, retries: number): number =>
+  retryDelaySeconds * 2 ** Math.min(15, retries) * (1 + Math.random());
+
+const isLast = (run: WantedRun, timing: RunTiming): boolean => run.retries >= timing.retryLimit;
+
+/** What a failure makes of a run. One that a person asked for is not tried again: they are told, and repeat it by hand. */
+const failedState = (run: WantedRun, timing: RunTiming): RunEnd["state"] =>
+  run.slot !== null && isLast(run, timing) ? "dead_letter" : "failed";
+
+async function tryAgain(sql: Sql, memory: Memory, run: WantedRun, timing: RunTiming): Promise<void> {
+  if (run.slot === null || isLast(run, timing)) return;
+  await addRun(sql, nextAttempt(memory, run, run.retries + 1), backOffSeconds(timing, run.retries));
+}
+
+/** Ends runs whose processes died: those whose lease has ended, or `all` when no other process can hold one. */
+export async function endDeadRuns(memory: Memory, timing: RunTiming, all: boolean): Promise<void> {
+  const { db, clock, log, butler } = memory;
+  const dead = await db.tx(async (sql) => {
+    const runs = await lockDeadRuns(sql, all);
+    for (const run of runs) {
+      const end = { state: failedState(run, timing), finished_at: clock.now(), report: null, error: DEAD };
+      await finishRun(sql, run.id, end);
+      await tryAgain(sql, memory, run, timing);
+    }
+    return runs;
+  });
+  for (const run of dead)
+    log.warn(
+      { butler, job: run.job, state: failedState(run, timing), attempt: run.attempt },
+      "a run of a job was cut off",
+    );
+}
+
+export interface Ran {
+  readonly job: string;
+  readonly trigger: RunTrigger;
+  readonly state: RunEnd["state"];
+  readonly report: JobReport | undefined;
+  readonly error: string | undefined;
+}
+
+export interface Performing {
+  readonly startedAt: Date;
+  /** For an owner on fixed time: when the run ends as well. */
+  readonly now?: Date | undefined;
+  interrupted(): boolean;
+}
+
+export async function perform(
+  memory: Memory,
+  job: Job,
+  run: WantedRun,
+  timing: RunTiming,
+  { startedAt, now, interrupted }: Performing,
+): Promise<Ran> {
+  const { db, clock, log, butler } = memory;
+  const lease = holdLease(db, run.id, timing.leaseSeconds);
+  const { report, error } = await attempt(job, {
+    memory,
+    now: startedAt,
+    dryRun: false,
+    interrupted: () => lease.lost() || interrupted(),
+  });
+  lease.release();
+
+  const goesOn = report !== undefined && !report.complete;
+  const failed = error ?? report?.failed;
+  const state = error !== undefined ? failedState(run, timing) : failed === undefined && !goesOn ? "done" : "failed";
+  const told = report && run.missed > 0 ? { ...report, notes: [missedNote(run.missed), ...report.notes] } : report;
+  const why = failed ?? (goesOn ? INTERRUPTED : undefined);
+  const end = { state, finished_at: now ?? clock.now(), report: told ?? null, error: why ?? null } as const;
+  const kept = await db.tx(async (sql) => {
+    if (!(await finishRun(sql, run.id, end))) return false;
+    if (error !== undefined) await tryAgain(sql, memory, run, timing);
+    else if (goesOn && run.slot !== null) await addRun(sql, nextAttempt(memory, run, 0), 0);
+    return true;
+  });
+  const fields = {
+    butler,
+    job: job.name,
+    trigger: run.trigger,
+    attempt: run.attempt,
+    ...(run.slot === null ? {} : { slot: run.slot.toISOString() }),
+    state,
+    ...(why === undefined ? {} : { reason: why }),
+  };
+  if (!kept) log.warn(fields, "a job was too slow to say that it lives; another attempt has its place");
+  else if (failed !== undefined) log.error(fields, state === "dead_letter" ? "a job failed for good" : "a job failed");
+  else log.info({ ...fields, ...(report ? { changed: report.changed, counts: report.counts } : {}) }, "a job ran");
+  return { job: job.name, trigger: run.trigger, state, report: told, error: why };
+}
+
+async function attempt(job: Job, context: Parameters<Job["run"]>[0]): Promise<{ report?: JobReport; error?: string }> {
+  try {
+    return { report: await job.run(context) };
+  } catch (error) {
+    return { error: messageOf(error) };
+  }
+}
+
+const missedNote = (missed: number) =>
+  missed === 1
+    ? "One scheduled run was missed; this one stands for it."
+    : `${missed} scheduled runs were missed; this one stands for them.`;

@@ -1,0 +1,168 @@
+/**
+ * Vectors for everything that lacks one, and after a change of model for everything: in small batches, beside the version
+ * that serves. It can be cut off anywhere: what is done is what has a vector, and a run goes on from there.
+ */
+import { seenUntil } from "../../domain/lifecycle/tiers.ts";
+import {
+  copyVisibility,
+  countLeftovers,
+  countUnvectored,
+  dropRetired,
+  FIRST_ID,
+  findLeftovers,
+  findUnvectored,
+  handOver,
+  type Unvectored,
+} from "../../store/index/reembed.ts";
+import { dropIndex } from "../../store/index/vector-index.ts";
+import { addVectors } from "../../store/index/vectors.ts";
+import type { Memory } from "../memory.ts";
+import type { Side } from "../recall/versions.ts";
+import { embedText, spokenText, visibleUntil } from "../remember/filing.ts";
+import type { Job, JobContext, JobReport } from "./job.ts";
+import { tallying } from "./job-call.ts";
+import { fitIndex } from "./vector-index.ts";
+
+export interface Rolling {
+  readonly now: Date;
+  stop(): boolean;
+}
+
+export interface Rolled {
+  readonly embedded: number;
+  /** Vectors of retired versions that were deleted. */
+  readonly dropped: number;
+  /** The rebuilt version took over in this run. */
+  readonly handedOver: boolean;
+  readonly complete: boolean;
+}
+
+/** By hand, and in upkeep: it goes on by itself after a change of model. */
+export const reembed: Job = {
+  name: "reembed",
+  about: "Rebuilds embeddings after a change of model, the old ones answering until it is done; fills in missing ones.",
+  cron: undefined,
+  async run(context) {
+    if (context.memory.versions.own === undefined)
+      return { changed: 0, counts: {}, notes: ["no embedding model: nothing to embed with."], complete: true };
+    return context.dryRun ? foresee(context) : rollAndTell(context);
+  },
+};
+
+async function foresee({ memory, now }: JobContext): Promise<JobReport> {
+  await memory.versions.refresh();
+  const { written, own, replacing } = memory.versions;
+  const tally = tallying();
+  for (const side of written)
+    tally.count("embedded", await countUnvectored(memory.db, side.version, replacedBy(memory, side), now));
+  tally.count("dropped", await countLeftovers(memory.db));
+  if (own && replacing !== undefined) tally.note(`${nameOf(own)} would replace embedding version ${replacing}.`);
+  return tally.report(true);
+}
+
+async function rollAndTell({ memory, now, interrupted }: JobContext): Promise<JobReport> {
+  const rolled = await rollOn(memory, { now, stop: interrupted });
+  const { own, degraded } = memory.versions;
+  const tally = tallying();
+  tally.count("embedded", rolled.embedded);
+  tally.count("dropped", rolled.dropped);
+  if (own && rolled.handedOver) tally.note(`${nameOf(own)} serves now.`);
+  if (degraded !== undefined) tally.note(degraded);
+  return tally.report(rolled.complete);
+}
+
+const nameOf = ({ embedder: { version } }: Side) => `${version.model} ${version.variant}`;
+
+const replacedBy = ({ versions }: Memory, side: Side): number | undefined =>
+  side.version === versions.own?.version ? versions.replacing : undefined;
+
+/** Passes over all memories before giving up on writers that add faster than this embeds; the next run goes on. */
+const PASSES = 5;
+
+export async function rollOn(memory: Memory, rolling: Rolling): Promise<Rolled> {
+  const { versions } = memory;
+  await versions.letGo();
+  await versions.refresh();
+  let embedded = 0;
+  let handedOver = false;
+  const result = (dropped: number, complete: boolean): Rolled => ({ embedded, dropped, handedOver, complete });
+  for (let pass = 0; pass < PASSES; pass++) {
+    for (const side of versions.written) {
+      const filled = await fill(memory, side, rolling);
+      embedded += filled.embedded;
+      if (!filled.complete) return result(0, false);
+    }
+    const { own, replacing } = versions;
+    if (!own || replacing === undefined) break;
+    // Before it serves: the first search after the change must not compare everything.
+    await copyVisibility(memory.db, replacing, own.version);
+    await fitIndex(memory, own);
+    if (rolling.stop()) return result(0, false);
+    handedOver = await handOver(memory.db, own.version, replacing, rolling.now);
+    await versions.refresh();
+    if (handedOver) memory.log.info({ embedded, version: own.version }, "rebuilt embeddings serve now");
+  }
+  const cleared = await clearRetired(memory, rolling);
+  return result(cleared.dropped, cleared.complete && versions.replacing === undefined);
+}
+
+/** Short, so that a query that comes meanwhile waits for few texts at most. */
+const BATCH = 32;
+
+async function fill(memory: Memory, side: Side, { now, stop }: Rolling) {
+  const replacing = replacedBy(memory, side);
+  let embedded = 0;
+  for (let after = FIRST_ID; ; ) {
+    if (stop()) return { embedded, complete: false };
+    const found = await findUnvectored(memory.db, { version: side.version, replacing, now, after, limit: BATCH });
+    const rows = found.filter(({ type }) => type !== null);
+    const made = await Promise.all(
+      rows.map(async (row) => ({
+        row,
+        ...(await embedText(side, spokenText(row.text, row.speaker, row.names ?? []), "write")),
+      })),
+    );
+    embedded += await addVectors(
+      memory.db,
+      side.version,
+      made.map(({ row, vector, tokens }) => ({
+        memoryId: row.id,
+        sk: row.sk,
+        vector,
+        tokens,
+        visibleUntil: untilOf(memory, row),
+      })),
+    );
+    const last = found.at(-1);
+    if (last === undefined || found.length < BATCH) return { embedded, complete: true };
+    after = last.id;
+  }
+}
+
+function untilOf(memory: Memory, row: Unvectored): Date | undefined {
+  if (row.replaces) return row.seen_until ?? undefined;
+  if (row.type === "episode") return row.until === null ? undefined : seenUntil(row.until);
+  return visibleUntil(memory, row, row.until);
+}
+
+/** Small, because the embedded store has one connection and a search waits for the batch at hand. */
+const DROP_BATCH = 200;
+
+export async function clearRetired(
+  memory: Memory,
+  { stop }: Pick<Rolling, "stop">,
+): Promise<{ dropped: number; complete: boolean }> {
+  const { db } = memory;
+  let dropped = 0;
+  for (const { version, sk, index } of await findLeftovers(db)) {
+    // First the index: without it each deletion is cheaper.
+    if (index) await dropIndex(db, version);
+    while (sk !== null) {
+      if (stop()) return { dropped, complete: false };
+      const gone = await dropRetired(db, version, sk, DROP_BATCH);
+      dropped += gone;
+      if (gone < DROP_BATCH) break;
+    }
+  }
+  return { dropped, complete: true };
+}

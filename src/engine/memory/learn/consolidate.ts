@@ -1,0 +1,197 @@
+/** Episodes become knowledge: shard by shard, oldest first, in bounded batches, until nothing waits. */
+import type { Extractor, Material } from "../../adapters/extractor/port.ts";
+import { ExtractorFailure, NO_USAGE } from "../../adapters/extractor/port.ts";
+import { MemoryError, unavailable } from "../../domain/errors.ts";
+import { Answer, NOTHING_LEARNED } from "../../domain/learning/answer.ts";
+import { GLOBAL_SCOPE, ladderOf } from "../../domain/scope.ts";
+import { backlogOf, type Shard, waitingShards } from "../../store/jobs/consolidation.ts";
+import type { Job, JobContext } from "../keep/job.ts";
+import { jobCall, type Tallying, tallying } from "../keep/job-call.ts";
+import type { Call } from "../memory.ts";
+import { retrieve } from "../recall/retrieve.ts";
+import { beginAttempt, type Claimed, claim, materialOf } from "./claim.ts";
+import { asFailure, fail, release } from "./end.ts";
+import type { Shown } from "./known.ts";
+import { learn } from "./learn.ts";
+import { isTrouble, troubleWith } from "./provider-trouble.ts";
+
+const NAME = "consolidate";
+/** A backlog that is this large, or has waited this long, does not wait for the schedule. */
+const LARGE = 200;
+const STALE_MS = 3_600_000;
+
+export const consolidate: Job = {
+  name: NAME,
+  about: "Episodes become facts and rules, supersede or confirm what is known, and are linked to what they taught.",
+  cron: "0 */6 * * *",
+  async dueAt({ db, extractor }, now) {
+    const { waiting, oldest } = await backlogOf(db, now, STALE_MS);
+    const wanted = waiting >= LARGE ? now : (oldest ?? undefined);
+    const trouble = wanted && extractor && (await troubleWith(db, extractor.provider));
+    return trouble && trouble.until > wanted ? trouble.until : wanted;
+  },
+  async run(context) {
+    const tally = tallying();
+    const shards = await waitingShards(context.memory.db, context.now);
+    if (context.dryRun) {
+      for (const { tenant, butler, episodes } of shards) {
+        tally.remark("episodes_waiting", episodes);
+        tally.note(
+          `${episodes} episodes of ${butler} (tenant ${tenant}) wait; what they teach is known when it is run.`,
+        );
+      }
+      return tally.report(true);
+    }
+    const { extractor } = context.memory;
+    if (extractor === undefined)
+      throw unavailable("No extractor was opened for this memory: episodes wait until there is one.");
+    const inTrouble = await waitedOut(context, extractor);
+    if (inTrouble !== undefined) return tally.report(true, inTrouble);
+    for (const shard of shards) {
+      const end = await consolidateShard(context, shard, extractor, tally);
+      if (end === "stop") return tally.report(!context.interrupted(), couldNot(tally));
+    }
+    return tally.report(true, couldNot(tally));
+  },
+};
+
+/** Why nobody is asked now, if that is so. A provider that is not set up costs nothing to ask, and may be by now. */
+async function waitedOut({ memory, now }: JobContext, { provider }: Extractor): Promise<string | undefined> {
+  const trouble = await troubleWith(memory.db, provider);
+  if (trouble === undefined || trouble.kind === "misconfigured" || trouble.until <= now) return undefined;
+  if ((await backlogOf(memory.db, now, 0)).oldest === null) return undefined;
+  return `${provider} is not asked again before ${trouble.until.toISOString()}: ${trouble.reason}`;
+}
+
+/** A run that learned nothing because it could not has failed; one that learned something tells the rest in its notes. */
+const couldNot = (tally: Tallying): string | undefined =>
+  (tally.report(true).counts.episodes_consolidated ?? 0) > 0 ? undefined : tally.trouble();
+
+async function consolidateShard(
+  context: JobContext,
+  { tenant, butler }: Shard,
+  extractor: Extractor,
+  tally: Tallying,
+): Promise<"stop" | "next"> {
+  const call = jobCall(context, NAME, tenant, butler);
+  for (;;) {
+    if (context.interrupted()) return "stop";
+    const claimed = await claim(call, extractor);
+    if (claimed === undefined) return "next";
+    if (claimed === "busy") {
+      tally.note(`${butler} is being consolidated elsewhere.`);
+      return "next";
+    }
+    const end = await consolidateBatch(call, claimed, extractor, tally, context.interrupted);
+    if (end !== "next") return end === "shard" ? "next" : "stop";
+  }
+}
+
+async function consolidateBatch(
+  call: Call,
+  claimed: Claimed,
+  extractor: Extractor,
+  tally: Tallying,
+  interrupted: () => boolean,
+): Promise<"next" | "shard" | "stop"> {
+  const { daily_budget_usd: budget } = call.memory.settings.extractor;
+  const bare = materialOf(call, claimed, extractor.maxChars);
+  const { material, shown } =
+    extractor.provider === "local" ? { material: bare, shown: NONE } : await informed(call, bare);
+  const ceiling = extractor.ceiling(material);
+  if (!(await beginAttempt(call, claimed, ceiling, budget))) {
+    await release(call, claimed, `today's budget of $${budget} would not hold`);
+    tally.hindered(`Today's budget of $${budget} is used up; episodes wait until tomorrow (UTC).`);
+    return "stop";
+  }
+  const startedMs = performance.now();
+  try {
+    const { answer, usage } = await extract(
+      extractor,
+      material,
+      call.memory.settings.extractor.timeout_seconds,
+      interrupted,
+    );
+    const learned = await learn(call, claimed, answer, shown, { usage, startedMs });
+    for (const [name, n] of Object.entries(learned.counts))
+      if (name.startsWith("dropped_")) tally.remark(name, n);
+      else tally.count(name, n);
+    return "next";
+  } catch (error) {
+    if (error instanceof MemoryError && error.code === "conflict") {
+      tally.note(`${call.caller.butler}: ${error.message}`);
+      return "shard";
+    }
+    if (!(error instanceof ExtractorFailure)) throw error;
+    const { counts, kind } = await fail(call, claimed, error, { usage: error.usage, startedMs, ceiling });
+    for (const [name, n] of Object.entries(counts)) tally.count(name, n);
+    tally.hindered(`${extractor.provider}: ${error.message}`);
+    // Asking for the next batch would only make more trouble.
+    return isTrouble(kind) ? "stop" : "next";
+  }
+}
+
+const NONE: Shown = new Map();
+const POLL_MS = 250;
+/** An extractor keeps its time itself and says so; this ends one that does not. */
+const GRACE_MS = 2_000;
+
+/** Fails with `ExtractorFailure` alone. */
+async function extract(extractor: Extractor, material: Material, seconds: number, interrupted: () => boolean) {
+  if (material.episodes.length === 0) return { answer: NOTHING_LEARNED, usage: NO_USAGE };
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(new Error(`no answer within ${seconds} s`)), seconds * 1_000 + GRACE_MS);
+  const closing = setInterval(() => interrupted() && abort.abort(new Error("the house is closing")), POLL_MS);
+  try {
+    const { answer, usage } = await extractor.extract(material, abort.signal).catch((error) => {
+      throw asFailure(error, abort.signal.aborted);
+    });
+    const checked = Answer.safeParse(answer);
+    if (checked.success) return { answer: checked.data, usage };
+    const [problem] = checked.error.issues;
+    const words = `the answer is not what was asked for: ${problem?.path.join(".")}: ${problem?.message}`;
+    throw new ExtractorFailure("invalid_answer", words, usage);
+  } finally {
+    clearTimeout(timer);
+    clearInterval(closing);
+  }
+}
+
+const KNOWN = 40;
+
+/** The material with what is known around it, so that a model can confirm and supersede instead of repeating. */
+export async function informed(call: Call, bare: Material): Promise<{ material: Material; shown: Shown }> {
+  const { butler } = call.caller;
+  const { results } = await retrieve(call, {
+    text: bare.episodes.map(({ text }) => text).join("\n"),
+    mode: "hybrid",
+    types: ["fact", "rule"],
+    scopes: ladderOf(butler),
+    minConfidence: call.memory.settings.facts.retrieval_confidence_threshold,
+    wanted: KNOWN,
+    perType: true,
+  });
+  const best = results
+    .toSorted((a, b) => b.relevance - a.relevance || (a.candidate.id < b.candidate.id ? -1 : 1))
+    .map(({ candidate }) => candidate);
+  const scope = (of: string) => (of === GLOBAL_SCOPE ? ("global" as const) : ("own" as const));
+  const facts = best.filter(({ type }) => type === "fact").slice(0, KNOWN);
+  const rules = best.filter(({ type }) => type === "rule").slice(0, KNOWN);
+  return {
+    material: {
+      ...bare,
+      facts: facts.map((fact, at) => ({
+        label: `f${at + 1}`,
+        subject: fact.subject ?? "",
+        predicate: fact.predicate ?? "",
+        content: fact.content,
+        scope: scope(fact.scope),
+      })),
+      rules: rules.map((rule, at) => ({ label: `r${at + 1}`, content: rule.content, scope: scope(rule.scope) })),
+    },
+    shown: new Map([
+      ...facts.map(({ id }, at) => [`f${at + 1}`, id] as const),
+      ...rules.map(({ id }, at) => [`r${at + 1}`, id] as const),
+    ]),
+  };
+}

@@ -1,0 +1,110 @@
+/** How a run ends when it did not learn: tried again later, given up, or handed back untouched. */
+
+import { ExtractorFailure, type FailureKind, NO_USAGE, type Usage } from "../../adapters/extractor/port.ts";
+import { messageOf } from "../../domain/errors.ts";
+import type { NewEvent } from "../../domain/event.ts";
+import { backOffMs } from "../../domain/lifecycle/back-off.ts";
+import { clip } from "../../domain/text/text.ts";
+import { appendEvents } from "../../store/history/events.ts";
+import { endRun, type Run, type RunEnd } from "../../store/jobs/consolidation.ts";
+import type { Call } from "../memory.ts";
+import { eventOf } from "../write.ts";
+import { ATTEMPTS, type Claimed } from "./claim.ts";
+import { isTrouble, troubleWaitMs, troubleWith } from "./provider-trouble.ts";
+import { attemptOf, type Standing, stand, standing } from "./standing.ts";
+
+export interface Spent {
+  readonly usage: Usage;
+  readonly startedMs: number;
+  /** The most that it can have cost. */
+  readonly ceiling?: number;
+}
+
+const spentOf = ({ usage, startedMs }: Spent) => ({
+  input_tokens: usage.input_tokens,
+  output_tokens: usage.output_tokens,
+  cost_usd: usage.cost_usd,
+  reserved_usd: 0,
+  duration_ms: Math.round(performance.now() - startedMs),
+});
+
+export const endingOf = (call: Call, spent: Spent): Omit<RunEnd, "state"> => ({
+  finished_at: call.now,
+  ...spentOf(spent),
+});
+
+/** An event about the run as a whole: the episodes, facts and rules have their own. */
+export const runEvent = (call: Call, run: Run, type: string, payload: Record<string, unknown>): NewEvent =>
+  eventOf(call, {
+    type: `consolidation.${type}`,
+    entity: { type: "consolidation", id: run.id },
+    scope: run.butler,
+    payload: { provider: run.provider, model: run.model, episodes: run.episode_ids.length, ...payload },
+  });
+
+/** Would happen again with the same input: an episode that is alone with it has failed for good. */
+const HOPELESS: readonly FailureKind[] = ["refused", "too_large"];
+
+export interface Failed {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly kind: FailureKind;
+}
+
+/**
+ * Ends the run and says of each episode when it is tried again, or that it is not. Attempts count wrong answers: a provider
+ * that is down, busy, slow or not set up costs none. It is asked again later by everybody; whoever sets it up need not wait.
+ */
+export async function fail(
+  call: Call,
+  { run, episodes }: Claimed,
+  failure: ExtractorFailure,
+  spent: Spent,
+): Promise<Failed> {
+  const { memory, now } = call;
+  const { kind, message } = failure;
+  const alone = episodes.length === 1;
+  const blameless = isTrouble(kind);
+  const trouble = blameless ? await troubleWith(memory.db, run.provider) : undefined;
+  const later = new Date(now.getTime() + troubleWaitMs((trouble?.runs ?? 0) + 1));
+  const standings = episodes.map((episode): Standing => {
+    const attempts = blameless ? episode.consolidation_attempts : attemptOf(episode);
+    const last = { consolidation_attempts: attempts, last_consolidation_error: clip(message, 500) };
+    if (alone && HOPELESS.includes(kind)) return standing(episode, { ...last, consolidation_status: "failed" });
+    if (blameless)
+      return standing(episode, { ...last, next_consolidation_retry_at: kind === "misconfigured" ? null : later });
+    if (attempts >= ATTEMPTS) return standing(episode, { ...last, consolidation_status: "dead_letter" });
+    const wait = backOffMs(attempts);
+    return standing(episode, { ...last, next_consolidation_retry_at: new Date(now.getTime() + wait) });
+  });
+  const count = (status: Standing["consolidation_status"]) =>
+    standings.filter(({ consolidation_status }) => consolidation_status === status).length;
+  const counts = {
+    episodes_to_retry: count("pending"),
+    episodes_failed: count("failed"),
+    episodes_dead_lettered: count("dead_letter"),
+  };
+  await memory.db.tx(async (sql) => {
+    const end = { ...endingOf(call, { ...spent, usage: failure.usage }), counts, error: message, failure: kind };
+    // Nobody knows what a call cost that was given up on; the cap must hold all the same.
+    const billed = kind === "timeout" && failure.usage.cost_usd === 0 ? { cost_usd: spent.ceiling ?? 0 } : {};
+    if (!(await endRun(sql, run.id, { state: "failed", ...end, ...billed }))) return;
+    const told = await stand(call, sql, run, standings);
+    await appendEvents(sql, [...told, runEvent(call, run, "failed", { kind, error: message, ...failure.usage })]);
+  });
+  return { counts, kind };
+}
+
+/** Nothing was asked: the episodes wait as they did before. */
+export async function release(call: Call, { run }: Claimed, why: string): Promise<void> {
+  await call.memory.db.tx(async (sql) => {
+    const end = { state: "released" as const, finished_at: call.now, reserved_usd: 0, error: why };
+    if (await endRun(sql, run.id, end)) await appendEvents(sql, [runEvent(call, run, "released", { why })]);
+  });
+}
+
+/** An extractor that breaks in a way of its own breaks on what it was shown: that counts as a wrong answer. */
+export function asFailure(error: unknown, aborted: boolean): ExtractorFailure {
+  if (error instanceof ExtractorFailure) return error;
+  const words = messageOf(error);
+  return new ExtractorFailure(aborted ? "timeout" : "invalid_answer", words, NO_USAGE);
+}

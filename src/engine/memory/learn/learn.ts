@@ -1,0 +1,92 @@
+/** From an answer to knowledge: decided and written in one transaction that holds the run, or not at all. */
+
+import { conflict } from "../../domain/errors.ts";
+import type { Answer } from "../../domain/learning/answer.ts";
+import type { Change, Decision, Witness } from "../../domain/learning/change.ts";
+import { decide } from "../../domain/learning/decide.ts";
+import { atMost } from "../../domain/learning/trust.ts";
+import { endRun, findRun } from "../../store/jobs/consolidation.ts";
+import type { Call } from "../memory.ts";
+import { write } from "../write.ts";
+import { applyChanges } from "./apply.ts";
+import { type Claimed, saidIn } from "./claim.ts";
+import { endingOf, runEvent, type Spent } from "./end.ts";
+import { embedLearned, gatherKnown, type Shown } from "./known.ts";
+import { learnedFrom, stand } from "./standing.ts";
+
+export interface Learned {
+  readonly run_id: string;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly changes: readonly {
+    readonly kind: Change["kind"];
+    readonly id: string;
+    readonly episodes: readonly string[];
+  }[];
+  readonly dropped: Decision["dropped"];
+}
+
+export async function learn(
+  call: Call,
+  claimed: Claimed,
+  answer: Answer,
+  shown: Shown,
+  spent: Spent,
+): Promise<Learned> {
+  const { run, episodes } = claimed;
+  const embeddings = await embedLearned(call, answer);
+  const keyed: Call = { ...call, idempotencyKey: `consolidation:${run.id}` };
+  const { answer: learned } = await write(keyed, "consolidate", { run: run.id, answer }, async (writing) => {
+    const held = await findRun(writing.sql, call.caller.tenant, run.id, true);
+    if (held?.state !== "running")
+      throw conflict(`run ${run.id} has ended meanwhile: its lease is over and its episodes are somebody else's.`);
+    const known = await gatherKnown(call, writing, answer, embeddings, shown);
+    const most = run.provider === AGENT_PROVIDER ? call.caller.voice : "user";
+    const witnesses = witnessesOf(claimed).map((one) => ({ ...one, trust: atMost(one.trust, most) }));
+    const decision = decide(answer, known, { butler: run.butler, witnesses, now: call.now });
+    const requests = new Map(episodes.flatMap(({ id, request_id }) => (request_id === null ? [] : [[id, request_id]])));
+    const ids = await applyChanges({ call, writing, run: run.id, embeddings, requests }, decision.changes);
+    const changes = decision.changes.map(({ kind, episodes: cited }, at) => ({
+      kind,
+      id: ids[at] ?? "",
+      episodes: cited,
+    }));
+    const counts = countsOf(decision, episodes.length);
+    const told = await stand(call, writing.sql, run, learnedFrom(episodes));
+    await endRun(writing.sql, run.id, {
+      ...{ state: "done", ...endingOf(call, spent) },
+      ...{ input: Object.fromEntries(shown), answer, decisions: { changes, dropped: decision.dropped }, counts },
+    });
+    const { usage } = spent;
+    writing.record(...told, runEvent(call, run, "done", { counts, ...usage }));
+    return { run_id: run.id, counts, changes, dropped: decision.dropped };
+  });
+  return learned;
+}
+
+/** Those who speak in one episode are witnesses apart, each with their own trust, and one piece of evidence. */
+export const witnessesOf = ({ episodes }: Claimed): Witness[] =>
+  saidIn(episodes).map(({ label, text, trust, episode: { id, occurred_at } }) => ({
+    ...{ label, id, text, trust, occurred_at },
+  }));
+
+/** An agent that learns by itself may cite whom it likes: what comes of it is the agent's word. */
+export const AGENT_PROVIDER = "agent";
+
+const WORDS: Readonly<Record<Change["kind"], string>> = {
+  create_fact: "facts_created",
+  supersede_fact: "facts_superseded",
+  confirm_fact: "facts_confirmed",
+  contradict_fact: "facts_contradicted",
+  create_rule: "rules_created",
+  confirm_rule: "rules_confirmed",
+};
+
+function countsOf({ changes, dropped }: Decision, episodes: number): Record<string, number> {
+  const counts: Record<string, number> = { episodes_consolidated: episodes };
+  const add = (name: string) => {
+    counts[name] = (counts[name] ?? 0) + 1;
+  };
+  for (const { kind } of changes) add(WORDS[kind]);
+  for (const { reason } of dropped) add(`dropped_${reason}`);
+  return counts;
+}

@@ -1,0 +1,60 @@
+/** Where an episode stands on its way to knowledge, and the events that say so. */
+
+import type { Sql } from "../../adapters/db/port.ts";
+import type { NewEvent } from "../../domain/event.ts";
+import { appendEvents } from "../../store/history/events.ts";
+import { type BatchEpisode, type EpisodeStanding, type Run, setStanding } from "../../store/jobs/consolidation.ts";
+import type { Call } from "../memory.ts";
+import { eventOf } from "../write.ts";
+
+export type Standing = EpisodeStanding & { readonly id: string };
+
+export const attemptOf = (episode: BatchEpisode): number => episode.consolidation_attempts + 1;
+
+export const standing = ({ id }: { id: string }, set: Partial<EpisodeStanding>): Standing => ({
+  id,
+  consolidation_status: "pending",
+  consolidation_attempts: 0,
+  last_consolidation_error: null,
+  next_consolidation_retry_at: null,
+  ...set,
+});
+
+const WORDS = {
+  pending: "consolidation_failed",
+  consolidated: "consolidated",
+  failed: "failed",
+  dead_letter: "dead_lettered",
+} as const;
+
+/** Changes those that still wait, and gives the events of the changes. */
+export async function stand(
+  call: Call,
+  sql: Sql,
+  run: Pick<Run, "id" | "butler">,
+  standings: readonly Standing[],
+  type?: string,
+): Promise<NewEvent[]> {
+  const changed = new Set(await setStanding(sql, "pending", standings));
+  return standings
+    .filter(({ id }) => changed.has(id))
+    .map(({ id, ...set }) =>
+      eventOf(call, {
+        type: type ?? `episode.${WORDS[set.consolidation_status]}`,
+        entity: { type: "episode", id },
+        scope: run.butler,
+        payload: { set, from: "pending", run: run.id },
+      }),
+    );
+}
+
+/** The attempt is counted before anything is asked: a process that dies in the middle has tried. */
+export async function countAttempt(call: Call, sql: Sql, run: Run, episodes: readonly BatchEpisode[]): Promise<void> {
+  const standings = episodes.map((episode) => standing(episode, { consolidation_attempts: attemptOf(episode) }));
+  await appendEvents(sql, await stand(call, sql, run, standings, "episode.consolidation_attempted"));
+}
+
+export const learnedFrom = (episodes: readonly BatchEpisode[]): Standing[] =>
+  episodes.map((episode) =>
+    standing(episode, { consolidation_status: "consolidated", consolidation_attempts: attemptOf(episode) }),
+  );

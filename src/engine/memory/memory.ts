@@ -1,0 +1,70 @@
+/** The record that every use-case receives: one butler's open memory, and who is calling. */
+import type { Clock } from "../adapters/clock.ts";
+import type { Db } from "../adapters/db/port.ts";
+import type { Embedder } from "../adapters/embedder/port.ts";
+import type { Extractor } from "../adapters/extractor/port.ts";
+import type { Ids } from "../adapters/ids.ts";
+import type { Log } from "../adapters/log.ts";
+import type { Reranker } from "../adapters/reranker/port.ts";
+import type { Tokenizer } from "../adapters/tokenizer/port.ts";
+import type { Trust } from "../domain/learning/trust.ts";
+import type { Recipe } from "../domain/ranking/recipe.ts";
+import type { RequestContext } from "../domain/request.ts";
+import type { Viewer } from "../domain/scope.ts";
+import type { Shelves } from "../store/memories/shelves.ts";
+import type { Afterwards } from "./afterwards.ts";
+import type { Uncounted } from "./recall/reference.ts";
+import type { EmbeddingVersions } from "./recall/versions.ts";
+import type { Settings } from "./settings.ts";
+
+export interface Memory {
+  /** The butler whose database this is. */
+  readonly butler: string;
+  /** A butler with the role `memory` keeps memories for other butlers too. */
+  readonly role: "butler" | "memory";
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Absent when no model could be had: keyword search goes on and answers say `degraded`. */
+  readonly embedder: Embedder | undefined;
+  /** The version of vectors that a query is compared with. */
+  readonly embeddingVersion: number | undefined;
+  /** Which vectors are compared and which are written; two versions stand side by side after a change of model. */
+  readonly versions: EmbeddingVersions;
+  /** Opened when the settings ask for a cross-encoder. */
+  readonly reranker: Reranker | undefined;
+  /** Who reads episodes when they are consolidated. */
+  readonly extractor: Extractor | undefined;
+  /** The weights of late interaction. */
+  readonly recipe: Recipe;
+  /** First names of speakers that questions have met, by tenant: a guess that the store confirms each time. */
+  readonly knownNames: Map<string, Set<string>>;
+  readonly tokenizer: Tokenizer;
+  readonly settings: Settings;
+  readonly shelves: Shelves;
+  /** Words written by this process and not folded yet, by shelf. */
+  readonly unfolded: Map<number, number>;
+  /** Answers whose references wait to be counted. */
+  readonly uncounted: Uncounted[];
+  /** Work that follows the answer: counting references, folding postings. */
+  readonly afterwards: Afterwards;
+  readonly log: Log;
+}
+
+export interface Caller extends Viewer {
+  /** Who did it, for the audit stream: `token:<name>`, `local`, `job:<name>`. */
+  readonly actor: string;
+  /** The highest trust with which it may speak: nothing that it stores is trusted more. */
+  readonly voice: Trust;
+  /** The agent session behind the connection, when known. */
+  readonly session: string | undefined;
+}
+
+export interface Call {
+  readonly memory: Memory;
+  readonly caller: Caller;
+  readonly now: Date;
+  readonly request: RequestContext | undefined;
+  /** Makes a write repeatable: a second call with the same key gives the first one's answer. */
+  readonly idempotencyKey: string | undefined;
+}

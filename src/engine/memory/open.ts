@@ -1,0 +1,83 @@
+/** Opens one butler's memory: migrate, know the model, hand out a ready object. */
+import type { Clock } from "../adapters/clock.ts";
+import type { Db } from "../adapters/db/port.ts";
+import type { Embedder, ModelVersion } from "../adapters/embedder/port.ts";
+import type { Extractor } from "../adapters/extractor/port.ts";
+import type { Ids } from "../adapters/ids.ts";
+import type { Log } from "../adapters/log.ts";
+import type { Reranker } from "../adapters/reranker/port.ts";
+import type { Tokenizer } from "../adapters/tokenizer/port.ts";
+import { RECIPE, type Recipe } from "../domain/ranking/recipe.ts";
+import { openShelves } from "../store/memories/shelves.ts";
+import { migrate } from "../store/schema/migrate.ts";
+import { openAfterwards } from "./afterwards.ts";
+import type { Memory } from "./memory.ts";
+import { openVersions } from "./recall/versions.ts";
+import type { Settings } from "./settings.ts";
+
+export interface MemoryParts {
+  readonly butler: string;
+  readonly role: "butler" | "memory";
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly embedder: Embedder | undefined;
+  /**
+   * After a change of model: the model of the version that still serves, if its files are at hand. It answers until the
+   * rebuild is done and is closed by us. Without it, search by meaning says `degraded` meanwhile.
+   */
+  readonly previous?: ((version: ModelVersion) => Promise<Embedder | undefined>) | undefined;
+  /** Closed with the memory. */
+  readonly reranker?: Reranker | undefined;
+  /** Closed with the memory. */
+  readonly extractor?: Extractor | undefined;
+  /** Other weights than the ordinary ones: what a benchmark compares. */
+  readonly recipe?: Recipe | undefined;
+  readonly tokenizer: Tokenizer;
+  readonly settings: Settings;
+  readonly log: Log;
+}
+
+export interface OpenMemory extends Memory {
+  /** Takes a model that arrived later. */
+  adopt(embedder: Embedder): Promise<void>;
+  /** The store beneath it has stopped for good. */
+  isDead(): boolean;
+  /** Finishes what follows the last answers, then closes the store. The embedder is the giver's to close. */
+  close(): Promise<void>;
+}
+
+export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
+  await migrate(parts.db);
+  const afterwards = openAfterwards(parts.log);
+  const shelves = openShelves(parts.db);
+  const versions = openVersions(parts);
+  if (parts.embedder) await versions.adopt(parts.embedder);
+  return {
+    ...parts,
+    reranker: parts.reranker,
+    extractor: parts.extractor,
+    recipe: parts.recipe ?? RECIPE,
+    knownNames: new Map(),
+    get embedder() {
+      return versions.own?.embedder;
+    },
+    get embeddingVersion() {
+      return versions.serving?.version;
+    },
+    versions,
+    shelves,
+    unfolded: new Map(),
+    uncounted: [],
+    afterwards,
+    adopt: versions.adopt,
+    isDead: () => parts.db.isDead?.() ?? false,
+    async close() {
+      await afterwards.settled();
+      await parts.reranker?.close();
+      await parts.extractor?.close();
+      await versions.close();
+      await parts.db.close();
+    },
+  };
+}

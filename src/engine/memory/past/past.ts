@@ -1,0 +1,281 @@
+/**
+ * The rows of a moment in the past, folded from the stream. Every event of the visible scopes up to that moment is read
+ * once, in pages; per memory only what ranking needs is kept (about half a kilobyte), and whole rows are folded for the
+ * few that are shown. Here `call.now` is that moment.
+ */
+
+import type { Episode } from "../../domain/episode.ts";
+import { invalid, notFound } from "../../domain/errors.ts";
+import { type Fact, type FactWords, factText, type Held } from "../../domain/fact.ts";
+import type { Trust } from "../../domain/learning/trust.ts";
+import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
+import { canonicalState, isLive, type Validity } from "../../domain/lifecycle/lifecycle.ts";
+import type { MemoryType, OrNull } from "../../domain/memory-types.ts";
+import { isValue, type Look } from "../../domain/present.ts";
+import { concat, eachForward, encodeForward, FORWARD_BYTES, h40, MAX_LEN } from "../../domain/ranking/postings.ts";
+import { dayOf } from "../../domain/ranking/scoring.ts";
+import type { RowJson } from "../../domain/replay.ts";
+import type { Rule } from "../../domain/rule.ts";
+import { canSee } from "../../domain/scope.ts";
+import { lexemes } from "../../domain/text/lexemes.ts";
+import {
+  type EntityEvent,
+  eventsOf,
+  livesThen,
+  type PastStep,
+  pastSteps,
+  readingsOf,
+} from "../../store/history/as-of.ts";
+import type { Found } from "../find.ts";
+import type { Call } from "../memory.ts";
+import { lookOf } from "../recall/retrieve.ts";
+
+const PAGE = 2000;
+
+/** The same call, made then. */
+export function atThatTime(call: Call, asOf: Date): Call {
+  if (asOf > call.now) throw invalid("as_of", "as_of lies in the future; leave it out to ask about now.");
+  return { ...call, now: asOf };
+}
+
+/** A memory as ranking sees it; its words only as far as they are asked for. */
+export interface PastMemory
+  extends Held,
+    Pick<Fact, "validity" | "importance" | "tags" | "created_at">,
+    OrNull<Pick<Episode, "expires_at">> {
+  readonly type: MemoryType;
+  /** Of facts: their key. */
+  readonly key: string | undefined;
+  /** Of facts: another one was the value of their key. */
+  readonly hidden: boolean;
+  readonly permanence: string | undefined;
+  readonly maturity: string | undefined;
+  readonly tier: string | undefined;
+  /** Where and by whom it was said: of episodes only. */
+  readonly session: string | undefined;
+  readonly ordinal: number | undefined;
+  readonly speaker: string | undefined;
+  /** It ends with a question mark. */
+  readonly asks: boolean;
+  /** All its words, and those of them that the query asks for as a forward row. */
+  readonly words: { readonly len: number; readonly x: Uint8Array };
+}
+
+export interface PastScope {
+  readonly types: readonly MemoryType[];
+  readonly scopes: readonly string[] | undefined;
+  readonly ladder?: readonly string[] | undefined;
+}
+
+/** Every memory that was on the shelves then: live, expired episodes among them (they count in the statistics of words). */
+export async function memoriesThen(call: Call, where: PastScope, asked: readonly string[]): Promise<PastMemory[]> {
+  const query = { ...where, tenant: call.caller.tenant, until: call.now };
+  const wanted = new Set(asked.map(h40));
+  const found = new Map<string, Light>();
+  let page: PastStep[] = [];
+  do {
+    page = await pastSteps(call.memory.db, query, page.at(-1)?.seq ?? "0", PAGE);
+    for (const step of page) takeStep(found, step, wanted);
+  } while (page.length === PAGE);
+  if (where.types.includes("episode"))
+    for (const { id, expires_at } of await livesThen(call.memory.db, call.caller.tenant, call.now))
+      outlive(found.get(id)?.row, expires_at);
+  const live = [...found.values()].map(memoryOf).filter(({ validity }) => isLive(validity));
+  return withoutRivals(live, lookOf(call, where.ladder));
+}
+
+function withoutRivals(live: readonly PastMemory[], look: Look): PastMemory[] {
+  const byKey = new Map<string, PastMemory[]>();
+  for (const memory of live)
+    if (memory.key !== undefined) byKey.set(memory.key, [...(byKey.get(memory.key) ?? []), memory]);
+  return live.map((memory) => {
+    const rivals = memory.key === undefined ? undefined : byKey.get(memory.key);
+    return rivals === undefined ? memory : { ...memory, hidden: !isValue(memory, rivals, look) };
+  });
+}
+
+function outlive(row: RowJson | undefined, until: Date | null): void {
+  const before = dateOf(row?.expires_at);
+  if (row && until !== null && before !== null && before < until) row.expires_at = until.toISOString();
+}
+
+interface Light {
+  readonly step: Pick<PastStep, "type" | "id" | "scope" | "asks">;
+  readonly row: RowJson;
+  readonly key: string | undefined;
+  words: PastMemory["words"];
+}
+
+const TEXTS = ["content", "summary", "subject", "predicate", "subject_text", "predicate_text"];
+
+function takeStep(found: Map<string, Light>, step: PastStep, wanted: ReadonlySet<number>): void {
+  if (step.deleted) {
+    found.delete(step.id);
+    return;
+  }
+  const light =
+    step.row === null
+      ? found.get(step.id)
+      : { step, row: step.row, key: keyOf(step.type, step.row), words: { len: 0, x: new Uint8Array() } };
+  if (!light) return;
+  if (step.row !== null) {
+    light.words =
+      step.x === null || step.len === null
+        ? wordsOf(filedText(step.type, step.row), wanted)
+        : { len: step.len, x: onlyWanted(step.x, wanted) };
+    found.set(step.id, light);
+  } else if (step.set !== null) {
+    Object.assign(light.row, step.set);
+    // Facts never change their words; a fact's content alone would not be what it is found by.
+    if (typeof step.set.content === "string" && step.type !== "fact") light.words = wordsOf(step.set.content, wanted);
+  }
+  for (const name of TEXTS) delete light.row[name];
+}
+
+const keyOf = (type: MemoryType, { subject, predicate }: RowJson): string | undefined =>
+  type === "fact" ? JSON.stringify([subject, predicate]) : undefined;
+
+function wordsOf(text: string, wanted: ReadonlySet<number>): PastMemory["words"] {
+  const words = lexemes(text);
+  const { x } = encodeForward(words.filter((word) => wanted.has(h40(word))));
+  return { len: Math.min(words.length, MAX_LEN), x };
+}
+
+function onlyWanted(forward: Uint8Array, wanted: ReadonlySet<number>): Uint8Array {
+  const kept: Uint8Array[] = [];
+  let at = 0;
+  eachForward(forward, (hash) => {
+    if (wanted.has(hash)) kept.push(forward.subarray(at, at + FORWARD_BYTES));
+    at += FORWARD_BYTES;
+  });
+  return concat(kept);
+}
+
+/** What a memory is filed under: see filing.ts. */
+export const filedText = (type: MemoryType, row: RowJson): string =>
+  type === "fact" ? factText(row as FactWords & RowJson) : String(row.content ?? "");
+
+function memoryOf({ step, row, key, words }: Light): PastMemory {
+  const created = dateOf(row.created_at) ?? new Date(0);
+  return {
+    type: step.type,
+    id: step.id,
+    scope: step.scope,
+    validity: canonicalState(row.validity as Validity),
+    importance: Number(row.importance),
+    tags: (row.tags as string[] | undefined) ?? [],
+    created_at: created,
+    confidence: step.type === "episode" ? 1 : Number(row.confidence),
+    decay_rate: step.type === "episode" ? 0 : Number(row.decay_rate),
+    last_confirmed_at: dateOf(row.last_confirmed_at) ?? created,
+    valid_to: dateOf(row.valid_to),
+    key,
+    // Rows from before trust was written down were given it by the migration.
+    trust: (row.trust as Trust | undefined) ?? "agent",
+    waits_until: dateOf(row.waits_until),
+    hidden: false,
+    expires_at: dateOf(row.expires_at),
+    permanence: row.permanence as string | undefined,
+    maturity: row.maturity as string | undefined,
+    tier: row.tier as string | undefined,
+    session: textOf(row.session_id),
+    ordinal: typeof row.ordinal === "number" ? row.ordinal : undefined,
+    speaker: textOf(row.speaker),
+    asks: step.asks,
+    words,
+  };
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+export const dateOf = (value: unknown): Date | null => (typeof value === "string" ? new Date(value) : null);
+
+/** Shown then: not expired, the value of its key, valid, and sure enough. */
+export function shownThen(call: Call, memory: PastMemory, minConfidence: number): boolean {
+  if (memory.hidden) return false;
+  if (memory.type === "episode" && (memory.expires_at === null || memory.expires_at <= call.now)) return false;
+  if (memory.valid_to !== null && memory.valid_to <= call.now) return false;
+  return effectiveConfidence(memory, call.now) >= minConfidence;
+}
+
+/** Rows of then but for their readings, by id: what they say. */
+export async function unreadRowsThen(call: Call, ids: readonly string[]): Promise<Map<string, Found>> {
+  return new Map([...(await foldedThen(call, ids))].map(([id, whole]) => [id, foundOf(whole)]));
+}
+
+/** Whole rows of then, by id. Readings are counted as they were then. */
+export async function rowsThen(call: Call, ids: readonly string[]): Promise<Map<string, Found>> {
+  const { db } = call.memory;
+  const { tenant } = call.caller;
+  const folded = await foldedThen(call, ids);
+  const asked = [...folded.values()].map(({ id, since }) => ({ id, since }));
+  const readings = asked.length === 0 ? [] : await readingsOf(db, tenant, asked, call.now);
+  for (const { id, n, last, prior, expires_at } of readings) {
+    const row = folded.get(id)?.row;
+    if (!row) continue;
+    const before = dateOf(row.last_referenced_at);
+    row.reference_count = Number(row.reference_count ?? 0) + n;
+    if (prior !== null) row.prior_referenced_at = prior.toISOString();
+    else if (before && dayOf(before) < dayOf(last)) row.prior_referenced_at = row.last_referenced_at;
+    if (!before || before < last) row.last_referenced_at = last.toISOString();
+    outlive(row, expires_at);
+  }
+  return new Map([...folded].map(([id, whole]) => [id, foundOf(whole)]));
+}
+
+async function foldedThen({ memory, caller, now }: Call, ids: readonly string[]): Promise<Map<string, Whole>> {
+  const folded = new Map<string, Whole>();
+  let page: EntityEvent[] = [];
+  do {
+    page = ids.length === 0 ? [] : await eventsOf(memory.db, caller.tenant, ids, now, page.at(-1)?.seq ?? "0", PAGE);
+    for (const event of page) takeEvent(folded, event);
+  } while (page.length === PAGE);
+  return folded;
+}
+
+interface Whole {
+  readonly type: MemoryType;
+  readonly id: string;
+  readonly scope: string;
+  readonly row: RowJson;
+  /** The last event that said how often it had been read. */
+  since: string;
+}
+
+function takeEvent(folded: Map<string, Whole>, event: EntityEvent): void {
+  const { type, id, scope, seq } = event;
+  if (event.event_type === `${type}.deleted`) folded.delete(id);
+  else if (event.event_type === `${type}.stored` && event.row !== null)
+    folded.set(id, { type, id, scope, row: event.row, since: seq });
+  else if (event.set !== null) {
+    const whole = folded.get(id);
+    if (!whole) return;
+    Object.assign(whole.row, event.set);
+    if ("reference_count" in event.set) whole.since = seq;
+  }
+}
+
+/** Times come as text from the stream and are dates in a row. */
+function foundOf({ type, scope, row }: Whole): Found {
+  const { content_key: _, ...columns } = row;
+  const dated = Object.fromEntries(
+    Object.entries(columns).map(([name, value]) => [name, isTime(name) ? dateOf(value) : value]),
+  );
+  if (type === "episode") return { type, scope, row: dated as unknown as Episode };
+  if (type === "fact") return { type, scope, row: dated as unknown as Fact };
+  return { type, scope, row: dated as unknown as Rule };
+}
+
+const isTime = (column: string): boolean =>
+  column.endsWith("_at") || ["valid_from", "valid_to", "waits_until"].includes(column);
+
+/** One memory as it was then, if it was there and this caller may see it. */
+export async function findThen(call: Call, id: string, type: MemoryType | undefined): Promise<Found> {
+  const found = (await rowsThen(call, [id])).get(id);
+  const there =
+    found !== undefined &&
+    (type === undefined || found.type === type) &&
+    (found.type !== "episode" || found.row.expires_at > call.now) &&
+    canSee(call.caller, found.scope);
+  if (!there) throw notFound(`no ${type ?? "memory"} with the id ${id} was known at ${call.now.toISOString()}.`);
+  return found;
+}

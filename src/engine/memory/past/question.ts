@@ -1,0 +1,59 @@
+/** What was asked, made ready for both arms as question.ts does, from the words and the speakers of then. */
+
+import type { MemoryType } from "../../domain/memory-types.ts";
+import { type Postings, rank, statisticsOf } from "../../domain/ranking/bm25.ts";
+import { countHashes } from "../../domain/ranking/postings.ts";
+import { withoutNames } from "../../domain/text/names.ts";
+import { type SpokenThen, speakersThen } from "../../store/history/as-of.ts";
+import type { Call } from "../memory.ts";
+import { type Asked, NO_VECTOR, namesAsked, wordsOf } from "../recall/question.ts";
+import { groupsOf, type RetrieveQuery } from "../recall/retrieve.ts";
+import { queryVector } from "../remember/filing.ts";
+import type { PastMemory } from "./past.ts";
+
+export interface AskedThen {
+  readonly asked: Asked;
+  readonly groups: readonly (readonly number[])[];
+  readonly typeOf: (sk: number) => MemoryType | undefined;
+  /** Where the people spoke whom the question may name. */
+  readonly spoken: readonly SpokenThen[];
+}
+
+export async function askThen(call: Call, query: RetrieveQuery, memories: readonly PastMemory[]): Promise<AskedThen> {
+  const { memory, caller, now } = call;
+  const { text, mode, types, scopes } = query;
+  const groups = groupsOf(
+    query,
+    types.map((type, sk) => ({ type, sk })),
+  );
+  const possible = mode === "keyword" ? [] : namesAsked(text);
+  const spoken =
+    possible.length === 0 ? [] : await speakersThen(memory.db, caller.tenant, { names: possible, sessions: [] }, now);
+  const here = spoken.filter(({ scope }) => scopes === undefined || scopes.includes(scope));
+  const names = [...new Set(here.map(({ name }) => name))].sort();
+
+  const started = performance.now();
+  const embedded = mode === "keyword" ? undefined : await queryVector(memory, withoutNames(text, names));
+  const embedMs = performance.now() - started;
+  const degraded =
+    mode === "keyword" ? undefined : (memory.versions.degraded ?? (embedded === undefined ? NO_VECTOR : undefined));
+  const read = mode === "semantic" && degraded === undefined ? undefined : postingsThen(text, types, memories);
+  const asked: Asked = {
+    names,
+    rankings: read && groups.map((sks) => rank({ ...read, fresh: read.fresh.filter(({ sk }) => sks.includes(sk)) })),
+    statistics: read && statisticsOf(read),
+    embedded,
+    embedMs,
+    degraded,
+  };
+  return { asked, groups, typeOf: (sk) => types[sk], spoken };
+}
+
+/** The formula of the index over rows that are all unfolded; each type is a shelf, numbered by its place in `types`. */
+function postingsThen(text: string, types: readonly MemoryType[], memories: readonly PastMemory[]): Postings {
+  const terms = [...countHashes(wordsOf(text))].map(([hash, count]) => ({ hash, count }));
+  const fresh = memories.map(({ id, type, words }) => ({ id: uuidBytes(id), sk: types.indexOf(type), ...words }));
+  return { terms, shelves: [], blocks: [], fresh, gone: [] };
+}
+
+const uuidBytes = (id: string): Uint8Array => Buffer.from(id.replaceAll("-", ""), "hex");

@@ -1,0 +1,206 @@
+/** The stream is the truth: every row can be rebuilt from it, and `verifyReplay` proves that it would be the same row. */
+import type { Db, Sql } from "../../adapters/db/port.ts";
+import { applyEvent, emptyLedger, type ReplayEvent, type RowJson, touchedBy } from "../../domain/replay.ts";
+import {
+  type Columns,
+  countEvents,
+  loadRows,
+  loosen,
+  REPLAYED,
+  readEvents,
+  replayedColumns,
+  tenantsWithEvents,
+  writeLedger,
+} from "../../store/history/replay.ts";
+import { keyDigests, rowsUnder } from "../../store/history/replay-check.ts";
+import { migrate } from "../../store/schema/migrate.ts";
+
+/** Bounds what is in memory at a time: at worst 1,000 episodes of 100,000 characters. */
+const EVENT_PAGE = 1000;
+const KEY_PAGE = 2000;
+/** A table that differs in more places than this is wrong as a whole; looking on would only take longer. */
+const DIFFERING_KEYS = 1000;
+const SHOWN = 20;
+const FIRST_UUID = "00000000-0000-0000-0000-000000000000";
+
+export interface Replayed {
+  events: number;
+  /** The last `seq` of each tenant: where a later call goes on. */
+  readonly reached: Map<string, string>;
+  orphanCount: number;
+  /** The first few events that speak of a memory nobody stored. */
+  readonly orphans: string[];
+}
+
+export interface Difference {
+  readonly table: string;
+  readonly id: string;
+  /** `*` when the whole row is missing on one side. */
+  readonly column: string;
+  readonly stored: unknown;
+  readonly replayed: unknown;
+}
+
+export interface ReplayReport {
+  readonly equal: boolean;
+  readonly events: number;
+  /** Rows compared, by table. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** Rows that differ, by table. */
+  readonly differing: Readonly<Record<string, number>>;
+  readonly differences: readonly Difference[];
+  readonly orphans: readonly string[];
+  /** True when a table differed in so many places that the rest of it was not looked at. */
+  readonly cutShort: boolean;
+}
+
+export type ReplayProgress = (step: { readonly what: string; readonly done: number; readonly total: number }) => void;
+
+const newReplay = (): Replayed => ({ events: 0, reached: new Map(), orphanCount: 0, orphans: [] });
+
+/** Rebuilds every row in `into`, a migrated store without memories. Called again with its answer, it goes on from there. */
+export async function replay(
+  from: Sql,
+  into: Db,
+  so: Replayed = newReplay(),
+  tell: (events: number) => void = () => undefined,
+): Promise<Replayed> {
+  const columns = await replayedColumns(into);
+  for (const tenant of await tenantsWithEvents(from)) {
+    let page = await readEvents(from, tenant, so.reached.get(tenant) ?? "0", EVENT_PAGE);
+    while (page.length > 0) {
+      const last = page.at(-1)?.seq ?? "0";
+      // The next page is read while this one is written.
+      const [next] = await Promise.all([
+        page.length < EVENT_PAGE ? [] : readEvents(from, tenant, last, EVENT_PAGE),
+        writePage(into, columns, page, so),
+      ]);
+      so.reached.set(tenant, last);
+      so.events += page.length;
+      tell(so.events);
+      page = next;
+    }
+  }
+  return so;
+}
+
+async function writePage(into: Db, columns: Columns, page: readonly ReplayEvent[], so: Replayed): Promise<void> {
+  await into.tx(async (sql) => {
+    const ledger = emptyLedger();
+    const touched = touchedBy(page);
+    for (const type of ["episode", "fact", "rule"] as const)
+      for (const [id, row] of await loadRows(sql, type, touched[type])) ledger.memories[type].set(id, row);
+    for (const event of page) applyEvent(ledger, event);
+    await writeLedger(sql, columns, ledger);
+    so.orphanCount += ledger.orphans.length;
+    so.orphans.push(...ledger.orphans.slice(0, SHOWN - so.orphans.length));
+  });
+}
+
+/** `verifyReplay` with a scratch store that is opened, migrated and closed for it. */
+export async function verifyInScratch(
+  source: Db,
+  open: () => Promise<Db>,
+  progress: ReplayProgress,
+): Promise<ReplayReport> {
+  const scratch = await open();
+  try {
+    await migrate(scratch);
+    return await verifyReplay(source, scratch, progress);
+  } finally {
+    await scratch.close();
+  }
+}
+
+/**
+ * Replays `source` into `scratch`, an empty migrated store, and compares all rows in both directions. It may run beside
+ * writers: pages are short statements, and what differs is looked at again at the end, in one transaction in which the
+ * stream and the rows agree.
+ */
+export async function verifyReplay(
+  source: Db,
+  scratch: Db,
+  progress: ReplayProgress = () => undefined,
+): Promise<ReplayReport> {
+  const total = await countEvents(source);
+  await loosen(scratch);
+  const so = await replay(source, scratch, newReplay(), (done) =>
+    progress({ what: "replaying events", done, total: Math.max(total, done) }),
+  );
+  const rows: Record<string, number> = {};
+  const suspects = new Map<string, string[]>();
+  for (const table of Object.keys(REPLAYED)) {
+    const compared = await compareTable(source, scratch, table, (done) =>
+      progress({ what: `comparing ${table.replaceAll("_", " ")}`, done, total: done }),
+    );
+    rows[table] = compared.rows;
+    if (compared.differing.length > 0) suspects.set(table, compared.differing);
+  }
+  const found = suspects.size === 0 ? NOTHING : await settle(source, scratch, so, suspects);
+  return {
+    equal: found.differences.length === 0 && so.orphanCount === 0,
+    events: so.events,
+    rows,
+    ...found,
+    orphans: so.orphans,
+    cutShort: [...suspects.values()].some((keys) => keys.length >= DIFFERING_KEYS),
+  };
+}
+
+const NOTHING: { differing: Record<string, number>; differences: Difference[] } = { differing: {}, differences: [] };
+
+/** Keys whose rows do not agree. Both sides come in the order of their keys, so each is read once. */
+async function compareTable(source: Sql, scratch: Sql, table: string, tell: (rows: number) => void) {
+  const differing: string[] = [];
+  let rows = 0;
+  let after = FIRST_UUID;
+  for (;;) {
+    const [stored, replayed] = await Promise.all([
+      keyDigests(source, table, after, KEY_PAGE),
+      keyDigests(scratch, table, after, KEY_PAGE),
+    ]);
+    const ends = [stored, replayed].filter((page) => page.length === KEY_PAGE).map((page) => page.at(-1)?.key ?? after);
+    // Beyond the shorter page's end the other side says nothing yet.
+    const [until] = ends.toSorted();
+    const inside = (page: typeof stored) => page.filter(({ key }) => until === undefined || key <= until);
+    const other = new Map(inside(replayed).map(({ key, digest }) => [key, digest]));
+    for (const { key, digest, rows: n } of inside(stored)) {
+      if (other.get(key) !== digest) differing.push(key);
+      other.delete(key);
+      rows += n;
+    }
+    differing.push(...other.keys());
+    tell(rows);
+    if (until === undefined || differing.length >= DIFFERING_KEYS) return { rows, differing };
+    after = until;
+  }
+}
+
+/** What was written meanwhile is no difference: the rest of the stream is replayed first, in the snapshot of the rows. */
+async function settle(source: Db, scratch: Db, so: Replayed, suspects: ReadonlyMap<string, readonly string[]>) {
+  await replay(source, scratch, so);
+  return source.tx(async (sql) => {
+    await sql.query("set transaction isolation level repeatable read, read only");
+    await replay(sql, scratch, so);
+    const differing: Record<string, number> = {};
+    const differences: Difference[] = [];
+    for (const [table, keys] of suspects) {
+      const [stored, replayed] = await Promise.all([rowsUnder(sql, table, keys), rowsUnder(scratch, table, keys)]);
+      for (const id of new Set([...stored.keys(), ...replayed.keys()])) {
+        const found = differencesOf(table, id, stored.get(id), replayed.get(id));
+        if (found.length === 0) continue;
+        differing[table] = (differing[table] ?? 0) + 1;
+        differences.push(...found.slice(0, SHOWN - differences.length));
+      }
+    }
+    return { differing, differences };
+  });
+}
+
+function differencesOf(table: string, id: string, stored?: RowJson, replayed?: RowJson): Difference[] {
+  if (!stored || !replayed)
+    return [{ table, id, column: "*", stored: stored ? "a row" : "no row", replayed: replayed ? "a row" : "no row" }];
+  return Object.keys({ ...stored, ...replayed })
+    .filter((column) => JSON.stringify(stored[column]) !== JSON.stringify(replayed[column]))
+    .map((column) => ({ table, id, column, stored: stored[column], replayed: replayed[column] }));
+}

@@ -1,0 +1,50 @@
+/** Secrets are taken out before anything is stored, embedded or written to the audit stream. */
+import { createHash } from "node:crypto";
+import { inTurns } from "../adapters/turns.ts";
+import { type Found, type Redacted, redact, redactDeep, redactSteps } from "../domain/redaction/redact.ts";
+import type { JsonValue } from "../domain/text/text.ts";
+import type { Memory } from "./memory.ts";
+
+export interface Redactor {
+  text(text: string): string;
+  /** The same for what may be long: in slices, between which others are answered. */
+  longText(text: string): Promise<string>;
+  json<T>(value: T): T;
+  /** What was taken out so far, by kind. */
+  readonly redactions: readonly Found[];
+}
+
+export function openRedactor(memory: Memory): Redactor {
+  const counts = new Map<Found["kind"], number>();
+  const note = (found: readonly Found[]) => {
+    for (const { kind, count } of found) counts.set(kind, (counts.get(kind) ?? 0) + count);
+  };
+  const on = memory.settings.privacy.redact;
+  const noted = ({ text, found }: Redacted) => {
+    note(found);
+    return text;
+  };
+  return {
+    text: (text) => (on ? noted(redact(text)) : text),
+    longText: async (text) => (on ? noted(await inTurns(redactSteps(text))) : text),
+    json<T>(value: T): T {
+      if (!on) return value;
+      const result = redactDeep(value as JsonValue);
+      note(result.found);
+      return result.value as T;
+    },
+    get redactions() {
+      return [...counts].map(([kind, count]) => ({ kind, count }));
+    },
+  };
+}
+
+/**
+ * An id or a path is compared, so a secret in it is not cut out but stands as a digest of the whole: the same id is the same
+ * session, key or project every time, and none but its owner can tell what it was.
+ */
+export function safeId(id: string): string {
+  const [first] = redact(id).found;
+  if (first === undefined) return id;
+  return `redacted-${first.kind}-${createHash("sha256").update(id).digest("hex").slice(0, 24)}`;
+}

@@ -1,0 +1,72 @@
+/** From signals to places: the composite score, shifted a little by what kind of question it is, and a list nothing fills alone. */
+import { clusterKeys, type Demoted, diversify } from "../../domain/ranking/diversify.ts";
+import { type Intent, type IntentReading, readIntent, routed, typeLean } from "../../domain/ranking/intent.ts";
+import { byRank, compositeScore, recency, type ScoreWeights } from "../../domain/ranking/scoring.ts";
+import type { Candidate } from "../../store/index/search.ts";
+import type { Call } from "../memory.ts";
+import type { Retrieved } from "./retrieve.ts";
+
+export interface Placed extends Retrieved {
+  readonly id: string;
+  readonly created_at: Date;
+  readonly score: number;
+  readonly recency: number;
+  readonly composite: number;
+  /** Gave way to others of nearly the same score. */
+  readonly demoted: Demoted | undefined;
+}
+
+export interface Placing {
+  readonly rank: "relevance" | "composite";
+  readonly intent: Intent;
+  /** From when on recency counts. */
+  readonly since: (candidate: Candidate) => Date;
+}
+
+const UNREAD: IntentReading = { intent: "other", confidence: 0, because: [] };
+
+export const intentOf = ({ memory }: Call, text: string): IntentReading =>
+  memory.settings.retrieval.intent_routing ? readIntent(text) : UNREAD;
+
+/** Three of one subject or predicate before others of nearly the same score come first. */
+const CAP = 3;
+
+export function place(call: Call, results: readonly Retrieved[], placing: Placing): Placed[] {
+  const { score_weights, quotas } = call.memory.settings.retrieval;
+  const { weights } = routed(score_weights, quotas, placing.intent);
+  const ranked = results.map((found) => placed(call.now, found, placing, weights)).toSorted(byRank);
+  if (!call.memory.settings.retrieval.diversify) return ranked;
+  const { items, demoted } = diversify(ranked, { keysOf: ({ candidate }) => clusterKeys(candidate), cap: CAP });
+  if (demoted.length === 0) return [...items];
+  const why = new Map(demoted.map((entry) => [entry.id, entry]));
+  return items.map((item) => ({ ...item, demoted: why.get(item.id) }));
+}
+
+function placed(now: Date, found: Retrieved, { rank, intent, since }: Placing, weights: ScoreWeights): Placed {
+  const { candidate: c, relevance } = found;
+  const recent = recency(since(c), now);
+  const signals = {
+    relevance,
+    importance: c.importance,
+    recency: recent,
+    confidence: found.effectiveConfidence,
+    ...(c.maturity === null ? {} : { maturity: c.maturity }),
+  };
+  const composite = compositeScore(signals, weights) + typeLean(intent)[c.type];
+  const score = rank === "composite" ? composite : relevance;
+  return {
+    candidate: c,
+    relevance,
+    fit: found.fit,
+    effectiveConfidence: found.effectiveConfidence,
+    keywordRank: found.keywordRank,
+    semanticRank: found.semanticRank,
+    reading: found.reading,
+    id: c.id,
+    created_at: c.created_at,
+    score,
+    recency: recent,
+    composite,
+    demoted: undefined,
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * What is asked, made ready for both arms: the postings of its words and its vector, fetched side by side, and the people it
+ * names. Names are left out of what is embedded, as they are of the memories themselves (engine/domain/text/names.ts).
+ */
+import { nextTurn } from "../../adapters/turns.ts";
+import { type Postings, type Ranking, rank, type Statistics, statisticsOf } from "../../domain/ranking/bm25.ts";
+import { lexemes } from "../../domain/text/lexemes.ts";
+import { possibleNames, withoutNames } from "../../domain/text/names.ts";
+import { fetchPostings } from "../../store/index/lexical.ts";
+import { speakersAmong } from "../../store/memories/names.ts";
+import type { Call, Memory } from "../memory.ts";
+import { type Embedded, queryVector } from "../remember/filing.ts";
+
+export type Mode = "hybrid" | "semantic" | "keyword";
+
+export interface Asked {
+  readonly names: readonly string[];
+  /** One ranking for each group of shelves; undefined when words were not asked for. */
+  readonly rankings: readonly Ranking[] | undefined;
+  readonly statistics: Statistics | undefined;
+  readonly embedded: Embedded | undefined;
+  readonly embedMs: number;
+  /** Why the answer is less than it could be. */
+  readonly degraded: string | undefined;
+}
+
+export interface Asking {
+  readonly text: string;
+  readonly mode: Mode;
+  readonly scopes: readonly string[] | undefined;
+  readonly groups: readonly (readonly number[])[];
+}
+
+export const NO_VECTOR = "no embedding model: results are by keyword only. Run `butler model pull`.";
+
+export async function ask(call: Call, asking: Asking): Promise<Asked> {
+  const { memory, caller } = call;
+  const { text, mode, groups } = asking;
+  const words = wordsOf(text);
+  const postings = () => fetchPostings(memory.db, words, groups.flat());
+  const possible = mode === "keyword" ? [] : namesAsked(text);
+  const started = performance.now();
+  let embedMs = 0;
+  const embed = async (names: readonly string[]) => {
+    const made = await queryVector(memory, withoutNames(text, names));
+    embedMs = performance.now() - started;
+    return made;
+  };
+  // Names met before are taken for granted, so that embedding need not wait; if the store disagrees it is done again.
+  const guess = possible.filter((name) => knownNames(memory, caller.tenant).has(name));
+  const [found, names, guessed] = await Promise.all([
+    mode === "semantic" ? undefined : postings(),
+    possible.length === 0 ? [] : speakersAmong(memory.db, caller.tenant, asking.scopes, possible),
+    mode === "keyword" ? undefined : embed(guess),
+  ]);
+  remember(memory, caller.tenant, possible, names);
+  const embedded = guessed !== undefined && !sameNames(guess, names) ? await embed(names) : guessed;
+  const degraded =
+    mode === "keyword" ? undefined : (memory.versions.degraded ?? (embedded === undefined ? NO_VECTOR : undefined));
+  const read = found ?? (degraded === undefined ? undefined : await postings());
+  await nextTurn();
+  return {
+    names,
+    rankings: read && rankGroups(read, groups),
+    statistics: read && statisticsOf(read),
+    embedded,
+    embedMs,
+    degraded,
+  };
+}
+
+/** A whole prompt may be the query; its first words say what it is about, and each word costs a look into every shelf. */
+const MAX_WORDS = 64;
+const QUERY_CHARS = 4000;
+
+export const namesAsked = (text: string): string[] => possibleNames(text.slice(0, QUERY_CHARS));
+
+export function wordsOf(text: string): string[] {
+  const words = lexemes(text.slice(0, QUERY_CHARS));
+  const kept = new Set([...new Set(words)].slice(0, MAX_WORDS));
+  return words.filter((word) => kept.has(word));
+}
+
+function rankGroups(postings: Postings, groups: readonly (readonly number[])[]): Ranking[] {
+  if (groups.length === 1) return [rank(postings)];
+  return groups.map((sks) => {
+    const mine = <T extends { readonly sk: number }>(rows: readonly T[]) => rows.filter((row) => sks.includes(row.sk));
+    const { terms, shelves, blocks, fresh, gone } = postings;
+    return rank({ terms, shelves: mine(shelves), blocks: mine(blocks), fresh: mine(fresh), gone: mine(gone) });
+  });
+}
+
+const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((name) => b.includes(name));
+
+function knownNames(memory: Memory, tenant: string): Set<string> {
+  const known = memory.knownNames.get(tenant) ?? new Set();
+  memory.knownNames.set(tenant, known);
+  return known;
+}
+
+const MOST_KNOWN = 10_000;
+
+function remember(memory: Memory, tenant: string, asked: readonly string[], names: readonly string[]): void {
+  const known = knownNames(memory, tenant);
+  for (const name of asked) if (!names.includes(name)) known.delete(name);
+  if (known.size < MOST_KNOWN) for (const name of names) known.add(name);
+}

@@ -1,0 +1,58 @@
+/**
+ * Reading counts as a reference: one event per answer, written after it has been given. Answers that were given while a
+ * write was under way are counted together by the next one: eight readers at once cost the store a third of what each
+ * write by itself did.
+ */
+
+import { TIERS } from "../../domain/lifecycle/tiers.ts";
+import type { MemoryType } from "../../domain/memory-types.ts";
+import { readerOf } from "../../domain/replay.ts";
+import { appendEvents } from "../../store/history/events.ts";
+import { countReferences, type Read } from "../../store/memories/references.ts";
+import type { Call, Memory } from "../memory.ts";
+import { tierPolicy } from "../settings.ts";
+import { eventOf } from "../write.ts";
+
+export interface Uncounted extends Read {
+  readonly call: Call;
+}
+
+export function reference(call: Call, read: readonly { readonly type: MemoryType; readonly id: string }[]): void {
+  if (read.length === 0) return;
+  const { memory, now: at, caller } = call;
+  const references = [...new Map(read.map(({ type, id }) => [id, { type, id }])).values()];
+  memory.uncounted.push({ call, references, at, session: readerOf(caller.session, caller.actor, at) });
+  memory.afterwards.push("count references", () => countAll(memory));
+}
+
+async function countAll(memory: Memory): Promise<void> {
+  const reads = memory.uncounted.splice(0);
+  const lives = TIERS.map((tier) => ({ tier, ...tierPolicy(memory.settings, tier) }));
+  const tenants = [...new Set(reads.map(({ call }) => call.caller.tenant))].sort();
+  for (const tenant of tenants) {
+    const own = reads.filter(({ call }) => call.caller.tenant === tenant);
+    await memory.db.tx(async (sql) => {
+      // A count lost to a power cut within the next moment is harmless; an fsync for every read is not.
+      await sql.query("set local synchronous_commit = off");
+      const expiry = await countReferences(sql, own, lives);
+      await appendEvents(
+        sql,
+        own.map((read) => referenced(read, expiry)),
+      );
+    });
+  }
+}
+
+/** The event says until when each episode lives now: replay knows nothing of settings. */
+const referenced = ({ call, references }: Uncounted, expiry: ReadonlyMap<string, Date>) =>
+  eventOf(call, {
+    type: "memory.referenced",
+    entity: { type: "read", id: call.memory.ids.next(call.now) },
+    scope: call.caller.butler,
+    payload: {
+      references: references.map(({ type, id }) => {
+        const expires_at = expiry.get(id);
+        return expires_at === undefined ? { type, id } : { type, id, expires_at };
+      }),
+    },
+  });

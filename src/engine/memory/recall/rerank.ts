@@ -1,0 +1,128 @@
+/** The second stage: candidates of both arms are read more closely. Which reader, says `[modules.memory.retrieval] rerank`. */
+import { messageOf } from "../../domain/errors.ts";
+import type { Statistics } from "../../domain/ranking/bm25.ts";
+import { idf } from "../../domain/ranking/bm25.ts";
+import { type Question, type Reading, read, type Witness } from "../../domain/ranking/late-interaction.ts";
+import type { QueryToken } from "../../domain/ranking/max-sim.ts";
+import { h40 } from "../../domain/ranking/postings.ts";
+import { RERANK_AROUND, reach } from "../../domain/ranking/recipe.ts";
+import { lexemes } from "../../domain/text/lexemes.ts";
+import { firstName } from "../../domain/text/names.ts";
+import type { Surroundings } from "../../store/index/evidence.ts";
+import type { Candidate } from "../../store/index/search.ts";
+import type { Call, Memory } from "../memory.ts";
+import type { Embedded } from "../remember/filing.ts";
+import type { Asked } from "./question.ts";
+
+export type Reranking = "late-interaction" | "cross-encoder" | "none";
+
+/** A block of a few lines has no room for the turns around a find; a list of results has. */
+export function surroundings(call: Call, names: readonly string[], forBlock: boolean): Surroundings {
+  const around = { ...RERANK_AROUND, ...(forBlock ? { best: 0 } : {}) };
+  return { tenant: call.caller.tenant, names, ...reach(call.memory.recipe), ...around };
+}
+
+export function readClosely(
+  memory: Memory,
+  asked: Asked,
+  candidates: readonly Candidate[],
+  witnesses: ReadonlyMap<string, Witness>,
+): Map<string, Reading> {
+  const { statistics, embedded, names } = asked;
+  const question: Question = {
+    terms: statistics?.terms ?? [],
+    avgdl: statistics?.avgdl ?? 1,
+    tokens: embedded === undefined ? [] : queryTokens(embedded, statistics),
+    hasVector: embedded !== undefined,
+    names,
+  };
+  return read(
+    question,
+    candidates.map(({ id }) => id),
+    asSpokenFor(candidates, witnesses, names),
+    memory.recipe,
+  );
+}
+
+/** A fact about somebody stands for what they said: else a question about Ada would prefer all that Ada says to what is known of her. */
+function asSpokenFor(
+  candidates: readonly Candidate[],
+  witnesses: ReadonlyMap<string, Witness>,
+  names: readonly string[],
+): ReadonlyMap<string, Witness> {
+  if (names.length === 0) return witnesses;
+  const all = new Map(witnesses);
+  for (const { id, subject } of candidates) {
+    const witness = all.get(id);
+    const name = firstName(subject);
+    if (witness !== undefined && name !== undefined) all.set(id, { ...witness, name, withNamed: names.includes(name) });
+  }
+  return all;
+}
+
+/** A prompt of many words is asked by its most telling ones: each costs a comparison with every token of every candidate. */
+const MOST_TOKENS = 32;
+
+/**
+ * A piece of a word weighs what its word weighs in BM25, and a little for being rare in the model's vocabulary, which is
+ * sorted by frequency. Counting pieces in the store itself gained half a point more and a counter for every write.
+ */
+function queryTokens({ tokens }: Embedded, statistics: Statistics | undefined): QueryToken[] {
+  const frequency = new Map(statistics?.terms.map(({ hash, df }) => [hash, df]));
+  const n = statistics?.n ?? 0;
+  const size = tokens.words.length === 0 ? 0 : tokens.bits.length / tokens.words.length;
+  const all = tokens.words.map((word, index): QueryToken => {
+    const known = lexemes(word).map((lexeme) => frequency.get(h40(lexeme)) ?? 0);
+    const rank = Math.max(1, (tokens.ranks[index] ?? 0) - FIRST_WORD);
+    return {
+      bits: tokens.bits.subarray(index * size, (index + 1) * size),
+      weight: idf(n, Math.max(0, ...known)) + 1.5 * Math.log(1 + rank / 100),
+    };
+  });
+  return all.length <= MOST_TOKENS ? all : all.toSorted((a, b) => b.weight - a.weight).slice(0, MOST_TOKENS);
+}
+
+/** Before it stand marks, single characters and unused places. */
+const FIRST_WORD = 1995;
+
+/** As many as it reads in the time a person does not notice; what ranks below is not what was asked for. */
+const CROSS_DEPTH = 30;
+
+export interface Crossed {
+  readonly relevance: ReadonlyMap<string, number>;
+  readonly degraded: string | undefined;
+}
+
+/**
+ * The best by the relevance so far are read by a cross-encoder. The others keep their order below the last of those: their
+ * relevance is a share of its score.
+ */
+export async function crossRead(
+  memory: Memory,
+  query: string,
+  ranked: readonly { readonly id: string; readonly content: string; readonly relevance: number }[],
+): Promise<Crossed> {
+  const { reranker } = memory;
+  const first = ranked.slice(0, CROSS_DEPTH);
+  const before = new Map(ranked.map(({ id, relevance }) => [id, relevance]));
+  if (first.length === 0) return { relevance: before, degraded: undefined };
+  if (reranker === undefined) return { relevance: before, degraded: NO_RERANKER };
+  try {
+    const scores = await reranker.score(
+      query,
+      first.map(({ content }) => content),
+    );
+    const least = Math.min(...scores);
+    const relevance = new Map(ranked.slice(CROSS_DEPTH).map((r) => [r.id, r.relevance * least]));
+    first.forEach(({ id }, index) => {
+      relevance.set(id, scores[index] as number);
+    });
+    return { relevance, degraded: undefined };
+  } catch (error) {
+    memory.log.warn({ err: error }, "the cross-encoder failed; going on with late interaction");
+    const why = messageOf(error);
+    return { relevance: before, degraded: `ranked without the cross-encoder: ${why}` };
+  }
+}
+
+const NO_RERANKER = "ranked without a cross-encoder: none was opened.";

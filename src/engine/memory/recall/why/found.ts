@@ -1,0 +1,108 @@
+/** Whether the arms of a search met a memory, and if not, how far away it was. */
+import type { Ranking } from "../../../domain/ranking/bm25.ts";
+import { eachForward, h40 } from "../../../domain/ranking/postings.ts";
+import { lexemes } from "../../../domain/text/lexemes.ts";
+import { isHitOf, type LexicalPlace, lexicalPlaceOf, vectorPlaceOf } from "../../../store/index/why.ts";
+import type { Call } from "../../memory.ts";
+import { wordsOf } from "../question.ts";
+import { lookOf, type Retrieved, type RetrieveQuery, type Trace } from "../retrieve.ts";
+import { listed, quoted, round, type Step, step } from "./step.ts";
+
+interface Arm {
+  /** How the arm brought it; undefined when it did not. */
+  readonly by: string | undefined;
+  readonly words: string;
+}
+
+export interface FoundStep extends Step {
+  /** "by its words (place 2) and by its meaning (place 1)"; empty when nothing found it. */
+  readonly by: string;
+}
+
+export async function foundStep(
+  call: Call,
+  id: string,
+  query: RetrieveQuery,
+  trace: Trace,
+  retrieved: Retrieved | undefined,
+): Promise<FoundStep> {
+  const lexical = await lexicalPlaceOf(call.memory.db, id);
+  const arms = [
+    byWords(id, query, trace, lexical, retrieved),
+    await byMeaning(call, id, query, trace, lexical, retrieved),
+  ];
+  const beside =
+    retrieved !== undefined && retrieved.candidate.keyword === null && retrieved.candidate.distance === null;
+  const ways = [
+    ...arms.flatMap((arm) => arm.by ?? []),
+    ...(beside ? ["beside a turn of its session that was found"] : []),
+  ];
+  const by = listed(ways);
+  const head = retrieved === undefined ? "The search did not find it" : `Found ${by}`;
+  const words = `${head}. ${arms.map((arm) => arm.words).join(" ")}`;
+  return { ...step("found", retrieved !== undefined, words), by };
+}
+
+const SHOWN_WORDS = 8;
+
+function byWords(
+  id: string,
+  { text, mode }: RetrieveQuery,
+  { asked, groups, keywordDepth }: Trace,
+  lexical: LexicalPlace | undefined,
+  retrieved: Retrieved | undefined,
+): Arm {
+  if (asked.rankings === undefined) return { by: undefined, words: `Words are not compared in mode ${mode}.` };
+  if (lexical === undefined) return { by: undefined, words: "Its words are not in the index." };
+  const shared = sharedWords(text, lexical.words);
+  const ranking = asked.rankings[groups.findIndex((sks) => sks.includes(lexical.sk))];
+  const place = ranking && placeIn(ranking, id, lexical);
+  if (shared.length === 0 || ranking === undefined || place === undefined)
+    return { by: undefined, words: "By words: it shares none with the question." };
+  const said = quoted(shared.slice(0, SHOWN_WORDS));
+  const rank = retrieved?.keywordRank;
+  const where = `By words: it shares ${said} and is place ${place} of ${ranking.total} that share any`;
+  if (rank !== undefined) return { by: `by its words (place ${rank})`, words: `${where}.` };
+  return { by: undefined, words: `${where}; the first ${keywordDepth} are looked at.` };
+}
+
+/** The words of the question, as they were asked, that the memory has in some form. */
+function sharedWords(text: string, forward: Uint8Array): string[] {
+  const own = new Set<number>();
+  eachForward(forward, (hash) => own.add(hash));
+  const asked = new Set(wordsOf(text));
+  const meets = (word: string) => lexemes(word).some((lexeme) => asked.has(lexeme) && own.has(h40(lexeme)));
+  const words = text.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'’_-]*/gu) ?? [];
+  return [...new Set(words.filter(meets).map((word) => word.toLowerCase()))];
+}
+
+/** Counted over all memories on the shelves; equals share a place. */
+function placeIn(ranking: Ranking, id: string, lexical: LexicalPlace): number | undefined {
+  const hits = ranking.top(ranking.total);
+  const own = hits.find((hit) => isHitOf(hit, id, lexical));
+  return own && hits.findIndex((hit) => hit.score <= own.score) + 1;
+}
+
+async function byMeaning(
+  call: Call,
+  id: string,
+  { mode, tags, tier, ladder }: RetrieveQuery,
+  { arm, groups }: Trace,
+  lexical: LexicalPlace | undefined,
+  retrieved: Retrieved | undefined,
+): Promise<Arm> {
+  if (mode === "keyword") return { by: undefined, words: "Meaning is not compared in mode keyword." };
+  if (arm === undefined) return { by: undefined, words: "By meaning: there is no embedding model to compare with." };
+  const group = arm.groups.find(({ sks }) => lexical !== undefined && sks.includes(lexical.sk));
+  const filters = { ...lookOf(call, ladder), tags, tier };
+  const own = await vectorPlaceOf(call.memory.db, id, arm, group?.sks ?? groups.flat(), filters);
+  if (own === undefined) return { by: undefined, words: "By meaning: it has no vector yet." };
+  const where = `By meaning: its cosine is ${round(1 - own.distance)}, place ${own.nearer + 1} of ${own.of}`;
+  const rank = retrieved?.semanticRank;
+  if (rank !== undefined) return { by: `by its meaning (place ${rank})`, words: `${where}.` };
+  if (!own.seen) return { by: undefined, words: `${where}, but its vector is filed as faded.` };
+  const taken = group?.limit ?? 0;
+  const reached = own.nearer < taken;
+  const missed = group?.exact ? "others as near were taken first" : "the approximate index passed it over";
+  return { by: undefined, words: `${where}; the nearest ${taken} are taken${reached ? `, and ${missed}` : ""}.` };
+}

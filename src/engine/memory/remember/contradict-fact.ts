@@ -1,0 +1,62 @@
+/** A lesser source says otherwise: the fact stays, is believed less, and what was claimed is kept beside it. */
+
+import type { Fact } from "../../domain/fact.ts";
+import type { Trust } from "../../domain/learning/trust.ts";
+import { doubtedInSight } from "../../domain/lifecycle/doubt.ts";
+import type { Link } from "../../domain/link.ts";
+import { sameMeaning } from "../../domain/text/text.ts";
+import { setVisibility } from "../../store/index/vectors.ts";
+import { changeFact, claimsAgainst } from "../../store/memories/facts.ts";
+import { insertLinks } from "../../store/memories/links.ts";
+import type { Call } from "../memory.ts";
+import type { Writing } from "../write.ts";
+import { visibleUntil } from "./filing.ts";
+
+const WHO: Readonly<Record<Trust, string>> = {
+  user: "the user said",
+  agent: "an agent said",
+  imported: "an import says",
+  tool: "a tool said",
+};
+
+export const contradictedNote = ({ trust, content }: Fact): string =>
+  `Not believed: ${WHO[trust]} otherwise (${JSON.stringify(content)}), and that stays. Yours is kept as a claim; only ${
+    trust === "user" ? "the user's own words or command line replace" : "a source that is trusted as much replaces"
+  } it.`;
+
+export const echoNote = ({ trust }: Fact): string => `Known already, ${WHO[trust]} so; nothing was changed.`;
+
+/** The claim that somebody made before in the same words. */
+export async function claimBefore(
+  call: Call,
+  { sql }: Writing,
+  live: Fact,
+  content: string,
+): Promise<Fact | undefined> {
+  const claims = await claimsAgainst(sql, call.caller.tenant, live.id);
+  return claims.find((claim) => sameMeaning(claim.content, content));
+}
+
+/** Believed less from now on. Whoever is trusted as much decides by `confidence`; a lesser source never takes it out of sight. */
+export async function doubtFact(
+  call: Call,
+  { sql, tell }: Writing,
+  fact: Fact,
+  why: {
+    readonly links?: readonly Link[];
+    readonly claim?: string;
+    readonly by?: string;
+    readonly run?: string;
+    /** Given by an equal. */
+    readonly confidence?: number | undefined;
+  },
+): Promise<void> {
+  const { confidence: given, ...rest } = why;
+  const threshold = call.memory.settings.facts.retrieval_confidence_threshold;
+  const set = { confidence: given ?? doubtedInSight(fact, call.now, threshold) };
+  await changeFact(sql, fact.id, fact.validity, set);
+  await setVisibility(sql, fact.id, visibleUntil(call.memory, { ...fact, ...set }, fact.valid_to));
+  await insertLinks(sql, rest.links ?? []);
+  const payload = { set, from: fact.validity, before: fact.confidence, ...rest };
+  tell({ type: "fact.contradicted", entity: { type: "fact", id: fact.id }, scope: fact.scope, payload });
+}

@@ -1,0 +1,232 @@
+/** Stores what happened: one episode or many, each once. */
+
+import { createHash } from "node:crypto";
+import type { Sql } from "../../adapters/db/port.ts";
+import { mapInTurns } from "../../adapters/turns.ts";
+import type { Episode } from "../../domain/episode.ts";
+import { type Trust, trustOfEpisode } from "../../domain/learning/trust.ts";
+import { expiryOf, seenUntil, type Tier } from "../../domain/lifecycle/tiers.ts";
+import type { Optional } from "../../domain/memory-types.ts";
+import type { Found } from "../../domain/redaction/redact.ts";
+import { firstName } from "../../domain/text/names.ts";
+import { contentKey } from "../../domain/text/text.ts";
+import { dropLexical } from "../../store/index/lexical.ts";
+import {
+  deleteEpisodes,
+  type EpisodeTwin,
+  episodeJson,
+  findTwins,
+  insertEpisodes,
+  type NewEpisode,
+  nextOrdinals,
+} from "../../store/memories/episodes.ts";
+import { sessionNames } from "../../store/memories/names.ts";
+import type { Call } from "../memory.ts";
+import { openRedactor } from "../privacy.ts";
+import { tierPolicy } from "../settings.ts";
+import { type Writing, type Written, write } from "../write.ts";
+import { file, foldSoon, shelfOf, spokenText, type Vectors, vectorsOf } from "./filing.ts";
+import { birth } from "./provenance.ts";
+
+export type EpisodeInput = Pick<Episode, "content"> &
+  Optional<Pick<Episode, "session_id" | "importance" | "tags" | "speaker" | "occurred_at" | "metadata" | "tier">>;
+
+export interface EpisodeAnswer {
+  readonly id: string;
+  readonly tier: Tier;
+  readonly expires_at: string;
+  readonly duplicate: boolean;
+  readonly redactions: readonly Found[];
+  readonly [key: string]: unknown;
+}
+
+export interface PreparedEpisode {
+  readonly row: NewEpisode;
+  readonly vector: Vectors | undefined;
+  readonly redactions: readonly Found[];
+}
+
+/** The answer is kept under its key as a batch keeps it for a row: the same event told by either tool is stored once. */
+export async function rememberEpisode(
+  call: Call,
+  tool: string,
+  asked: unknown,
+  input: EpisodeInput,
+): Promise<Written<EpisodeAnswer>> {
+  const prepared = await prepareEpisodes(call, [input]);
+  const sk = await shelfOf(call, call.caller.butler, "episode");
+  const written = await write(call, tool, asked, async (writing) => {
+    const [answer] = await storeEpisodes(call, writing, prepared, sk);
+    if (!answer) throw new Error("an episode was stored without an answer");
+    return answer;
+  });
+  foldSoon(call.memory, sk, written.repeated ? 0 : 1);
+  return written;
+}
+
+export async function prepareEpisodes(call: Call, inputs: readonly EpisodeInput[]): Promise<PreparedEpisode[]> {
+  const drafts = await mapInTurns(inputs, contentChars, (input) => draft(call, input));
+  const texts = await spokenTexts(
+    call,
+    drafts.map(({ row }) => row),
+  );
+  return Promise.all(
+    drafts.map(async (drawn, index) => ({
+      ...drawn,
+      vector: await vectorsOf(call.memory, texts[index] ?? drawn.row.content),
+    })),
+  );
+}
+
+const contentChars = ({ content }: { readonly content: string }): number => content.length;
+
+/** What of each row is embedded: without the names of those who speak in its session, in this call or before it. */
+async function spokenTexts({ memory, caller }: Call, rows: readonly NewEpisode[]): Promise<string[]> {
+  if (memory.versions.written.length === 0) return rows.map(({ content }) => content);
+  const names = new Map<string, Set<string>>();
+  for (const { session_id, speaker } of rows) {
+    const name = firstName(speaker);
+    if (session_id !== null && name !== undefined)
+      names.set(session_id, (names.get(session_id) ?? new Set<string>()).add(name));
+  }
+  for (const [session, stored] of await sessionNames(memory.db, caller.tenant, [...names.keys()]))
+    for (const name of stored) names.get(session)?.add(name);
+  return mapInTurns(rows, contentChars, ({ content, session_id, speaker }) =>
+    spokenText(content, speaker, session_id === null ? [] : [...(names.get(session_id) ?? [])]),
+  );
+}
+
+async function draft(call: Call, input: EpisodeInput): Promise<Omit<PreparedEpisode, "vector">> {
+  const { memory, caller, now } = call;
+  const redactor = openRedactor(memory);
+  const content = await redactor.longText(input.content);
+  const session = input.session_id ?? caller.session ?? null;
+  const tier = input.tier ?? "eden";
+  const speaker = input.speaker === undefined ? null : redactor.text(input.speaker);
+  const trust = trustOfEpisode(caller.voice, speaker);
+  const row: NewEpisode = {
+    butler: caller.butler,
+    session_id: session,
+    ordinal: null,
+    speaker,
+    content,
+    content_key: sameEpisode(content, session, speaker, input.occurred_at, trust),
+    summary: null,
+    tier,
+    promoted_at: null,
+    consolidation_status: "pending",
+    consolidation_attempts: 0,
+    last_consolidation_error: null,
+    next_consolidation_retry_at: null,
+    validity: "active",
+    occurred_at: input.occurred_at ?? now,
+    // A back-filled memory lives from now on, not from when it happened: it would be gone before it was ever read.
+    expires_at: expiryOf(tierPolicy(memory.settings, tier), now),
+    ...birth(call, redactor, {
+      ...input,
+      source: session === null ? "manual" : `session:${session}`,
+      trust,
+    }),
+  };
+  return { row, redactions: redactor.redactions };
+}
+
+/**
+ * The same words in another session, from another mouth or at another told time are another episode. So are those that a
+ * lesser source told before: the person's own words must not be taken for its repetition.
+ */
+function sameEpisode(
+  content: string,
+  session: string | null,
+  speaker: string | null,
+  at: Date | undefined,
+  trust: Trust,
+): Buffer {
+  const own = trust === "user" ? [] : [trust];
+  const parts = [session ?? "", speaker ?? "", at?.toISOString() ?? "", contentKey(content), ...own];
+  return createHash("sha256").update(JSON.stringify(parts)).digest().subarray(0, 16);
+}
+
+export async function storeEpisodes(
+  call: Call,
+  writing: Writing,
+  prepared: readonly PreparedEpisode[],
+  sk: number,
+): Promise<EpisodeAnswer[]> {
+  const { sql, tell } = writing;
+  const { memory, caller } = call;
+  const keys = prepared.map((p) => p.row.content_key);
+  const twins = await liveTwins(call, writing, await findTwins(sql, caller.tenant, caller.butler, keys));
+  const rows = await withOrdinals(sql, caller.tenant, prepared);
+
+  const fresh = rows.filter(({ row }) => !twins.has(keyText(row.content_key)));
+  const firsts = [...new Map(fresh.toReversed().map((p) => [keyText(p.row.content_key), p])).values()].toReversed();
+  const made = await insertEpisodes(
+    sql,
+    firsts.map((p) => p.row),
+  );
+  for (const { row } of firsts) twins.set(keyText(row.content_key), row);
+  const stored = firsts.filter(({ row }) => made.has(row.id));
+  if (stored.length < firsts.length) throw Object.assign(new Error("a twin was stored meanwhile"), { code: "23505" });
+
+  await file(
+    sql,
+    memory,
+    stored.map(({ row, vector }) => ({
+      id: row.id,
+      sk,
+      text: row.content,
+      vector,
+      visibleUntil: seenUntil(row.expires_at),
+    })),
+  );
+  return rows.map(({ row, redactions }) => {
+    const twin = twins.get(keyText(row.content_key)) ?? row;
+    const duplicate = twin.id !== row.id;
+    const entity = { type: "episode", id: twin.id } as const;
+    if (duplicate)
+      tell({ type: "episode.repeated", entity, scope: row.butler, payload: { session_id: row.session_id } });
+    else tell({ type: "episode.stored", entity, scope: row.butler, payload: { row: episodeJson(row), redactions } });
+    return { id: twin.id, tier: twin.tier, expires_at: twin.expires_at.toISOString(), duplicate, redactions };
+  });
+}
+
+const keyText = (key: Uint8Array): string => Buffer.from(key).toString("hex");
+
+/** A twin whose time is over is not found by any read; it makes room for the new one. */
+async function liveTwins(
+  call: Call,
+  { sql, tell }: Writing,
+  found: readonly EpisodeTwin[],
+): Promise<Map<string, Pick<EpisodeTwin, "id" | "tier" | "expires_at">>> {
+  const over = found.filter((twin) => twin.expires_at <= call.now);
+  if (over.length > 0) {
+    const ids = over.map((twin) => twin.id);
+    await dropLexical(sql, ids);
+    await deleteEpisodes(sql, ids);
+    for (const id of ids)
+      tell({
+        type: "episode.deleted",
+        entity: { type: "episode", id },
+        scope: call.caller.butler,
+        payload: { why: "expired" },
+      });
+  }
+  return new Map(found.filter((t) => !over.includes(t)).map((twin) => [keyText(twin.content_key), twin]));
+}
+
+async function withOrdinals(
+  sql: Sql,
+  tenant: string,
+  prepared: readonly PreparedEpisode[],
+): Promise<PreparedEpisode[]> {
+  const sessions = [...new Set(prepared.flatMap(({ row }) => (row.session_id === null ? [] : [row.session_id])))];
+  const next = await nextOrdinals(sql, tenant, sessions);
+  return prepared.map((p) => {
+    const session = p.row.session_id;
+    if (session === null) return p;
+    const ordinal = next.get(session) ?? 0;
+    next.set(session, ordinal + 1);
+    return { ...p, row: { ...p.row, ordinal } };
+  });
+}

@@ -1,0 +1,132 @@
+/** What the evidence makes of a rule, the same at a mark and in the sweep: its maturity, and its inversion into a warning. */
+
+import type { Sql } from "../../adapters/db/port.ts";
+import { DAY_MS } from "../../domain/lifecycle/decay.ts";
+import {
+  effectiveness,
+  type Maturity,
+  type MaturityBars,
+  nextMaturity,
+  warningFrom,
+} from "../../domain/lifecycle/maturity.ts";
+import type { Link } from "../../domain/link.ts";
+import type { Rule } from "../../domain/rule.ts";
+import { dropLexical } from "../../store/index/lexical.ts";
+import { dropVectors } from "../../store/index/vectors.ts";
+import { findHarmed } from "../../store/jobs/sweep.ts";
+import { insertLinks } from "../../store/memories/links.ts";
+import { type Application, changeRule, type RuleChange, type Tally } from "../../store/memories/rules.ts";
+import type { Call } from "../memory.ts";
+import { file, shelfOf, vectorsOf, visibleUntil } from "./filing.ts";
+import { linkOf } from "./link.ts";
+
+export interface Verdict {
+  readonly maturity: Maturity;
+  readonly inverted: boolean;
+  readonly ageDays: number;
+}
+
+/**
+ * A mark decides by its own outcome. The sweep has no mark: harm that has been told weighs first, then what was earned
+ * meanwhile, by age too. Without harm nothing falls.
+ */
+export function judgeRule(
+  rule: Rule,
+  tally: Tally,
+  mark: Application["outcome"] | undefined,
+  bars: MaturityBars,
+  now: Date,
+): Verdict {
+  const ageDays = (now.getTime() - rule.created_at.getTime()) / DAY_MS;
+  const evidence = { ...tally, ageDays };
+  const after = (outcome: Application["outcome"]) => nextMaturity(rule.maturity, outcome, evidence, bars);
+  const harmed = tally.harmful > 0 ? after("harmful") : rule.maturity;
+  const maturity = mark !== undefined ? after(mark) : harmed !== rule.maturity ? harmed : after("helpful");
+  return { maturity, inverted: maturity === "anti_pattern" && rule.maturity !== "anti_pattern", ageDays };
+}
+
+export interface Evaluated {
+  readonly rule: Rule;
+  /** Every column that changed. */
+  readonly set: RuleChange;
+  readonly links: readonly Link[];
+}
+
+/** Writes the verdict together with what the caller changes besides, and files an inverted rule as a warning. */
+export async function applyVerdict(
+  call: Call,
+  sql: Sql,
+  rule: Rule,
+  tally: Tally,
+  verdict: Verdict,
+  besides: RuleChange = {},
+): Promise<Evaluated> {
+  const set: RuleChange = {
+    ...besides,
+    effectiveness_score: effectiveness(tally),
+    maturity: verdict.maturity,
+    last_evaluated_at: call.now,
+    ...(verdict.inverted ? inversion(rule, tally, call.now) : {}),
+  };
+  await changeRule(sql, rule.id, rule.validity, set);
+  const after: Rule = { ...rule, ...set };
+  if (!verdict.inverted) return { rule: after, set, links: [] };
+  await fileWarning(call, sql, after);
+  return { rule: after, set, links: await linkHarmed(call, sql, after) };
+}
+
+/** The event that tells a change of maturity, with the numbers that caused it. */
+export function maturityEvent(
+  rule: Rule,
+  verdict: Verdict,
+  tally: Tally,
+  rest: Readonly<Record<string, unknown>> = {},
+) {
+  const { maturity: to, ageDays } = verdict;
+  const LEVELS: readonly Maturity[] = ["candidate", "established", "proven"];
+  const rises = LEVELS.indexOf(to) > LEVELS.indexOf(rule.maturity);
+  return {
+    type: verdict.inverted ? "rule.inverted" : rises ? "rule.promoted" : "rule.demoted",
+    entity: { type: "rule", id: rule.id },
+    scope: rule.scope,
+    payload: {
+      ...rest,
+      from: rule.maturity,
+      to,
+      success: tally.success,
+      harmful: tally.harmful,
+      effectiveness: effectiveness(tally),
+      age_days: ageDays,
+    },
+  } as const;
+}
+
+/** The warning takes the rule's place; a warning about real harm starts with full confidence. */
+function inversion(rule: Rule, tally: Tally, now: Date): RuleChange {
+  return {
+    content: warningFrom(rule.content, tally.reasons),
+    original_content: rule.original_content ?? rule.content,
+    confidence: 1,
+    last_confirmed_at: now,
+    validity: "active",
+  };
+}
+
+async function fileWarning(call: Call, sql: Sql, rule: Rule): Promise<void> {
+  const vector = await vectorsOf(call.memory, rule.content);
+  const sk = await shelfOf(call, rule.scope, "rule", sql);
+  await dropLexical(sql, [rule.id]);
+  // Without a model just now, the old words' vector must not speak for the warning; upkeep makes the new one.
+  await dropVectors(sql, rule.id);
+  await file(sql, call.memory, [
+    { id: rule.id, sk, text: rule.content, vector, visibleUntil: visibleUntil(call.memory, rule) },
+  ]);
+}
+
+/** The caller's own episodes of the sessions that told the harm are what speaks against the rule. */
+async function linkHarmed(call: Call, sql: Sql, rule: Rule): Promise<Link[]> {
+  const episodes = await findHarmed(sql, rule, call.caller.butler, call.now);
+  const links = episodes.map((id) => linkOf(call, ["episode", id], "contradicts", ["rule", rule.id]));
+  await insertLinks(sql, links);
+  return links;
+}

@@ -1,0 +1,80 @@
+/** Vectors and the bits of their tokens, filed by shelf and by the version of the model that made them. */
+import type { Db, Sql } from "../../adapters/db/port.ts";
+import { mapInTurns } from "../../adapters/turns.ts";
+import { byteaLiteral, insertRows, vectorLiteral } from "../memories/rows.ts";
+
+/**
+ * What vectors are compared as, and what their index holds. They are stored as halves; WebAssembly has no instruction for
+ * those and compares them 4 times slower than floats, so the embedded store compares floats.
+ */
+export const comparedAs = (kind: Db["kind"], dimensions: number): string =>
+  `${kind === "postgres" ? "halfvec" : "vector"}(${dimensions})`;
+
+export interface VectorRow {
+  readonly memoryId: string;
+  readonly sk: number;
+  readonly vector: Float32Array;
+  /** Undefined when unknown: then the memory is ranked without them. */
+  readonly tokens: { readonly pieces: number; readonly bits: Uint8Array } | undefined;
+  /** After this moment a search need not look at it; `undefined` is for ever. */
+  readonly visibleUntil: Date | undefined;
+}
+
+const COLUMNS = ["memory_id", "version_id", "sk", "visible_until", "embedding", "word_pieces", "tokens"];
+
+export async function putVectors(sql: Sql, version: number, rows: readonly VectorRow[]): Promise<void> {
+  await insertRows(
+    sql,
+    "embeddings",
+    COLUMNS,
+    await rowsOf(version, rows),
+    `on conflict (memory_id, version_id) do update
+       set sk = excluded.sk, visible_until = excluded.visible_until, embedding = excluded.embedding,
+         word_pieces = excluded.word_pieces, tokens = excluded.tokens`,
+  );
+}
+
+/**
+ * For vectors that were missing a moment ago, or had no token bits: one that a writer put there meanwhile is newer. What is
+ * there keeps its shelf and its visibility. Says how many were added or made whole.
+ */
+export async function addVectors(sql: Sql, version: number, rows: readonly VectorRow[]): Promise<number> {
+  const added = await insertRows(
+    sql,
+    "embeddings",
+    COLUMNS,
+    await rowsOf(version, rows),
+    `on conflict (memory_id, version_id) do update
+       set embedding = excluded.embedding, word_pieces = excluded.word_pieces, tokens = excluded.tokens
+       where embeddings.tokens is null
+     returning 1 as one`,
+  );
+  return added.length;
+}
+
+const rowsOf = (version: number, rows: readonly VectorRow[]) =>
+  mapInTurns(
+    rows,
+    ({ vector }) => vector.length,
+    (row) => ({
+      memory_id: row.memoryId,
+      version_id: version,
+      sk: row.sk,
+      visible_until: row.visibleUntil ?? "infinity",
+      embedding: vectorLiteral(row.vector),
+      word_pieces: row.tokens?.pieces ?? null,
+      tokens: row.tokens ? byteaLiteral(row.tokens.bits) : null,
+    }),
+  );
+
+/** Moves the end of visibility: forward when a memory is confirmed or restored, to the past when it goes. */
+export async function setVisibility(sql: Sql, memoryId: string, until: Date | undefined): Promise<void> {
+  await sql.query(`update embeddings set visible_until = $2::timestamptz where memory_id = $1`, [
+    memoryId,
+    until === undefined ? "infinity" : until.toISOString(),
+  ]);
+}
+
+export async function dropVectors(sql: Sql, memoryId: string): Promise<void> {
+  await sql.query(`delete from embeddings where memory_id = $1`, [memoryId]);
+}

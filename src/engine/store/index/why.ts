@@ -1,0 +1,77 @@
+/** Where one memory stands in the two indexes, for a question that was asked. */
+import type { Sql } from "../../adapters/db/port.ts";
+import type { Hit } from "../../domain/ranking/bm25.ts";
+import { isFiled, isLive, isLiveEpisode, isVisible } from "../memories/live.ts";
+import { vectorLiteral } from "../memories/rows.ts";
+import type { Filters, VectorArm } from "./search.ts";
+
+export interface LexicalPlace {
+  readonly sk: number;
+  /** Null until its words are folded. */
+  readonly slot: number | null;
+  /** Its forward row. */
+  readonly words: Uint8Array;
+}
+
+export async function lexicalPlaceOf(sql: Sql, id: string): Promise<LexicalPlace | undefined> {
+  const [row] = await sql.query<LexicalPlace>(
+    `select sk, slot, x as words from lex_doc where memory_id = $1 and ${isFiled()}`,
+    [id],
+  );
+  return row;
+}
+
+export const isHitOf = (hit: Hit, id: string, { sk, slot }: LexicalPlace): boolean =>
+  "memoryId" in hit ? hit.memoryId === id : hit.sk === sk && hit.slot === slot;
+
+export interface VectorPlace {
+  readonly distance: number;
+  /** False when the index has filed it as faded or gone. */
+  readonly seen: boolean;
+  /** Of those the search may bring, how many are nearer; by exact comparison, whatever index there is. */
+  readonly nearer: number;
+  readonly of: number;
+}
+
+/** Undefined when it has no vector of the version compared with. The conditions are those of the vector arm in search.ts. */
+export async function vectorPlaceOf(
+  sql: Sql,
+  id: string,
+  arm: VectorArm,
+  sks: readonly number[],
+  filters: Filters,
+): Promise<VectorPlace | undefined> {
+  const params: unknown[] = [id, vectorLiteral(arm.query), sks];
+  const place = (value: unknown) => `$${params.push(value)}`;
+  const [row] = await sql.query<VectorPlace>(
+    `with shelf as materialized (
+       select e.memory_id, (e.embedding::${arm.as}) <=> $2::${arm.as} as distance,
+         ${seenSql(arm, filters, place)} as seen
+       from embeddings e where e.version_id = ${arm.version} and e.sk = any($3::int4[]))
+     select own.distance, own.seen,
+       (select count(*) from shelf s where s.seen and s.distance < own.distance)::int4 as nearer,
+       (select count(*) from shelf s where s.seen)::int4 as "of"
+     from shelf own where own.memory_id = $1`,
+    params,
+  );
+  return row;
+}
+
+function seenSql({ faded }: VectorArm, { now, tags, tier }: Filters, place: (value: unknown) => string): string {
+  const at = place(now);
+  const live = {
+    episodes: isLiveEpisode("m", at),
+    facts: isLive("m"),
+    rules: isLive("m"),
+  };
+  const tagged = tags === undefined ? "" : ` and m.tags @> ${place(tags)}::text[]`;
+  const tiered =
+    tier === undefined ? { episodes: "" } : { episodes: ` and m.tier = ${place(tier)}`, others: " and false" };
+  const row = (table: keyof typeof live, more = "") =>
+    `select 1 from ${table} m where m.id = e.memory_id${faded ? ` and ${live[table]}` : ""}${tagged}${more}`;
+  const rows = [row("episodes", tiered.episodes), row("facts", tiered.others), row("rules", tiered.others)];
+  const anyRow = faded || tags !== undefined || tier !== undefined;
+  return [...(faded ? [] : [isVisible("e", at)]), ...(anyRow ? [`exists (${rows.join(" union all ")})`] : [])].join(
+    " and ",
+  );
+}

@@ -1,0 +1,39 @@
+/** Who speaks in which session. */
+import type { Sql } from "../../adapters/db/port.ts";
+import { firstName } from "../../domain/text/names.ts";
+
+/** First names, in lower case, of everyone who has spoken in these sessions; a session of nobody is left out. */
+export async function sessionNames(
+  sql: Sql,
+  tenant: string,
+  sessions: readonly string[],
+): Promise<Map<string, string[]>> {
+  const names = new Map<string, string[]>();
+  if (sessions.length === 0) return names;
+  const rows = await sql.query<{ session_id: string; name: string }>(
+    `select distinct session_id, lower(split_part(speaker, ' ', 1)) as name from episodes
+     where tenant_id = $1 and session_id = any($2::text[]) and speaker is not null order by 1, 2`,
+    [tenant, sessions],
+  );
+  for (const { session_id, name: spelled } of rows) {
+    const name = firstName(spelled);
+    if (name !== undefined) names.set(session_id, [...(names.get(session_id) ?? []), name]);
+  }
+  return names;
+}
+
+/** Those of the words that are the first name of somebody who speaks in these scopes. Undefined: every scope of the tenant. */
+export async function speakersAmong(
+  sql: Sql,
+  tenant: string,
+  scopes: readonly string[] | undefined,
+  words: readonly string[],
+): Promise<string[]> {
+  const rows = await sql.query<{ name: string }>(
+    `select w.name from unnest($2::text[]) as w (name)
+     where exists (select 1 from episodes e where e.tenant_id = $1 and lower(split_part(e.speaker, ' ', 1)) = w.name
+       and ($3::text[] is null or e.butler = any($3::text[])))`,
+    [tenant, words, scopes ?? null],
+  );
+  return rows.map(({ name }) => name).sort();
+}

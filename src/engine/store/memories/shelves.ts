@@ -1,0 +1,51 @@
+/** One shelf per tenant, scope and memory type: what postings, statistics and vectors are filed under. */
+import type { Sql } from "../../adapters/db/port.ts";
+import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
+
+export interface Shelf {
+  readonly sk: number;
+  readonly scope: string;
+  readonly type: MemoryType;
+}
+
+export interface Shelves {
+  /**
+   * The shelves of these scopes, made if missing; every scope of the tenant when `scopes` is undefined. Inside a
+   * transaction its `within` must be given: an embedded store has one connection, and would wait for itself for ever.
+   */
+  of(tenant: string, scopes: readonly string[] | undefined, within?: Sql): Promise<readonly Shelf[]>;
+}
+
+/** Shelves are never removed, so a known one may be remembered for good. */
+export function openShelves(sql: Sql): Shelves {
+  const known = new Map<string, readonly Shelf[]>();
+  const keyOf = (tenant: string, scope: string) => `${tenant}\u0000${scope}`;
+
+  async function make(tenant: string, scope: string, within: Sql | undefined): Promise<readonly Shelf[]> {
+    const remembered = known.get(keyOf(tenant, scope));
+    if (remembered) return remembered;
+    const at = within ?? sql;
+    await at.query(
+      `insert into shelves (tenant_id, scope, type) select $1, $2, unnest($3::text[]) on conflict do nothing`,
+      [tenant, scope, MEMORY_TYPES],
+    );
+    const shelves = await at.query<Shelf>(
+      `select sk, scope, type from shelves where tenant_id = $1 and scope = $2 order by sk`,
+      [tenant, scope],
+    );
+    // A transaction may still roll back, and its shelves with it.
+    if (within === undefined) known.set(keyOf(tenant, scope), shelves);
+    return shelves;
+  }
+
+  return {
+    async of(tenant, scopes, within) {
+      if (scopes === undefined)
+        return (within ?? sql).query<Shelf>(`select sk, scope, type from shelves where tenant_id = $1 order by sk`, [
+          tenant,
+        ]);
+      const found = await Promise.all([...new Set(scopes)].map((scope) => make(tenant, scope, within)));
+      return found.flat();
+    },
+  };
+}

@@ -1,0 +1,56 @@
+/** Runs the migrations, once, however many processes start at the same moment: see `MigrationAdapter`. */
+import { type Migration, type MigrationResultSet, Migrator } from "kysely";
+import type { Db } from "../../adapters/db/port.ts";
+import { MemoryError, unavailable } from "../../domain/errors.ts";
+import { mem_0001_foundation } from "../migrations/mem_0001_foundation.ts";
+import { mem_0002_lifecycle } from "../migrations/mem_0002_lifecycle.ts";
+import { mem_0003_retrieval } from "../migrations/mem_0003_retrieval.ts";
+import { mem_0004_consolidation } from "../migrations/mem_0004_consolidation.ts";
+import { mem_0005_lineage } from "../migrations/mem_0005_lineage.ts";
+import { mem_0006_waiting_facts } from "../migrations/mem_0006_waiting_facts.ts";
+import { mem_0007_life } from "../migrations/mem_0007_life.ts";
+import { mem_0008_waiting_runs } from "../migrations/mem_0008_waiting_runs.ts";
+import { kyselyOver } from "./kysely.ts";
+import { MIGRATION_NAMES, MIGRATION_TABLES, type MigrationName, newerStore } from "./names.ts";
+
+const MIGRATIONS: Readonly<Record<MigrationName, Migration>> = {
+  mem_0001_foundation,
+  mem_0002_lifecycle,
+  mem_0003_retrieval,
+  mem_0004_consolidation,
+  mem_0005_lineage,
+  mem_0006_waiting_facts,
+  mem_0007_life,
+  mem_0008_waiting_runs,
+};
+
+export async function migrateUp(db: Db): Promise<void> {
+  finish(await migrator(db).migrateToLatest());
+}
+
+/** Takes everything away again; for tests and for whoever wants to leave. */
+export async function migrateDown(db: Db): Promise<void> {
+  const chain = migrator(db);
+  for (const _ of MIGRATION_NAMES) finish(await chain.migrateDown());
+  await db.exec(`drop table ${MIGRATION_TABLES.migrationTableName}, ${MIGRATION_TABLES.migrationLockTableName}`);
+}
+
+function migrator(db: Db): Migrator {
+  return new Migrator({ db: kyselyOver(db), provider: { getMigrations: async () => MIGRATIONS }, ...MIGRATION_TABLES });
+}
+
+function finish({ error }: MigrationResultSet): void {
+  if (error === undefined) return;
+  if (error instanceof MemoryError) throw error;
+  if (error instanceof Error && error.message.startsWith("corrupted migrations")) throw newerStore(error);
+  if (isMissingVector(error))
+    throw unavailable(
+      "this PostgreSQL server has no pgvector: install postgresql-NN-pgvector, or use the pgvector/pgvector image, and start again.",
+      error,
+    );
+  throw error;
+}
+
+function isMissingVector(error: unknown): boolean {
+  return error instanceof Error && /extension "vector" is not available|extension control file/.test(error.message);
+}

@@ -1,0 +1,25 @@
+/** The migrations by name, apart from what they do: knowing that a store is current must not load the machinery (0.15 s). */
+import { unavailable } from "../../domain/errors.ts";
+
+export const MIGRATION_NAMES = [
+  "mem_0001_foundation",
+  "mem_0002_lifecycle",
+  "mem_0003_retrieval",
+  "mem_0004_consolidation",
+  "mem_0005_lineage",
+  "mem_0006_waiting_facts",
+  "mem_0007_life",
+  "mem_0008_waiting_runs",
+] as const;
+export type MigrationName = (typeof MIGRATION_NAMES)[number];
+
+export const MIGRATION_TABLES = {
+  migrationTableName: "mem_migrations",
+  migrationLockTableName: "mem_migrations_lock",
+} as const;
+
+export const newerStore = (cause?: unknown) =>
+  unavailable(
+    "this store was made by a newer butler-memory: upgrade butler-memory, or use another BUTLER_HOME.",
+    cause,
+  );

@@ -1,0 +1,126 @@
+/** One tool call from raw input to outcome, the same for every door. */
+import type { z } from "zod";
+import { conflict, forbidden, invalid, MemoryError, unavailable } from "../domain/errors.ts";
+import type { Trust } from "../domain/learning/trust.ts";
+import type { RequestContext } from "../domain/request.ts";
+import { isButlerName, projectScope } from "../domain/scope.ts";
+import { clip } from "../domain/text/text.ts";
+import type { Call, Caller, Memory } from "../memory/memory.ts";
+import * as f from "./fields.ts";
+import { toolNamed } from "./index.ts";
+import { checkInput } from "./invalid-input.ts";
+import type { Failure, Outcome, ToolRequest } from "./outcome.ts";
+import { safeIds } from "./safe-ids.ts";
+
+/** Who calls, as the door has made sure of it. `butler: "*"` speaks for whichever butler it addresses. */
+export interface Identity {
+  readonly name: string;
+  readonly tenant: string;
+  readonly butler: string;
+  readonly admin: boolean;
+  /** The highest trust with which it may speak. */
+  readonly voice: Trust;
+}
+
+export async function callTool(memory: Memory, identity: Identity, request: ToolRequest): Promise<Outcome> {
+  let requestId: string | undefined;
+  try {
+    const tool = toolNamed(request.tool);
+    if (!tool) throw new MemoryError("not_found", `there is no tool "${clip(request.tool, 60)}".`);
+    requestId = requestIdIn(request.input);
+    const safe = safeIds(memory);
+    const input = safe.input(checked(tool.input, request.input === undefined ? {} : request.input));
+    const project = safe.id(checked(f.project.optional(), request.project, "project"));
+    const call: Call = {
+      memory,
+      caller: {
+        ...callerOf(memory, identity, input.butler, project),
+        session: safe.id(checked(f.name.optional(), request.session, "session")),
+      },
+      now: nowOf(memory, request.now),
+      request: safe.request(input.request_context as RequestContext | undefined),
+      idempotencyKey:
+        (input.idempotency_key as string | undefined) ??
+        safe.id(checked(f.idempotencyKey.optional(), request.idempotencyKey, "idempotency_key")),
+    };
+    const answer = tool.output.parse(await tool.run(call, input));
+    return { ok: true, answer: requestId === undefined ? answer : { ...answer, request_id: requestId } };
+  } catch (error) {
+    return { ok: false, error: failureOf(memory, error, request.tool, requestId) };
+  }
+}
+
+/** Session and key are checked like arguments: over HTTP they come from headers, where anything may stand. */
+function checked<S extends z.ZodType>(schema: S, value: unknown, place = ""): z.output<S> {
+  const result = checkInput(schema, value, place);
+  if (!result.ok) throw result.error;
+  return result.value;
+}
+
+type Known = Omit<Caller, "session">;
+
+function callerOf(memory: Memory, who: Identity, asked: unknown, project: string | undefined): Known {
+  const shared = memory.role === "memory";
+  if (who.butler !== "*" && who.butler !== memory.butler && !shared)
+    throw forbidden(`this token belongs to butler "${who.butler}", not to "${memory.butler}".`);
+  const own = who.butler === "*" ? (shared && typeof asked === "string" ? asked : memory.butler) : who.butler;
+  if (!isButlerName(own)) throw invalid("butler", `"${clip(own, 60)}" is not the name of a butler.`);
+  if (asked !== undefined && asked !== own)
+    throw forbidden(`butler "${asked}" is not yours; this connection belongs to "${own}".`, "butler");
+  const known = { tenant: who.tenant, butler: own, admin: who.admin, actor: who.name, voice: who.voice };
+  return project === undefined ? known : { ...known, butler: projectScope(own, project) };
+}
+
+function nowOf(memory: Memory, asked: string | undefined): Date {
+  if (asked === undefined) return memory.clock.now();
+  if (!memory.clock.fixed)
+    throw conflict(
+      "BUTLER_NOW is set, but the memory runs on real time: unset it, or stop the owner and start it with BUTLER_NOW.",
+    );
+  const now = new Date(asked);
+  if (Number.isNaN(now.getTime()))
+    throw new MemoryError("invalid_input", "BUTLER_NOW is not a time; write it like 2026-05-01T09:30:00Z.", {
+      field: "now",
+    });
+  return now;
+}
+
+function requestIdIn(input: unknown): string | undefined {
+  if (typeof input !== "object" || input === null || !("request_context" in input)) return undefined;
+  const context = input.request_context;
+  if (typeof context !== "object" || context === null || !("request_id" in context)) return undefined;
+  return typeof context.request_id === "string" ? clip(context.request_id, 200) : undefined;
+}
+
+function failureOf(memory: Memory, error: unknown, tool: string, requestId: string | undefined): Failure {
+  const known = error instanceof MemoryError ? error : translate(error);
+  if (known.code === "internal" || known.code === "unavailable" || known.code === "integrity")
+    memory.log.error({ err: error, tool, request_id: safeIds(memory).id(requestId) }, known.message);
+  return {
+    code: known.code,
+    message: known.message,
+    ...(known.field === undefined ? {} : { field: known.field }),
+    ...(requestId === undefined ? {} : { request_id: requestId }),
+  };
+}
+
+/** SQLSTATE classes that mean something to a caller. What is left is ours, and says nothing of its inside. */
+function translate(error: unknown): MemoryError {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "23505") return conflict("another memory that says the same is already there.");
+  if (code.startsWith("23"))
+    return new MemoryError(
+      "integrity",
+      "the store refused this change because it would break one of its rules; nothing was changed.",
+      { cause: error },
+    );
+  if (code === "53100" || code === "ENOSPC")
+    return unavailable("the disk is full: free some space and try again.", error);
+  if (/^(08|57P|53|ECONN|EPIPE|ETIMEDOUT)/.test(code))
+    return unavailable("the database cannot be reached right now; try again in a moment.", error);
+  return new MemoryError(
+    "internal",
+    "something went wrong inside, and the log says what; look at what is stored before you repeat the call.",
+    { cause: error },
+  );
+}

@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { mapInTurns } from "../adapters/turns.ts";
+import { forbidden, MemoryError } from "../domain/errors.ts";
+import { butlerOf } from "../domain/scope.ts";
+import type { Call } from "../memory/memory.ts";
+import { type Ingested, ingest, type KeyedEpisode } from "../memory/remember/ingest.ts";
+import { defineTool } from "./define.ts";
+import * as f from "./fields.ts";
+import { checkInput } from "./invalid-input.ts";
+import { episodeAnswer, episodeFields } from "./memory-store-episode.ts";
+import { lenientRow, RowError } from "./rows.ts";
+
+const Episode = z.strictObject(episodeFields);
+
+export const memoryIngestBatch = defineTool({
+  name: "memory_ingest_batch",
+  title: "Store many episodes",
+  description:
+    "Store up to 500 episodes in one transaction; results in order, and one bad row does not lose the others.",
+  input: f.input({ episodes: z.array(lenientRow(Episode)).min(1).max(500) }),
+  output: f.output({ results: z.array(z.union([z.object({ ok: z.literal(true), ...episodeAnswer }), RowError])) }),
+  effect: "write",
+  core: false,
+  async run(call, input) {
+    const checked = await mapInTurns(input.episodes, ROW_CHARS, (row, index) => check(call, row, index));
+    const good = checked.filter((row): row is KeyedEpisode => !(row instanceof MemoryError));
+    const ingested = good.length === 0 ? [] : await ingest(call, input, good);
+    let at = 0;
+    return { results: checked.map((row) => present(row instanceof MemoryError ? row : (ingested[at++] as Ingested))) };
+  },
+  text: (a) => {
+    const bad = a.results.filter((r) => !r.ok).length;
+    return `Stored ${a.results.length - bad} of ${a.results.length} episodes${bad === 0 ? "" : `; ${bad} refused`}.`;
+  },
+});
+
+/** What a row holds is not known before it is checked; checking is quick, so that a long one does not matter. */
+const ROW_CHARS = () => 1_000;
+
+function check(call: Call, row: unknown, index: number): KeyedEpisode | MemoryError {
+  const checked = checkInput(Episode, row, `episodes.${index}`);
+  if (!checked.ok) return checked.error;
+  const { butler, ...episode } = checked.value;
+  if (butler !== undefined && butler !== butlerOf(call.caller.butler))
+    return forbidden(`butler "${butler}" is not yours.`, `episodes.${index}.butler`);
+  return episode;
+}
+
+function present(row: Ingested) {
+  if (!(row instanceof MemoryError)) return { ok: true as const, ...row, redactions: [...row.redactions] };
+  return {
+    ok: false as const,
+    error: { code: row.code, message: row.message, ...(row.field ? { field: row.field } : {}) },
+  };
+}

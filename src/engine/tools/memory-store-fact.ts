@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { rememberFact } from "../memory/remember/fact.ts";
+import { defineTool } from "./define.ts";
+import * as f from "./fields.ts";
+import { redacted } from "./memory-store-episode.ts";
+
+export const memoryStoreFact = defineTool({
+  name: "memory_store_fact",
+  title: "Store a fact",
+  description:
+    'Store something that is true, as subject, predicate and content. One value per subject and predicate: the same value again confirms it, another value supersedes the old one. What the user said themselves stays: your other value is then kept as a claim beside it (contradicts_id, and note says why), and repeating it confirms nothing. A predicate that can hold several values carries its object, like "likes:green tea" or "visited:Rome".',
+  input: f
+    .input({
+      subject: f.text(256).describe('Who or what it is about, such as "user" or "project apollo".'),
+      predicate: f.text(256).describe('What is said of it, such as "lives_in" or "likes:green tea".'),
+      content: f.text(f.STATEMENT_MAX).describe("The value, in words that can be read alone."),
+      importance: f.importance
+        .optional()
+        .describe("0 to 10; 5 if left out. From 7 on, lasting facts are always in context."),
+      permanence: f.permanence
+        .optional()
+        .describe(
+          "How fast it fades: permanent never, stable a year, standard (default) a quarter, volatile weeks, ephemeral days.",
+        ),
+      scope: f.scope.optional(),
+      tags: f.tags.optional(),
+      confidence: f.confidence.optional().describe("0 to 1; 1 if left out."),
+      valid_from: f.time.optional().describe("When it begins to be true; until then, what is true now stays."),
+      valid_to: f.time.optional().describe("When it stops being true; in the past, it is kept as history."),
+      source_episode_id: f.id.optional().describe("The episode it was learned from."),
+      metadata: f.metadata.optional(),
+      idempotency_key: f.idempotencyKey.optional(),
+    })
+    .refine((i) => i.valid_from === undefined || i.valid_to === undefined || i.valid_from <= i.valid_to, {
+      path: ["valid_to"],
+      error: "is before valid_from",
+    }),
+  output: f.output({
+    id: z.string(),
+    status: z.enum(["created", "confirmed", "superseded"]),
+    superseded_id: z.string().nullable().describe("The fact whose place it took."),
+    state: f.state,
+    subject: z.string(),
+    predicate: z.string(),
+    scope: z.string(),
+    redactions: f.redactions,
+    begins: z.string().optional().describe("It waits beside what is true until then, and takes its place by itself."),
+    contradicts_id: z
+      .string()
+      .optional()
+      .describe("The fact of a better source that says otherwise and stays; id is then a claim that nobody is told."),
+    note: z.string().optional().describe("Why nothing was changed."),
+  }),
+  effect: "write",
+  core: true,
+  run: (call, input) => rememberFact(call, input),
+  text: (a) =>
+    a.contradicts_id !== undefined
+      ? `${a.note} Claim ${a.id} against fact ${a.contradicts_id} (${a.subject} / ${a.predicate}, ${a.scope})${redacted(a.redactions)}.`
+      : a.note !== undefined
+        ? `${a.note} Fact ${a.id} (${a.subject} / ${a.predicate}, ${a.scope}).`
+        : `${{ created: "Stored", confirmed: "Confirmed", superseded: "Stored, superseding an older fact:" }[a.status]} fact ${a.id} (${a.subject} / ${a.predicate}, ${a.scope})${redacted(a.redactions)}${a.begins === undefined ? "" : `; it begins on ${a.begins.slice(0, 10)}`}.`,
+});

@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { MATURITY } from "../domain/lifecycle/maturity.ts";
+import { rememberRule } from "../memory/remember/rule.ts";
+import { defineTool } from "./define.ts";
+import * as f from "./fields.ts";
+import { redacted } from "./memory-store-episode.ts";
+
+export const memoryStoreRule = defineTool({
+  name: "memory_store_rule",
+  title: "Store a rule",
+  description:
+    "Store how to behave: one instruction that holds beyond this session. It starts as a candidate; mark it helpful or harmful when it was applied, and it earns or loses trust.",
+  input: f.input({
+    content: f.text(f.STATEMENT_MAX).describe("The rule, as an instruction."),
+    scope: f.scope.optional(),
+    tags: f.tags.optional(),
+    source_episode_id: f.id.optional().describe("The episode it was learned from."),
+    matcher: f.metadata.optional().describe("When it applies, as data of your own."),
+    idempotency_key: f.idempotencyKey.optional(),
+  }),
+  output: f.output({
+    id: z.string(),
+    maturity: z.enum(MATURITY),
+    duplicate_of: z.string().nullable().describe("The rule that says the same, if there was one."),
+    scope: z.string(),
+    redactions: f.redactions,
+  }),
+  effect: "write",
+  core: true,
+  run: (call, input) => rememberRule(call, input),
+  text: (a) =>
+    a.duplicate_of === null
+      ? `Stored rule ${a.id} as ${a.maturity}${redacted(a.redactions)}.`
+      : `Already known as rule ${a.id} (${a.maturity}).`,
+});

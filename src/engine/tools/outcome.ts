@@ -1,0 +1,26 @@
+/** What a tool call comes to, the same at every door and over the local socket. */
+import type { ErrorCode } from "../domain/errors.ts";
+
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly field?: string;
+  readonly request_id?: string;
+}
+
+export type Outcome<Answer = Record<string, unknown>> =
+  | { readonly ok: true; readonly answer: Answer }
+  | { readonly ok: false; readonly error: Failure };
+
+/** A call as it stands at a door, before anything is checked. */
+export interface ToolRequest {
+  readonly tool: string;
+  readonly input: unknown;
+  /** From the `Idempotency-Key` header or made by a proxy; an `idempotency_key` argument wins. */
+  readonly idempotencyKey?: string;
+  readonly session?: string;
+  /** The project a coding agent works in: its memories are filed apart from those of other projects. */
+  readonly project?: string;
+  /** ISO time of a local caller with BUTLER_NOW; refused by an owner on real time. */
+  readonly now?: string;
+}

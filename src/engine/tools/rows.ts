@@ -1,0 +1,14 @@
+/** Rows of a batch are checked one by one, so that one bad row does not lose the others; the schema is still advertised. */
+import { z } from "zod";
+import { ERROR_CODES } from "../domain/errors.ts";
+
+/** Takes anything and says nothing; programs in TypeScript are held to the row's own schema before they run. */
+export function lenientRow<S extends z.ZodType>(schema: S): z.ZodType<unknown, z.input<S>> {
+  const { $schema: _, ...advertised } = z.toJSONSchema(schema, { io: "input" });
+  return z.unknown().meta(advertised) as z.ZodType<unknown, z.input<S>>;
+}
+
+export const RowError = z.object({
+  ok: z.literal(false),
+  error: z.object({ code: z.enum(ERROR_CODES), message: z.string(), field: z.string().optional() }),
+});

@@ -1,0 +1,48 @@
+/** Ids come from anywhere, headers included, and are stored as they are: none of them may be a secret. */
+import { isRecord } from "../domain/record.ts";
+import type { RequestContext } from "../domain/request.ts";
+import { butlerOf } from "../domain/scope.ts";
+import type { Memory } from "../memory/memory.ts";
+import { safeId } from "../memory/privacy.ts";
+
+export interface SafeIds {
+  id<T extends string | undefined>(id: T): T;
+  request(context: RequestContext | undefined): RequestContext | undefined;
+  /** A tool's checked input with its session, key and scope made safe; the rows of a batch too. */
+  input(input: Record<string, unknown>): Record<string, unknown>;
+}
+
+const IDS = ["session_id", "idempotency_key"] as const;
+
+export function safeIds({ settings }: Memory): SafeIds {
+  if (!settings.privacy.redact) return { id: (id) => id, request: (context) => context, input: (input) => input };
+  const id = <T extends string | undefined>(given: T): T => (given === undefined ? given : (safeId(given) as T));
+
+  function record(given: Record<string, unknown>): Record<string, unknown> {
+    const safe = { ...given };
+    for (const name of IDS) if (typeof safe[name] === "string") safe[name] = safeId(safe[name]);
+    if (typeof safe.scope === "string") safe.scope = safeScope(safe.scope);
+    return safe;
+  }
+
+  return {
+    id,
+    request: (context) =>
+      context && {
+        request_id: safeId(context.request_id),
+        ...(context.subrequest_id === undefined ? {} : { subrequest_id: safeId(context.subrequest_id) }),
+        ...(context.segment_id === undefined ? {} : { segment_id: safeId(context.segment_id) }),
+      },
+    input(input) {
+      const safe = record(input);
+      if (Array.isArray(safe.episodes)) safe.episodes = safe.episodes.map((row) => (isRecord(row) ? record(row) : row));
+      return safe;
+    },
+  };
+}
+
+/** The project's part of it, as the project itself is made safe. */
+function safeScope(scope: string): string {
+  const butler = butlerOf(scope);
+  return scope === butler ? safeId(scope) : `${butler}/${safeId(scope.slice(butler.length + 1))}`;
+}

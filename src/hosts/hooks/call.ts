@@ -1,0 +1,81 @@
+/**
+ * A hook's own process: asks the owner, starts one if none is running, and never takes longer than its agent waits. It is started by the
+ * hook's shell script when that (a few lines of shell and curl) found no owner.
+ */
+
+import { askAtOnce, type OwnerAccess } from "../../daemon/line/ask-owner.ts";
+import { OwnerError } from "../../daemon/line/owner-error.ts";
+import type { OwnerQuestion } from "../../daemon/line/request.ts";
+import { within } from "../../daemon/pause.ts";
+import { systemClock } from "../../engine/adapters/clock.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
+import { projectOf } from "../projects/project.ts";
+import { type AgentName, HOOK_DIALECTS } from "./dialects.ts";
+import { announce, firstWarning, sessionKey } from "./spool.ts";
+import { lateWords, withoutWords } from "./warnings.ts";
+
+export interface HookCall extends OwnerAccess {
+  readonly agent: AgentName;
+  readonly event: string;
+  readonly butler: string;
+  readonly input: unknown;
+  readonly project: string | undefined;
+  /** On the clock of `performance.now()`. */
+  readonly until: number;
+  /** The owner was asked already and gave no answer in time. */
+  readonly late: boolean;
+}
+
+/** An agent that is ending kills its hooks soon; the owner starts without them. */
+const KICK_MS = 250;
+
+export async function callHook(call: HookCall): Promise<Record<string, unknown> | undefined> {
+  const { home, agent, event } = call;
+  const told = HOOK_DIALECTS[agent].read(event, call.input);
+  if (!told) return undefined;
+  const waits = told.moment === "start" || told.moment === "prompt";
+  let why = "it gave no answer in time";
+  let { late } = call;
+  if (!late) {
+    try {
+      const deadlines = { reach: waits ? call.until : 0, answer: call.until };
+      return (await askAtOnce(call, questionOf(call), deadlines)) as Record<string, unknown> | undefined;
+    } catch (error) {
+      why = reasonOf(error);
+      // Out of time: whoever was asked or started is there for the next prompt.
+      late = (error instanceof OwnerError && error.code === "timeout") || performance.now() >= call.until;
+    }
+  }
+  const by = "local" as const;
+  const key = sessionKey({ by, butler: call.butler, agent, session: told.session });
+  const { session, folder, transcript, moment } = told;
+  const project = projectOf(folder, call.project).key;
+  if (moment === "start") {
+    // Only now: an owner that answers notes it itself, and loading it takes time.
+    const { noteSession } = await import("../sessions/session-log.ts");
+    const at = systemClock.now().toISOString();
+    const known = { id: session, key, butler: call.butler, agent, folder, project };
+    noteSession(home, { started: { ...known, kind: "hook", at, memory: why } });
+  }
+  if (transcript !== undefined) {
+    const entry = { by, agent, session, butler: call.butler, transcript, folder, project };
+    announce(home, { ...entry, ended: moment === "end", working: moment === "prompt" });
+  }
+  if (!waits) {
+    const { ensureOwner } = await import("../../daemon/owner/start-owner.ts");
+    await within(KICK_MS, ensureOwner(home, await call.launch?.(), call.until)).catch(() => undefined);
+    return undefined;
+  }
+  const follows = late && HOOK_DIALECTS[agent].brings.has("prompt");
+  if (!firstWarning(home, key, follows ? "late" : "without")) return undefined;
+  return HOOK_DIALECTS[agent].answer(event, { message: follows ? lateWords(why) : withoutWords(why) });
+}
+
+function questionOf({ agent, event, butler, input, project }: HookCall): OwnerQuestion {
+  return {
+    method: "POST",
+    path: `/hooks/${agent}/${encodeURIComponent(event)}?butler=${encodeURIComponent(butler)}`,
+    body: input,
+    ...(project === undefined ? {} : { headers: { "x-butler-project": project } }),
+  };
+}

@@ -1,0 +1,54 @@
+/** Small JSON files in the spool of a home, each written as a whole. */
+
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Home, readIfThere, writePrivate } from "../../daemon/home.ts";
+import type { Principal } from "../../doors/host.ts";
+import { isMissing } from "../../engine/domain/errors.ts";
+import { TRUST } from "../../engine/domain/learning/trust.ts";
+
+/**
+ * Whose words are in an entry, and so who it is ingested as. `local`: a process of the person who owns this home, who speaks for the
+ * butler it names. Everybody else came with a token, and whoever that was stays written beside their words.
+ */
+export type By = "local" | Principal;
+
+export function isBy(value: unknown): value is By {
+  if (value === "local") return true;
+  const { name, tenant, butler, admin, voice } = (value ?? {}) as Record<keyof Principal, unknown>;
+  const texts = [name, tenant, butler, voice].every((text) => typeof text === "string");
+  return texts && typeof admin === "boolean" && TRUST.some((known) => known === voice);
+}
+
+export function put(folder: string, name: string, value: unknown): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writePrivate(join(folder, name), `${JSON.stringify(value)}\n`);
+}
+
+/** A file that cannot be read was cut off by a full disk or written by another version: as good as none. */
+export function get<T>(folder: string, name: string): T | undefined {
+  const text = readIfThere(join(folder, name));
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as T;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Names of the files that end like this, without that end. */
+export const named = (folder: string, ending: string): string[] =>
+  filesIn(folder).flatMap((name) => (name.endsWith(ending) ? [name.slice(0, -ending.length)] : []));
+
+export function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** Where exchanges lie that could not be stored. */
+export const failedFolder = (home: Home): string => join(home.spool, "failed");

@@ -1,0 +1,54 @@
+/** One round over the exchanges that wait: each succeeds or fails by itself. */
+
+import type { Home } from "../../daemon/home.ts";
+import type { Log } from "../../engine/adapters/log.ts";
+import { faultOf } from "./fault.ts";
+import { dropRow, isDue, putAside, readRow, rowFailed, type WaitingRow, waitingRows } from "./spool-rows.ts";
+import { type Ingest, storeRows, UNAVAILABLE } from "./store-rows.ts";
+
+export interface TakeRows {
+  readonly home: Home;
+  readonly log: Log;
+  readonly ingest: Ingest;
+  now(): Date;
+  readonly signal: AbortSignal;
+}
+
+export async function takeRows(parts: TakeRows): Promise<void> {
+  const { home, log, signal } = parts;
+  /** Memories that cannot be reached: what waits for them costs no attempt, and no further question in this round. */
+  const down = new Set<string>();
+  for (const name of waitingRows(home)) {
+    if (signal.aborted) return;
+    try {
+      const left = readRow(home, name);
+      if (left === undefined) {
+        putAside(home, name);
+        log.error(
+          { file: name },
+          "an exchange that waited cannot be read, or does not say whose it is; it is put aside",
+        );
+      } else if (isDue(left.trouble, parts.now()) && !down.has(left.butler)) await takeOne(parts, name, left, down);
+    } catch (error) {
+      log.warn({ file: name, reason: faultOf(error) }, "an exchange that waits could not be looked at");
+    }
+  }
+}
+
+async function takeOne(parts: TakeRows, name: string, left: WaitingRow, down: Set<string>): Promise<void> {
+  const { home, log, now } = parts;
+  const { butler } = left;
+  try {
+    const [verdict] = await storeRows(parts.ingest, left, [left.row]);
+    if (verdict === undefined) dropRow(home, name);
+    else {
+      rowFailed(home, name, left, verdict.code, now(), verdict.final);
+      log.warn({ butler, file: name, reason: verdict.code }, "an exchange cannot be stored");
+    }
+  } catch (error) {
+    const code = faultOf(error);
+    log.warn({ butler, file: name, reason: code }, "an exchange that waits could not be stored yet");
+    if (code === UNAVAILABLE) down.add(butler);
+    else rowFailed(home, name, left, code, now(), false);
+  }
+}

@@ -1,0 +1,50 @@
+/** The agents that can be given memory, by name: how they are called, where they live, and what an installation is. */
+import { join, resolve } from "node:path";
+import type { AgentName } from "../../hooks/dialects.ts";
+import type { Order, Places, Plan } from "../plan.ts";
+import { planClaudeCode } from "./claude-code.ts";
+import { planCodex } from "./codex.ts";
+import { planCursor } from "./cursor.ts";
+import { planGemini } from "./gemini.ts";
+import { planOpencode } from "./opencode.ts";
+
+interface Agent {
+  readonly title: string;
+  readonly command: string;
+  /** The folder that shows that this person uses it. */
+  settings(places: Places): string;
+  /** What an uninstall leaves in the agent's own notes, and how to be rid of it. */
+  readonly leftover?: string;
+  plan(order: Order, exists: (path: string) => boolean): Plan;
+}
+
+export const AGENTS: Readonly<Record<AgentName, Agent>> = {
+  "claude-code": {
+    title: "Claude Code",
+    command: "claude",
+    leftover:
+      "Claude Code keeps a note of the plugin that does nothing; claude plugin marketplace remove butler-memory clears it.",
+    settings: ({ claude }) => claude,
+    plan: planClaudeCode,
+  },
+  codex: { title: "Codex", command: "codex", settings: ({ codex }) => codex, plan: planCodex },
+  cursor: { title: "Cursor", command: "cursor-agent", settings: ({ cursor }) => cursor, plan: planCursor },
+  gemini: { title: "Gemini CLI", command: "gemini", settings: ({ gemini }) => gemini, plan: planGemini },
+  opencode: { title: "opencode", command: "opencode", settings: ({ opencode }) => opencode, plan: planOpencode },
+};
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+export function placesOf(home: Places["home"], userHome: string, project: string, variables: Variables): Places {
+  const moved = (name: string, usual: string) => resolve(variables[name] || usual);
+  return {
+    home,
+    userHome,
+    project,
+    claude: moved("CLAUDE_CONFIG_DIR", join(userHome, ".claude")),
+    codex: moved("CODEX_HOME", join(userHome, ".codex")),
+    cursor: join(userHome, ".cursor"),
+    gemini: join(moved("GEMINI_CLI_HOME", userHome), ".gemini"),
+    opencode: moved("OPENCODE_CONFIG_DIR", join(moved("XDG_CONFIG_HOME", join(userHome, ".config")), "opencode")),
+  };
+}

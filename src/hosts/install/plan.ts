@@ -1,0 +1,56 @@
+/** What an installation would do: changes to files of the person, and files of our own. Plans know nothing of the disk. */
+
+import type { Home } from "../../daemon/home.ts";
+import type { AgentName } from "../hooks/dialects.ts";
+import type { JsonEntry } from "./edit/json-entry.ts";
+import type { TomlTable } from "./edit/toml-edit.ts";
+
+export type Scope = "user" | "project";
+
+/** Where the agents keep their settings. Each may be moved by a variable of that agent. */
+export interface Places {
+  readonly home: Home;
+  readonly userHome: string;
+  readonly claude: string;
+  readonly codex: string;
+  readonly cursor: string;
+  readonly gemini: string;
+  readonly opencode: string;
+  readonly project: string;
+}
+
+export interface Order {
+  readonly agent: AgentName;
+  readonly scope: Scope;
+  readonly butler: string;
+  readonly places: Places;
+  /** How this very program is started again. */
+  readonly program: { readonly node: string; readonly entry: string };
+  readonly roster?: string | undefined;
+  readonly version: string;
+  /** The folder `plugins` of this package. */
+  readonly templates: string;
+}
+
+export type HostChange =
+  | { readonly kind: "json"; readonly path: string; readonly strict: boolean; readonly entries: readonly JsonEntry[] }
+  | { readonly kind: "toml"; readonly path: string; readonly table: TomlTable };
+
+export interface OwnFile {
+  readonly path: string;
+  readonly text: string;
+  readonly executable?: boolean;
+}
+
+export interface Plan {
+  readonly host: readonly HostChange[];
+  readonly files: readonly OwnFile[];
+  /** What the person should know or do next. */
+  readonly next: readonly string[];
+}
+
+/** The folder that an installation does not leave: a project's. A person's own files may lie anywhere, behind links too. */
+export const boundary = ({ places, scope }: Pick<Order, "places" | "scope">): string | undefined =>
+  scope === "project" ? places.project : undefined;
+
+export const SERVER = "butler-memory";

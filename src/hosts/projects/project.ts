@@ -1,0 +1,129 @@
+/**
+ * Which project a folder belongs to. Clones and worktrees of one repository are one project, wherever they lie. Files are read and
+ * nothing is started: this stands before every session of an agent.
+ */
+
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { realPath } from "../../engine/adapters/files/real-path.ts";
+import { type GitSetting, readGitConfig } from "./git-config.ts";
+import { placeKey, projectKey, remoteKey } from "./project-key.ts";
+
+export interface Project {
+  readonly key: string;
+  readonly from: "explicit" | "remote" | "git" | "folder";
+  /** The top of the working tree, or the folder itself. */
+  readonly root: string;
+}
+
+interface Repository {
+  readonly root: string;
+  /** What all worktrees share: its configuration names the remotes. Undefined when the link to it leads nowhere. */
+  readonly common: string | undefined;
+}
+
+/** Never throws. An explicit key goes before `butler.project` of the repository, and that before its remote. */
+export function projectOf(folder: string, explicit?: string): Project {
+  const place = real(resolve(folder));
+  const repository = repositoryAround(place);
+  const root = repository?.root ?? place;
+  const given = explicit === undefined ? undefined : projectKey(explicit);
+  if (given !== undefined) return { key: given, from: "explicit", root };
+  const common = repository?.common;
+  if (common === undefined) return { key: placeKey("folder", root), from: "folder", root };
+  const settings = readGitConfig(textOf(join(common, "config")) ?? "");
+  const configured = projectKey(lastOf(settings, "butler", "project") ?? "");
+  if (configured !== undefined) return { key: configured, from: "explicit", root };
+  const remote = remoteOf(settings);
+  if (remote !== undefined) return { key: remoteKey(remote) ?? localKey(remote, root), from: "remote", root };
+  return { key: placeKey("git", common), from: "git", root };
+}
+
+const lastOf = (settings: readonly GitSetting[], section: string, name: string) =>
+  settings.findLast((one) => one.section === section && one.subsection === "" && one.name === name)?.value;
+
+/** `origin`, else the first that has an address; of several addresses git fetches from the first. */
+function remoteOf(settings: readonly GitSetting[]): string | undefined {
+  const remotes = settings.filter(
+    ({ section, subsection, name, value }) =>
+      section === "remote" && subsection !== "" && name === "url" && value.trim() !== "",
+  );
+  return (remotes.find(({ subsection }) => subsection === "origin") ?? remotes[0])?.value;
+}
+
+function localKey(remote: string, root: string): string {
+  return placeKey("path", real(resolve(root, pathOf(remote.trim()))));
+}
+
+function pathOf(remote: string): string {
+  if (!/^file:/i.test(remote)) return remote;
+  try {
+    return fileURLToPath(remote);
+  } catch {
+    // A file on another host: only its path is left to tell it by.
+    return remote.replace(/^file:\/*/i, "/");
+  }
+}
+
+/**
+ * A bare repository counts only outside of any work tree: inside of one its files may have been committed by whoever wrote that
+ * repository, and its `butler.project` or remote would lead into the memory of another project (git: `safe.bareRepository`).
+ */
+function repositoryAround(folder: string): Repository | undefined {
+  let bare: Repository | undefined;
+  for (let here = folder; ; here = dirname(here)) {
+    const link = join(here, ".git");
+    const kind = kindOf(link);
+    if (kind === "folder" && isGitFolder(link)) return { root: here, common: commonOf(real(link)) };
+    if (kind === "file") return { root: here, common: linkedFrom(link) };
+    if (bare === undefined && isGitFolder(here) && kindOf(join(here, "objects")) === "folder") {
+      bare = { root: here, common: commonOf(here) };
+      // git checks nothing out into a folder called `.git`: what lies there is the person's own.
+      if (here.split(sep).includes(".git")) return bare;
+    }
+    if (dirname(here) === here) return bare;
+  }
+}
+
+/** Worktrees and submodules have a file in the place of the folder. */
+function linkedFrom(file: string): string | undefined {
+  const target = /^gitdir:\s*(.+?)\s*$/m.exec(textOf(file) ?? "")?.[1];
+  if (target === undefined) return undefined;
+  const folder = real(resolve(dirname(file), target));
+  return isGitFolder(folder) ? commonOf(folder) : undefined;
+}
+
+function commonOf(gitFolder: string): string {
+  const shared = textOf(join(gitFolder, "commondir"))?.trim();
+  return shared === undefined || shared === "" ? gitFolder : real(resolve(gitFolder, shared));
+}
+
+/** git itself goes on upwards when a folder called `.git` holds no repository. */
+const isGitFolder = (path: string) => kindOf(join(path, "HEAD")) === "file";
+
+function kindOf(path: string): "file" | "folder" | "other" | undefined {
+  try {
+    const found = statSync(path);
+    return found.isFile() ? "file" : found.isDirectory() ? "folder" : "other";
+  } catch {
+    // Missing, forbidden or a loop of links: nothing that could be read.
+    return undefined;
+  }
+}
+
+/** More than any configuration has; a larger file is not one. */
+const MOST_BYTES = 1024 * 1024;
+
+function textOf(file: string): string | undefined {
+  try {
+    const found = statSync(file);
+    // Reading a pipe would wait for ever.
+    return found.isFile() && found.size <= MOST_BYTES ? readFileSync(file, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** One folder under two names is one project, also where its way cannot be read. */
+const real = (path: string): string => realPath(path, () => true, "keep");

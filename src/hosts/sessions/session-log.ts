@@ -1,0 +1,192 @@
+/**
+ * What agents did with our memory, one JSON line an event in the logs of the home. It informs people; nothing depends on it, so what
+ * goes wrong with it is never the host's trouble.
+ */
+import { randomBytes } from "node:crypto";
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { Home } from "../../daemon/home.ts";
+import { systemClock } from "../../engine/adapters/clock.ts";
+import { redact } from "../../engine/domain/redaction/redact.ts";
+import { withoutPrivate } from "../../engine/domain/text/private.ts";
+import { safeId } from "../../engine/memory/privacy.ts";
+
+export interface SessionStarted {
+  readonly id: string;
+  /** Tells sessions apart to which different callers gave the same id. */
+  readonly key?: string;
+  readonly butler: string;
+  readonly agent: string;
+  readonly kind: "run" | "hook";
+  readonly folder: string;
+  readonly project?: string;
+  /** Secrets are taken out and it is cut when it is written down. */
+  readonly prompt?: string;
+  readonly at: string;
+  /** "used", "empty", or why there was none. */
+  readonly memory: string;
+}
+
+export interface SessionEnded {
+  readonly id: string;
+  readonly key?: string;
+  readonly at: string;
+  readonly state: "done" | "failed";
+  readonly exit_code?: number;
+  readonly episodes?: number;
+  readonly tools?: readonly string[];
+  readonly cost_usd?: number;
+  readonly duration_ms?: number;
+}
+
+export type SessionEvent = { readonly started: SessionStarted } | { readonly ended: SessionEnded };
+
+export interface Session extends SessionStarted, Omit<SessionEnded, "at" | "state"> {
+  /** Lost: it began more than a day ago and nobody has heard of its end. */
+  readonly state: "running" | "done" | "failed" | "lost";
+  readonly ended_at?: string;
+}
+
+const LIMIT_BYTES = 5 * 1024 * 1024;
+const PROMPT_LENGTH = 200;
+/** Secrets are looked for in this much of a prompt: enough that none stands half in what is kept. */
+const PROMPT_READ = 4_000;
+const FIELD_LENGTH = 1_000;
+const MOST_TOOLS = 100;
+const LOST_MS = 24 * 60 * 60 * 1_000;
+
+export const sessionLogFile = (home: Home) => join(home.logs, "sessions.jsonl");
+
+export function noteSession(home: Home, event: SessionEvent): void {
+  try {
+    const line = "started" in event ? { started: kept(event.started) } : { ended: trimmed(event.ended) };
+    mkdirSync(home.logs, { recursive: true, mode: 0o700 });
+    rotate(sessionLogFile(home));
+    append(sessionLogFile(home), `${JSON.stringify(line)}\n`);
+  } catch {
+    // A full disk or a home that cannot be written: the session itself is worth more than a line about it.
+  }
+}
+
+function kept(started: SessionStarted): SessionStarted {
+  const { prompt } = started;
+  const flat =
+    prompt === undefined
+      ? undefined
+      : redact(withoutPrivate(prompt).text.slice(0, PROMPT_READ)).text.replace(/\s+/g, " ").trim();
+  return { ...trimmed(started), ...(flat === undefined ? {} : { prompt: clip(flat, PROMPT_LENGTH) }) };
+}
+
+/** A line is written by one call only while it is small. */
+function trimmed<T extends object>(event: T): T {
+  const fields = Object.entries(event).map(([name, value]) => {
+    if (typeof value === "string") return [name, clip(withoutSecret(name, value), FIELD_LENGTH)];
+    return [name, Array.isArray(value) ? value.slice(0, MOST_TOOLS).map((one) => clip(String(one), 100)) : value];
+  });
+  return Object.fromEntries(fields) as T;
+}
+
+/** What tells sessions and projects apart stays the same each time, though nobody can tell what it was. */
+const IDS = new Set(["id", "key", "project"]);
+const withoutSecret = (name: string, value: string) =>
+  IDS.has(name) ? safeId(value.slice(0, PROMPT_READ)) : redact(value.slice(0, PROMPT_READ)).text;
+
+const clip = (text: string, length: number) =>
+  text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+
+/** Opened for appending and written at once, so that lines of several processes never mix. */
+function append(file: string, text: string): void {
+  const descriptor = openSync(file, "a", 0o600);
+  try {
+    writeSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Two processes may find the file too large at the same moment. What was taken away is looked at again: the second has taken a
+ * fresh file, and puts its lines back.
+ */
+function rotate(file: string): void {
+  if (sizeOf(file) <= LIMIT_BYTES) return;
+  const taken = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  try {
+    renameSync(file, taken);
+  } catch {
+    return;
+  }
+  if (sizeOf(taken) > LIMIT_BYTES) {
+    renameSync(taken, `${file}.1`);
+    return;
+  }
+  append(file, readFileSync(taken, "utf8"));
+  rmSync(taken);
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** The newest first. What cannot be read is passed over. */
+export function readSessions(home: Home, limit: number, now: Date = systemClock.now()): Session[] {
+  const file = sessionLogFile(home);
+  const sessions = new Map<string, Session>();
+  for (const line of [...linesOf(`${file}.1`), ...linesOf(file)]) {
+    const event = eventOf(line);
+    if (event === undefined) continue;
+    if ("started" in event) {
+      const { started } = event;
+      const name = started.key ?? started.id;
+      sessions.delete(name);
+      sessions.set(name, { ...started, state: isOld(started.at, now) ? "lost" : "running" });
+    } else {
+      const { at, ...ended } = event.ended;
+      const name = ended.key ?? ended.id;
+      const known = sessions.get(name);
+      // Its beginning went with the oldest lines.
+      if (known) sessions.set(name, { ...known, ...ended, ended_at: at });
+    }
+  }
+  const newest = [...sessions.values()].reverse().sort((left, right) => Date.parse(right.at) - Date.parse(left.at));
+  return newest.slice(0, Math.max(0, limit));
+}
+
+const isOld = (at: string, now: Date) => now.getTime() - Date.parse(at) > LOST_MS;
+
+function linesOf(file: string): string[] {
+  try {
+    return readFileSync(file, "utf8").split("\n");
+  } catch {
+    return [];
+  }
+}
+
+/** A line that was cut off when its writer died has the next one behind it. */
+function eventOf(line: string): SessionEvent | undefined {
+  const starts = [0, line.lastIndexOf('{"started":'), line.lastIndexOf('{"ended":')];
+  for (const start of starts) {
+    if (start === -1) continue;
+    try {
+      const event: unknown = JSON.parse(line.slice(start));
+      if (isEvent(event)) return event;
+    } catch {
+      // The next place where one could begin.
+    }
+  }
+  return undefined;
+}
+
+function isEvent(value: unknown): value is SessionEvent {
+  if (typeof value !== "object" || value === null) return false;
+  if ("started" in value)
+    return (
+      hasTexts(value.started, ["id", "butler", "agent", "kind", "folder", "at", "memory"]) && isTimed(value.started)
+    );
+  return "ended" in value && hasTexts(value.ended, ["id", "at", "state"]) && isTimed(value.ended);
+}
+
+const isTimed = (value: unknown) => !Number.isNaN(Date.parse(String((value as { at: string }).at)));
+
+const hasTexts = (value: unknown, names: readonly string[]) =>
+  typeof value === "object" && value !== null && names.every((name) => typeof Reflect.get(value, name) === "string");

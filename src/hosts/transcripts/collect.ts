@@ -1,0 +1,228 @@
+/** Puts the steps of a transcript together to exchanges: each begins with a prompt and ends before the next. */
+import { exchangeText } from "../../engine/domain/learning/exchange.ts";
+import { isCorrection, isCourtesy, isNod } from "../../engine/domain/learning/prompt-kind.ts";
+import { redact } from "../../engine/domain/redaction/redact.ts";
+import { hider, isTooMuch, withoutPrivate } from "../../engine/domain/text/private.ts";
+import { clip } from "../../engine/domain/text/text.ts";
+import type { Exchange } from "./read.ts";
+import type { Step } from "./step.ts";
+import { isOurs, spoken, toolTag } from "./words.ts";
+
+interface Deed {
+  readonly tool: string;
+  readonly did: readonly string[];
+}
+
+interface Failure extends Deed {
+  readonly why: string;
+}
+
+interface Open {
+  readonly key: string;
+  readonly at: string;
+  readonly prompt: string;
+  /** Nothing of it is kept: it is private as a whole, or no prompt at all. */
+  readonly muted: boolean;
+  readonly user: string[];
+  readonly hidden: string[];
+  readonly decided: string[];
+  readonly failed: Failure[];
+  readonly deeds: Map<string, Deed>;
+  readonly tags: Set<string>;
+  /** Answers of the turns before, which only nods lie between. */
+  readonly answers: string[];
+  said: { message: string; text: string };
+  /** Something came of it. */
+  active: boolean;
+  end: number;
+}
+
+/** What one exchange holds on to, however long it is. */
+const MOST_DEEDS = 200;
+const MOST_SHOWN = 12;
+const MOST_FAILURES = 4;
+const MOST_TOOLS = 16;
+const COMMAND = 120;
+const FAILURE = 200;
+/** What is read of a command or a name before it is redacted and cut. */
+const RAW = 4_000;
+/** And of one message, and of what a person adds on the way: more than an exchange reads. */
+const SAID = 64_000;
+const MOST_ADDED = 40;
+const MOST_ANSWERS = 3;
+/** Of each of several answers; one alone has what an exchange has room for. */
+const ANSWER = 350;
+
+export interface Collecting {
+  /** The exchange that is over because of this step. */
+  add(step: Step, end: number): Exchange | undefined;
+  /** The one that is still open. */
+  last(): Exchange | undefined;
+}
+
+/** `spoiled`: an exchange could not be made out and is left out, together with whatever was said until the next prompt. */
+export function collecting(fallbackTime: string, spoiled: () => void = () => undefined): Collecting {
+  let open: Open | undefined;
+
+  /** One that cannot be told never stands in the way of the next. */
+  function told(exchange: Open | undefined): Exchange | undefined {
+    try {
+      return finished(exchange);
+    } catch {
+      // Not even the reason is told on: it may quote what is private.
+      spoiled();
+      return undefined;
+    }
+  }
+
+  function muted(end: number): Exchange | undefined {
+    const before = told(open);
+    open = opened("", fallbackTime, "", true, end);
+    return before;
+  }
+
+  function begin(step: Extract<Step, { kind: "prompt" }>, end: number): Exchange | undefined {
+    if (open !== undefined && isSame(open, step)) {
+      open.end = end;
+      return undefined;
+    }
+    const { text, hidden } = withoutPrivate(step.text);
+    if (open !== undefined && hidden.length === 0 && isNod(text)) {
+      answered(open);
+      open.end = end;
+      return undefined;
+    }
+    const before = told(open);
+    open = opened(step.key, step.at ?? fallbackTime, step.text, text === "", end);
+    open.user.push(text);
+    open.hidden.push(...hidden);
+    if (isCorrection(text)) open.tags.add("correction");
+    return before;
+  }
+
+  return {
+    add(step, end) {
+      try {
+        if (step.kind === "prompt") return begin(step, end);
+        if (step.kind === "command") return muted(end);
+        if (open === undefined) return undefined;
+        open.end = end;
+        note(open, step);
+        return undefined;
+      } catch {
+        // Which words of it are private is not known, so that an answer to it cannot be told either.
+        spoiled();
+        open = opened("", fallbackTime, "", true, end);
+        return undefined;
+      }
+    },
+    last: () => told(open),
+  };
+}
+
+const opened = (key: string, at: string, prompt: string, muted: boolean, end: number): Open => ({
+  ...{ key, at, prompt, muted, user: [], hidden: [], decided: [], failed: [], deeds: new Map(), tags: new Set() },
+  ...{ answers: [], said: { message: "", text: "" }, active: false, end },
+});
+
+/**
+ * A nod ends a turn. What the next one says is told beside it: thanks are answered with a word, and that word is not what came of the
+ * exchange. A question that the nod was the answer to is not needed any more.
+ */
+function answered(open: Open): void {
+  const { text } = open.said;
+  const last = open.answers.at(-1);
+  open.said = { message: "", text: "" };
+  if (text === "" || text === last || (last !== undefined && isCourtesy(text))) return;
+  if (last?.endsWith("?")) open.answers.pop();
+  open.answers.push(text);
+  if (open.answers.length > MOST_ANSWERS) open.answers.shift();
+}
+
+/** One prompt may be recorded twice, one after the other, in slightly different words. */
+function isSame({ prompt, active }: Open, { text, echo }: Extract<Step, { kind: "prompt" }>): boolean {
+  return echo === true && !active && prompt !== "" && (prompt.includes(text) || text.includes(prompt));
+}
+
+function note(open: Open, step: Exclude<Step, { kind: "prompt" | "command" }>): void {
+  switch (step.kind) {
+    case "told":
+    case "decided": {
+      const { text, hidden } = withoutPrivate(spoken(step.text));
+      if (!isTooMuch(open.hidden)) open.hidden.push(...hidden);
+      if (text === "" || open.user.length + open.decided.length > MOST_ADDED) return;
+      if (step.kind === "told") open.user.push(text);
+      else open.decided.push(text);
+      open.tags.add(step.kind === "told" ? "correction" : "decision");
+      break;
+    }
+    case "said": {
+      const { text } = withoutPrivate(spoken(step.text));
+      if (text === "") return;
+      const before = open.said.message === step.message ? `${open.said.text}\n` : "";
+      open.said = { message: step.message, text: (before + text).slice(0, SAID) };
+      break;
+    }
+    case "tool":
+      use(open, step);
+      break;
+    case "failed": {
+      const deed = open.deeds.get(step.id);
+      open.deeds.delete(step.id);
+      // Without its call it was a tool of ours, or the call was lost.
+      if (deed === undefined) return;
+      open.tags.add("failure");
+      if (open.failed.length < MOST_FAILURES) open.failed.push({ ...deed, why: step.why.slice(0, RAW) });
+      break;
+    }
+    case "refused":
+      open.deeds.delete(step.id);
+      break;
+  }
+  open.active = true;
+}
+
+function use(open: Open, { id, name, did }: Extract<Step, { kind: "tool" }>): void {
+  if (isOurs(name)) return;
+  if (open.tags.size < MOST_TOOLS) open.tags.add(toolTag(name));
+  const before = open.deeds.get(id);
+  if (before === undefined && open.deeds.size >= MOST_DEEDS) forgetOne(open.deeds);
+  const more = did === undefined ? [] : [withoutPrivate(spoken(did)).text.slice(0, RAW)];
+  open.deeds.set(id, { tool: name, did: [...(before?.did ?? []), ...more].slice(0, MOST_SHOWN) });
+}
+
+/** Those that only looked go first, then the oldest. */
+function forgetOne(deeds: Map<string, Deed>): void {
+  const idle = [...deeds].find(([, { did }]) => did.length === 0) ?? [...deeds][0];
+  if (idle !== undefined) deeds.delete(idle[0]);
+}
+
+/** Undefined when nothing came of it, or nothing of it may be kept. */
+function finished(open: Open | undefined): Exchange | undefined {
+  if (open === undefined || open.muted || isTooMuch(open.hidden)) return undefined;
+  answered(open);
+  const { user, decided, failed, deeds, answers, key, at, end } = open;
+  const hide = hider(open.hidden);
+  const safe = (text: string, chars: number) => clip(redact(hide(text)).text.replace(/\s+/g, " ").trim(), chars);
+  const did = [...new Set([...deeds.values()].flatMap((deed) => deed.did.map((one) => safe(one, COMMAND + 4))))];
+  const parts = {
+    user: user.map(hide),
+    agent: answers.length > 1 ? answers.map((text) => safe(text, ANSWER)) : answers.map(hide),
+    did: did.slice(0, MOST_SHOWN),
+    failed: [...new Set(failed.map((one) => safe(failureText(one, safe), FAILURE)))],
+    decided: decided.map(hide),
+  };
+  const deedsAndDecisions = parts.did.length + parts.failed.length + parts.decided.length;
+  if (parts.agent.length + deedsAndDecisions === 0) return undefined;
+  // A nod to what was stored before, and a word in return.
+  if (deedsAndDecisions === 0 && user.every(isNod) && answers.every(isCourtesy)) return undefined;
+  const tags = [...open.tags].map((tag) => safe(tag, 64)).filter((tag) => tag !== "");
+  const content = exchangeText(parts);
+  return content === "" ? undefined : { key, at, content, tags: [...new Set(tags)], next: end };
+}
+
+/** Private words are taken out before it is cut: half of them would not be known for what they are. */
+function failureText({ tool, did, why }: Failure, safe: (text: string, chars: number) => string): string {
+  const what = did.map((one) => safe(one, COMMAND)).join(", ");
+  return `${what === "" ? tool : `${tool} (${what})`}: ${why}`;
+}

@@ -1,0 +1,52 @@
+/** An exchange as a row of `memory_ingest_batch`. */
+import { createHash } from "node:crypto";
+import { EXCHANGE_FORMAT } from "../../engine/domain/learning/exchange.ts";
+import type { ToolInput } from "../../engine/tools/index.ts";
+import type { Exchange } from "./read.ts";
+
+export type EpisodeRow = ToolInput<"memory_ingest_batch">["episodes"][number];
+
+export interface About {
+  readonly agent: string;
+  readonly session: string;
+  readonly folder?: string;
+  readonly project?: string;
+}
+
+const ORDINARY = 5;
+const TELLING = 7;
+/** The longest name and key that a row may have. */
+const LONGEST = 200;
+
+/** Callers elsewhere name folders too: a row that waits stays small whatever they say. */
+const LONGEST_PATH = 1_000;
+
+/** The same exchange, whoever tells it (a hook, an import, a run) and however often, is the same row and so one episode. */
+export function episodeOf(exchange: Exchange, about: About): EpisodeRow {
+  const { agent, session, folder, project } = about;
+  const telling = exchange.tags.includes("correction") || exchange.tags.includes("decision");
+  return {
+    content: exchange.content,
+    session_id: sessionIdOf(session),
+    importance: telling ? TELLING : ORDINARY,
+    tags: [...exchange.tags],
+    occurred_at: exchange.at,
+    metadata: {
+      ...{ format: EXCHANGE_FORMAT, agent },
+      ...(folder === undefined ? {} : { folder: folder.slice(0, LONGEST_PATH) }),
+      ...(project === undefined ? {} : { project }),
+    },
+    idempotency_key: short(`transcript:${agent}:${nameOf(exchange.key, session)}`),
+  };
+}
+
+/** The session of an episode as it is stored. */
+export const sessionIdOf = (session: string): string => short(session);
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A session that is taken up again may begin with a copy of the old one under a new name; its prompts keep their ids. */
+const nameOf = (key: string, session: string): string => (UUID.test(key) ? key : `${session}:${key}`);
+
+const short = (text: string): string =>
+  text.length <= LONGEST ? text : `${text.slice(0, 100)}:${createHash("sha256").update(text).digest("hex")}`;

@@ -1,0 +1,46 @@
+/**
+ * Opens a transcript: a regular file and nothing else. A path comes from another program and may lead to a pipe, a device or somebody
+ * else's file. Opening does not wait for a writer, links are not followed, and what was opened is looked at, not what the path names
+ * a moment later.
+ */
+
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { errorCode } from "../../engine/domain/errors.ts";
+
+export const UNFIT_FILE = "unfit_file";
+
+/** Trying again will not help: this path holds no transcript. */
+export class UnfitFile extends Error {
+  readonly code = UNFIT_FILE;
+}
+
+/** Years of sessions; a larger file is a mistake, or a trap. */
+export const MOST_BYTES = 1024 ** 3;
+
+// Absent on some systems.
+const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0, O_NOCTTY = 0 } = constants;
+
+export async function openRegular(path: string): Promise<{ handle: FileHandle; size: number }> {
+  const handle = await opened(path);
+  try {
+    const stat = await handle.stat();
+    if (!stat.isFile()) throw new UnfitFile("it is no regular file");
+    return { handle, size: stat.size };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function opened(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === "ELOOP" || code === "EMLINK") throw new UnfitFile("it is a link");
+    // A socket.
+    if (code === "ENXIO") throw new UnfitFile("it is no regular file");
+    throw error;
+  }
+}

@@ -1,0 +1,124 @@
+/** Takes transcripts in, exchange by exchange, in small batches. What is there already stays as it is, so it may be run again. */
+
+import { reasonOf } from "../../engine/domain/errors.ts";
+import type { Outcome } from "../../engine/tools/outcome.ts";
+import { type EpisodeRow, episodeOf } from "./episodes.ts";
+import { type Found, type Place, transcriptsIn } from "./find.ts";
+import { readExchanges } from "./read.ts";
+
+export interface TakenIn {
+  readonly files: number;
+  readonly stored: number;
+  readonly already: number;
+  readonly refused: number;
+  readonly skipped: number;
+  /** The first of those that were skipped or refused, and why. */
+  readonly problems: readonly { readonly path: string; readonly problem: string }[];
+  /** False: it was stopped on the way. */
+  readonly complete: boolean;
+}
+
+export interface TakeInOptions {
+  readonly places: readonly Place[];
+  readonly since: Date | undefined;
+  readonly signal: AbortSignal;
+  /** The project of a folder; undefined for none. */
+  project(folder: string | undefined): string | undefined;
+  store(
+    rows: readonly EpisodeRow[],
+    of: { project: string | undefined; session: string },
+  ): Promise<Outcome<{ readonly results: readonly Row[] }>>;
+  progress?(bytes: number, path: string): void;
+}
+
+/** The memory itself could not take them: going on would only fail again. */
+export class TakeInFailure extends Error {
+  readonly failure: Extract<Outcome, { ok: false }>["error"];
+  readonly sofar: TakenIn;
+  constructor(failure: Extract<Outcome, { ok: false }>["error"], sofar: TakenIn) {
+    super(failure.message);
+    this.failure = failure;
+    this.sofar = sofar;
+  }
+}
+
+const BATCH = 50;
+const MOST_PROBLEMS = 50;
+
+export async function takeIn(options: TakeInOptions): Promise<TakenIn> {
+  const { places, since, signal } = options;
+  const counts = { files: 0, stored: 0, already: 0, refused: 0, skipped: 0 };
+  const problems: { path: string; problem: string }[] = [];
+  const sofar = (complete: boolean): TakenIn => ({ ...counts, problems, complete });
+  const skip = (path: string, problem: string) => {
+    counts.skipped++;
+    if (problems.length < MOST_PROBLEMS) problems.push({ path, problem });
+  };
+  let done = 0;
+
+  async function flush(rows: EpisodeRow[], { path, head }: Found, project: string | undefined) {
+    if (rows.length === 0) return;
+    const outcome = await options.store(rows, { project, session: head.session });
+    if (!outcome.ok) throw new TakeInFailure(outcome.error, sofar(false));
+    for (const row of outcome.answer.results) {
+      if (row.ok) counts[row.duplicate === true ? "already" : "stored"]++;
+      // The same exchange was stored when less of it was written, or by an earlier version.
+      else if (row.error?.code === "conflict") counts.already++;
+      else {
+        counts.refused++;
+        if (problems.length < MOST_PROBLEMS) problems.push({ path, problem: row.error?.message ?? "was refused" });
+      }
+    }
+    rows.length = 0;
+  }
+
+  async function take(found: Found): Promise<void> {
+    const { path, head } = found;
+    const { agent, session, folder } = head;
+    const project = options.project(folder);
+    const about = {
+      ...{ agent, session },
+      ...(folder === undefined ? {} : { folder }),
+      ...(project === undefined ? {} : { project }),
+    };
+    const rows: EpisodeRow[] = [];
+    let any = false;
+    for await (const exchange of readExchanges({ agent, path, final: true, signal })) {
+      any = true;
+      if (since !== undefined && exchange.at < since.toISOString()) continue;
+      rows.push(episodeOf(exchange, about));
+      if (rows.length < BATCH) continue;
+      await flush(rows, found, project);
+      options.progress?.(done + exchange.next, path);
+    }
+    // What was read before it was stopped is whole, and is kept.
+    await flush(rows, found, project);
+    if (!any && !signal.aborted) skip(path, "holds no exchange");
+    else counts.files++;
+  }
+
+  for await (const found of transcriptsIn(places)) {
+    if (signal.aborted) return sofar(false);
+    if ("problem" in found) {
+      skip(found.path, found.problem);
+      continue;
+    }
+    if (since !== undefined && found.changed < since) continue;
+    try {
+      await take(found);
+    } catch (error) {
+      if (error instanceof TakeInFailure) throw error;
+      skip(found.path, `cannot be read: ${reasonOf(error)}`);
+    }
+    done += found.bytes;
+    options.progress?.(done, found.path);
+  }
+  return sofar(!signal.aborted);
+}
+
+/** As much of a row of `memory_ingest_batch` as is read here. */
+interface Row {
+  readonly ok: boolean;
+  readonly duplicate?: boolean;
+  readonly error?: { readonly code: string; readonly message: string };
+}

@@ -1,0 +1,130 @@
+import { MOST_PROMPTS } from "./intent/memories.ts";
+
+export { usage } from "../main/commands/bench.ts";
+
+import type { ExitCode } from "../doors/failures.ts";
+import { invalid } from "../engine/domain/errors.ts";
+import { type CommandModule, type Context, readOptions } from "../main/command.ts";
+import { benchConsolidation } from "./consolidation/consolidation.ts";
+import { benchHooks } from "./hooks/hooks.ts";
+import { benchIntent } from "./intent/intent.ts";
+import { benchJobs, jobLines } from "./jobs/jobs.ts";
+import { benchLatency } from "./latency/latency.ts";
+import { benchQuality, type QualityWishes } from "./quality/quality.ts";
+import { benchScale } from "./scale/scale.ts";
+
+const text = { type: "string" } as const;
+const flag = { type: "boolean" } as const;
+
+const BENCHES: Readonly<Record<string, CommandModule["run"]>> = {
+  latency,
+  scale,
+  jobs,
+  hooks,
+  quality,
+  intent,
+  consolidation,
+};
+
+export async function run([what = "", ...args]: readonly string[], context: Context): Promise<ExitCode> {
+  const bench = Object.hasOwn(BENCHES, what) ? BENCHES[what] : undefined;
+  if (bench === undefined)
+    throw invalid(
+      "arguments",
+      "Say what to measure: butler bench latency, scale, jobs, hooks, quality, intent or consolidation.",
+    );
+  return bench(args, context);
+}
+
+async function latency(args: readonly string[], context: Context): Promise<ExitCode> {
+  await benchLatency(houseWishes(args, context), context);
+  return 0;
+}
+
+async function hooks(args: readonly string[], context: Context): Promise<ExitCode> {
+  const fill = args.includes("--fill");
+  const rest = args.filter((word) => word !== "--fill");
+  await benchHooks({ ...houseWishes(rest, context), fill }, context);
+  return 0;
+}
+
+function houseWishes(args: readonly string[], context: Context) {
+  const options = { n: text, queries: text, store: text, keep: text, json: flag } as const;
+  const { n = "10000", queries = "200", store, keep, json = false } = readOptions(args, options).values;
+  const wishes = { n: readCount(n, "--n", 100), queries: readCount(queries, "--queries", 1) };
+  return { ...wishes, databaseUrl: serverOf(store, context), keep, json };
+}
+
+async function scale(args: readonly string[], context: Context): Promise<ExitCode> {
+  const options = { n: text, queries: text, store: text, keep: flag, json: flag } as const;
+  const { n = "100000", queries = "200", store, keep = false, json = false } = readOptions(args, options).values;
+  const wishes = { n: readCount(n, "--n", 100), queries: readCount(queries, "--queries", 1) };
+  await benchScale({ ...wishes, databaseUrl: serverOf(store, context), keep, json }, context);
+  return 0;
+}
+
+async function jobs(args: readonly string[], context: Context): Promise<ExitCode> {
+  const { n = "100000", store, json } = readOptions(args, { n: text, store: text, json: flag }).values;
+  const figures = await benchJobs(readCount(n, "--n", 100), serverOf(store, context));
+  context.say(json ? JSON.stringify(figures, null, 2) : jobLines(figures).join("\n"));
+  return 0;
+}
+
+async function quality(args: readonly string[], context: Context): Promise<ExitCode> {
+  const { values } = readOptions(args, {
+    data: { ...text, multiple: true },
+    store: text,
+    mode: text,
+    rerank: text,
+    "no-model": flag,
+    pool: flag,
+    distractors: text,
+    ablation: flag,
+    keep: text,
+    svg: text,
+    json: flag,
+  } as const);
+  const { mode, rerank, keep, svg } = values;
+  const wishes: QualityWishes = {
+    files: values.data ?? [],
+    databaseUrl: serverOf(values.store, context),
+    mode,
+    rerank,
+    model: !values["no-model"],
+    pool: values.pool ?? false,
+    distractors: readCount(values.distractors ?? "0", "--distractors", 0),
+    ablation: values.ablation ?? false,
+    keep,
+    svg,
+    json: values.json ?? false,
+  };
+  await benchQuality(wishes, context);
+  return 0;
+}
+
+async function intent(args: readonly string[], context: Context): Promise<ExitCode> {
+  const { prompts = `${MOST_PROMPTS}`, json = false } = readOptions(args, { prompts: text, json: flag }).values;
+  await benchIntent({ prompts: readCount(prompts, "--prompts", 1), json }, context);
+  return 0;
+}
+
+async function consolidation(args: readonly string[], context: Context): Promise<ExitCode> {
+  const { data: file, store, json = false } = readOptions(args, { data: text, store: text, json: flag }).values;
+  if (file === undefined)
+    throw invalid("data", "Say what to learn from: --data <file>, of the format of bench quality.");
+  await benchConsolidation({ file, databaseUrl: serverOf(store, context), json }, context);
+  return 0;
+}
+
+function serverOf(store = "pglite", { environment }: Context): string | undefined {
+  if (store === "pglite") return undefined;
+  if (store !== "postgres") throw invalid("store", `--store is "${store}"; it must be pglite or postgres.`);
+  if (environment.databaseUrl === undefined) throw invalid("store", "--store postgres needs BUTLER_DATABASE_URL.");
+  return environment.databaseUrl;
+}
+
+function readCount(text: string, name: string, least: number): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= least) return count;
+  throw invalid(name, `${name} is "${text}"; it must be a whole number from ${least} up.`);
+}

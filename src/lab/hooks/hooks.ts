@@ -1,0 +1,184 @@
+/** `butler bench hooks`: the hooks that `butler install claude-code` puts into an agent, and `butler run`, as whole processes. */
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { stopOwner } from "../../daemon/owner/take-ownership.ts";
+import { pause } from "../../daemon/pause.ts";
+import { unavailable } from "../../engine/domain/errors.ts";
+import { projectScope } from "../../engine/domain/scope.ts";
+import type { Context } from "../../main/command.ts";
+import { type Report, round, type Spread, spread } from "../figures.ts";
+import { type BenchHouse, benchButler, filled, type HouseWishes, inBenchHouse, opened, thisMachine } from "../house.ts";
+import { timeCommand } from "../latency/processes.ts";
+import { picker, promptText } from "../sentences.ts";
+import { agentStart, type HookScript, timeHook } from "./measure.ts";
+
+interface HookReport {
+  readonly n: number;
+  readonly machine: Report["machine"];
+  readonly hooks: Readonly<Record<string, Spread>>;
+  /** Hooks that brought memories, of those that may. */
+  readonly answered: { readonly start: number; readonly prompt: number; readonly cold: number };
+  /** Milliseconds until the agent has started: by itself, by `butler run`, and the difference of the medians. */
+  readonly run: { readonly alone: Spread; readonly with_memory: Spread; readonly added_p50: number };
+  readonly targets: readonly {
+    readonly name: string;
+    readonly is: number;
+    readonly most: number;
+    readonly met: boolean;
+  }[];
+}
+
+const PROJECT = "acme/bench";
+const COLD_STARTS = 10;
+const RUNS = 20;
+/** A person takes longer to type; what follows an answer (counting what was read) is over by then. */
+const BETWEEN_MS = 200;
+/** Says when it began, and nothing else. */
+const AGENT = "#!/bin/sh\ndate +%s%N\n";
+
+interface HookWishes extends HouseWishes {
+  readonly json: boolean;
+  /** Only builds the store, and says nothing. */
+  readonly fill: boolean;
+}
+
+export async function benchHooks(wishes: HookWishes, context: Context): Promise<void> {
+  if (wishes.fill) return inBenchHouse(wishes, context, fill);
+  const report = await inBenchHouse(wishes, context, measure);
+  if (wishes.json) context.say(JSON.stringify(report, null, 2));
+  else for (const line of lines(report)) context.say(line);
+}
+
+async function measure(bench: BenchHouse): Promise<HookReport> {
+  const machine = thisMachine();
+  await stopOwner(bench.home);
+  fillElsewhere(bench);
+  const agent = join(bench.home.root, "agent.sh");
+  writeFileSync(agent, AGENT);
+  chmodSync(agent, 0o755);
+  useAgent(bench, agent);
+  const script = installed(bench);
+  try {
+    const measured = await hookTimes(bench, script);
+    const run = await runTimes(bench, agent);
+    const report = { n: bench.n, machine, ...measured, run };
+    return { ...report, targets: verdicts(report) };
+  } finally {
+    await stopOwner(bench.home);
+  }
+}
+
+/** In another process: one that has held a store takes 20 ms longer to start a program than a small one does. */
+function fillElsewhere({ home, n, program }: BenchHouse): void {
+  const words = [...program.args, "bench", "hooks", "--fill", "--n", `${n}`, "--keep", home.root];
+  const { status } = spawnSync(program.command, words, { env: program.env, stdio: ["ignore", "inherit", "inherit"] });
+  if (status !== 0) throw unavailable("the store to measure on could not be built");
+}
+
+/** Where the sessions under test look: in the project's own scope. */
+async function fill(bench: BenchHouse): Promise<void> {
+  const { memory, close } = await opened(bench);
+  try {
+    await filled(bench, { ...memory, butler: projectScope(bench.butler.name, PROJECT) });
+  } finally {
+    await close();
+  }
+}
+
+function useAgent({ home, butler }: BenchHouse, agent: string): void {
+  const file = join(home.root, "roster", butler.name, "butler.toml");
+  const { toml } = benchButler(butler.name);
+  writeFileSync(file, `${toml}\n[butler.runtime]\ncommand = "sh"\nargs = ["${agent}"]\n`);
+}
+
+/** By the program itself, into a configuration folder that no agent reads. */
+function installed({ home, butler, program }: BenchHouse): HookScript {
+  const folder = join(home.root, "project");
+  const config = join(home.root, "claude");
+  for (const made of [folder, config]) mkdirSync(made, { recursive: true });
+  const env = { ...program.env, CLAUDE_CONFIG_DIR: config };
+  const words = [...program.args, "install", "claude-code", "--butler", butler.name];
+  const { status, stderr } = spawnSync(program.command, words, { env, encoding: "utf8" });
+  const path = join(home.root, "plugins", "claude-code", "butler-memory", "hooks", "hook.sh");
+  if (status !== 0 || !existsSync(path))
+    throw unavailable(`butler install claude-code ended with ${status}: ${stderr}`);
+  return { path, folder, env: { ...program.env, BUTLER_PROJECT: PROJECT } };
+}
+
+async function hookTimes(bench: BenchHouse, script: HookScript): Promise<Pick<HookReport, "hooks" | "answered">> {
+  const { home, program, progress, queries } = bench;
+  const times: Record<string, number[]> = { start: [], prompt: [], stop: [], cold: [] };
+  const answered = { start: 0, prompt: 0, cold: 0 };
+  const p = picker(7);
+  const transcript_path = join(home.root, "none.jsonl");
+  const input = (session: string) => ({ session_id: session, cwd: script.folder, transcript_path });
+  await timeCommand(program, "warm up");
+  for (let n = 0; n < queries; n++) {
+    progress.show(n, queries, "hooks of a warm house");
+    const session = `warm-${process.pid}-${n}`;
+    const start = await timeHook(script, "SessionStart", { ...input(session), source: "startup" });
+    await pause(BETWEEN_MS);
+    const prompt = await timeHook(script, "UserPromptSubmit", { ...input(session), prompt: promptText(p) });
+    await pause(BETWEEN_MS);
+    const stop = await timeHook(script, "Stop", input(session));
+    times.start?.push(start.ms);
+    times.prompt?.push(prompt.ms);
+    times.stop?.push(stop.ms);
+    if (start.said.includes("additionalContext")) answered.start += 1;
+    if (prompt.said.includes("additionalContext")) answered.prompt += 1;
+  }
+  for (let n = 0; n < COLD_STARTS; n++) {
+    progress.show(n, COLD_STARTS, "hooks that find nobody");
+    await stopOwner(home);
+    const cold = await timeHook(script, "SessionStart", { ...input(`cold-${process.pid}-${n}`), source: "startup" });
+    times.cold?.push(cold.ms);
+    if (cold.said.includes("additionalContext")) answered.cold += 1;
+  }
+  return { hooks: Object.fromEntries(Object.entries(times).map(([name, all]) => [name, spread(all)])), answered };
+}
+
+async function runTimes({ program, progress, butler }: BenchHouse, agent: string): Promise<HookReport["run"]> {
+  await timeCommand(program, "warm up again");
+  const alone: number[] = [];
+  const through: number[] = [];
+  const words = [...program.args, "run", butler.name, "What is left to do for the release?", "--project", PROJECT];
+  // In turns, so that whatever else the machine does weighs on both alike.
+  for (let n = 0; n < RUNS; n++) {
+    progress.show(n, RUNS, "butler run");
+    alone.push(await agentStart("sh", [agent], program));
+    through.push(await agentStart(program.command, words, program));
+  }
+  const [direct, withMemory] = [spread(alone), spread(through)];
+  return { alone: direct, with_memory: withMemory, added_p50: round(withMemory.p50 - direct.p50) };
+}
+
+function verdicts({ hooks, run }: Pick<HookReport, "hooks" | "run">): HookReport["targets"] {
+  const target = (name: string, is: number, most: number) => ({ name, is, most, met: is <= most });
+  return [
+    target("SessionStart, warm, p95 ms", hooks.start?.p95 ?? Number.NaN, 150),
+    target("SessionStart, cold, max ms", hooks.cold?.max ?? Number.NaN, 2_000),
+    target("UserPromptSubmit p95 ms", hooks.prompt?.p95 ?? Number.NaN, 60),
+    target("butler run adds, median ms", run.added_p50, 100),
+  ];
+}
+
+function lines({ n, machine, hooks, answered, run, targets }: HookReport): string[] {
+  const row = (name: string, { count, p50, p95, max }: Spread) =>
+    `  ${name.padEnd(26)} ${String(count).padStart(5)} ${[p50, p95, max].map((ms) => ms.toFixed(1).padStart(9)).join("")}`;
+  const names: Record<string, string> = {
+    start: "SessionStart",
+    prompt: "UserPromptSubmit",
+    stop: "Stop",
+    cold: "SessionStart, nobody there",
+  };
+  return [
+    `${n} memories in one project, ${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, load ${machine.load}`,
+    `  ${"milliseconds".padEnd(26)} ${"count".padStart(5)} ${["p50", "p95", "max"].map((head) => head.padStart(9)).join("")}`,
+    ...Object.entries(hooks).map(([name, times]) => row(names[name] ?? name, times)),
+    row("agent alone", run.alone),
+    row("agent by butler run", run.with_memory),
+    `  with memories: ${answered.start} starts, ${answered.prompt} prompts, ${answered.cold} of ${hooks.cold?.count} starts that found nobody`,
+    ...targets.map(({ name, is, most, met }) => `  ${met ? "✓" : "✗"} ${name}: ${is} (≤ ${most})`),
+  ];
+}

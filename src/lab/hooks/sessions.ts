@@ -1,0 +1,24 @@
+/** Who speaks in the invented sessions: about half are talks of two people, the others notes that nobody speaks. */
+import { picker } from "../sentences.ts";
+import { PEOPLE } from "../vocabulary.ts";
+
+export const TURNS = 20;
+
+export interface Turn {
+  readonly session_id: string;
+  readonly ordinal: number;
+  readonly speaker?: string;
+}
+
+/** The turn of the episode with this number: the same on every machine and in every run. */
+export function turnOf(index: number): Turn {
+  const session = Math.floor(index / TURNS);
+  const ordinal = index % TURNS;
+  const place = { session_id: `bench-${session}`, ordinal };
+  const p = picker(session * 2_654_435_761 + 97);
+  if (p.chance(0.5)) return place;
+  const first = p.of(PEOPLE);
+  const others = PEOPLE.filter((name) => name !== first);
+  const pair = [first, p.of(others)];
+  return { ...place, speaker: pair[ordinal % 2] ?? first };
+}

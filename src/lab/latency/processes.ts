@@ -1,0 +1,139 @@
+/** Real processes on the built store: how soon a new one answers, how much memory it takes, what the local socket adds. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import type { OwnerClient } from "../../daemon/line/client.ts";
+import type { OwnerNote } from "../../daemon/owner/owner-file.ts";
+import { MemoryError, unavailable } from "../../engine/domain/errors.ts";
+import { type Report, round, spread } from "../figures.ts";
+import { inputsOf, KINDS } from "../measure.ts";
+
+/** How to start a command of the installed program on the home under test. */
+export interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly butler: string;
+}
+
+/** Milliseconds from the start of `butler call memory_search …` to its end. */
+export async function timeCommand(program: Program, query: string): Promise<number> {
+  const started = performance.now();
+  const input = JSON.stringify({ query, limit: 5 });
+  const child = start(program, ["call", "memory_search", "--butler", program.butler, "--json", input]);
+  let said = "";
+  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+    said += chunk;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+    said += chunk;
+  });
+  const code = await new Promise<number | null>((done) => child.once("close", done));
+  if (code !== 0) throw unavailable(`butler call ended with ${code}: ${said.trim()}`);
+  return performance.now() - started;
+}
+
+const start = (program: Program, words: readonly string[]): ChildProcess =>
+  spawn(program.command, [...program.args, ...words], { env: program.env, stdio: ["pipe", "pipe", "pipe"] });
+
+export async function measureSocket(
+  client: OwnerClient,
+  owner: OwnerNote,
+  butler: string,
+  queries: number,
+  seed: number,
+) {
+  const socket: Record<string, Report["socket"][string]> = {};
+  for (const [index, kind] of KINDS.filter(({ name }) => !/keyword|semantic/.test(name)).entries()) {
+    const times: number[] = [];
+    const before = cpuMs(owner.pid);
+    for (const input of inputsOf(kind, queries, seed + index)) {
+      const started = performance.now();
+      const outcome = await client.invoke(butler, { tool: kind.tool, input });
+      times.push(performance.now() - started);
+      if (!outcome.ok) throw new MemoryError(outcome.error.code, `${kind.tool}: ${outcome.error.message}`);
+    }
+    const after = cpuMs(owner.pid);
+    socket[kind.name] = {
+      ...spread(times),
+      cpu_ms: before === null || after === null ? null : round((after - before) / times.length),
+    };
+  }
+  return socket;
+}
+
+/** Starts `butler mcp`, speaks with it as an agent does, and weighs it. */
+export async function weighProxy(
+  program: Program,
+  query: string,
+): Promise<{ resident: number | null; unshared: number | null }> {
+  const child = start(program, ["mcp", "--butler", program.butler]);
+  const answers = replies(child);
+  const send = (message: object) => child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  try {
+    const clientInfo = { name: "bench", version: "1" };
+    send({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } });
+    await answers(1);
+    send({ method: "notifications/initialized" });
+    send({ id: 2, method: "tools/list" });
+    await answers(2);
+    send({ id: 3, method: "tools/call", params: { name: "memory_search", arguments: { query } } });
+    await answers(3);
+    const pid = child.pid ?? 0;
+    return { resident: residentMb(pid), unshared: unsharedMb(pid) };
+  } finally {
+    const gone = new Promise<void>((done) => child.once("close", () => done()));
+    child.stdin?.end();
+    await gone;
+  }
+}
+
+const REPLY_MS = 30_000;
+
+function replies(child: ChildProcess): (id: number) => Promise<void> {
+  const seen = new Set<unknown>();
+  const waiting = new Map<unknown, () => void>();
+  let rest = "";
+  child.stderr?.resume();
+  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+    const lines = `${rest}${chunk}`.split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      const { id } = JSON.parse(line) as { id?: unknown };
+      seen.add(id);
+      waiting.get(id)?.();
+    }
+  });
+  return (id) =>
+    new Promise((done, failed) => {
+      if (seen.has(id)) return done();
+      const timer = setTimeout(() => failed(unavailable("butler mcp did not answer.")), REPLY_MS);
+      waiting.set(id, () => {
+        clearTimeout(timer);
+        done();
+      });
+    });
+}
+
+/** Where /proc is missing these are unknown, not zero. */
+export const residentMb = (pid: number) => fieldMb(`/proc/${pid}/status`, /^VmRSS:\s+(\d+) kB/m);
+const unsharedMb = (pid: number) => fieldMb(`/proc/${pid}/smaps_rollup`, /^Pss:\s+(\d+) kB/m);
+
+function fieldMb(file: string, pattern: RegExp): number | null {
+  const kilobytes = pattern.exec(readProc(file) ?? "")?.[1];
+  return kilobytes === undefined ? null : Math.round((Number(kilobytes) * 1024) / 1e6);
+}
+
+/** Fields 14 and 15 of stat, in ticks of 10 ms; the name in field 2 may hold spaces. */
+function cpuMs(pid: number): number | null {
+  const fields = readProc(`/proc/${pid}/stat`)?.split(") ")[1]?.split(" ");
+  return fields === undefined ? null : (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+function readProc(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    // Not Linux, or not ours to see.
+    return undefined;
+  }
+}

@@ -1,0 +1,129 @@
+/** Calls in this process, as the owner makes them. Every query is new, because the embedder remembers recent ones. */
+import type { Memory } from "../engine/memory/memory.ts";
+import { answerOf, ingestAll, perSecond } from "./build.ts";
+import { type AtOnce, round, type Storage, spread, type Timed } from "./figures.ts";
+import { atOnce } from "./latency/at-once.ts";
+import { distinct, episodeText, type Pick, picker, promptText, queryText } from "./sentences.ts";
+import { vectorBytes } from "./sql/sizes.ts";
+import { stopwatch } from "./stopwatch.ts";
+
+export interface Measured {
+  readonly calls: Record<string, Timed>;
+  readonly at_once: AtOnce;
+  readonly storage: Storage | null;
+  readonly ingest_per_second: number;
+}
+
+export interface Kind<Input = unknown> {
+  readonly name: string;
+  readonly tool: string;
+  input(p: Pick): Input;
+}
+
+export const SEARCH: Kind<{ query: string }> = {
+  name: "search hybrid",
+  tool: "memory_search",
+  input: (p) => ({ query: queryText(p) }),
+};
+
+export const KINDS: readonly Kind[] = [
+  SEARCH,
+  { name: "search keyword", tool: "memory_search", input: (p) => ({ query: queryText(p), mode: "keyword" }) },
+  { name: "search semantic", tool: "memory_search", input: (p) => ({ query: queryText(p), mode: "semantic" }) },
+  { name: "context", tool: "memory_context", input: (p) => ({ trigger_prompt: promptText(p) }) },
+  { name: "store episode", tool: "memory_store_episode", input: (p) => ({ content: episodeText(p) }) },
+];
+
+/** Compilers need some calls before they are done; an owner that has served for a minute is past that. */
+const WARM_UP = 30;
+const INGEST = 500;
+
+export async function measureCalls(
+  memory: Memory,
+  queries: number,
+  seed: number,
+  progress: (name: string) => void,
+): Promise<Measured> {
+  const storage = await storageOf(memory);
+  const calls: Record<string, Timed> = {};
+  for (const [index, kind] of KINDS.entries()) {
+    progress(kind.name);
+    calls[kind.name] = await measureKind(memory, kind, queries, seed + index, true);
+  }
+  // The same without a pause: a call then waits for the writing that follows the one before it.
+  for (const [index, kind] of KINDS.filter(({ name }) => name === "search hybrid" || name === "context").entries()) {
+    progress(`${kind.name}, in a row`);
+    calls[`${kind.name}, in a row`] = await measureKind(memory, kind, queries, seed + 100 + index, false);
+  }
+  progress("search hybrid, eight at once");
+  const at_once = await atOnce(memory, inputsOf(SEARCH, queries, seed + 150));
+  progress("ingest");
+  const p = picker(seed + 200);
+  const texts = distinct(Math.min(INGEST, queries * 10), () => `${episodeText(p)} (${seed})`);
+  const ms = await ingestAll(memory, texts, p, () => undefined);
+  await memory.afterwards.settled();
+  return { calls, at_once, storage, ingest_per_second: perSecond(texts.length, ms) };
+}
+
+export function inputsOf<Input>(kind: Kind<Input>, count: number, seed: number): Input[] {
+  const p = picker(seed);
+  return distinct(count, () => kind.input(p), JSON.stringify);
+}
+
+export async function measureKind(
+  memory: Memory,
+  kind: Kind,
+  queries: number,
+  seed: number,
+  calm: boolean,
+): Promise<Timed> {
+  const watch = stopwatch(memory);
+  const warmUp = Math.min(WARM_UP, queries);
+  const inputs = inputsOf(kind, queries + warmUp, seed);
+  const times: number[] = [];
+  let cpu = process.cpuUsage();
+  for (const [index, input] of inputs.entries()) {
+    if (index === warmUp) {
+      await memory.afterwards.settled();
+      watch.take();
+      times.length = 0;
+      cpu = process.cpuUsage();
+    }
+    const started = performance.now();
+    await answerOf(watch.memory, kind.tool, input, `bench-${seed}`);
+    times.push(performance.now() - started);
+    if (!calm) continue;
+    watch.afterwards(true);
+    await memory.afterwards.settled();
+    watch.afterwards(false);
+  }
+  await memory.afterwards.settled();
+  const { user, system } = process.cpuUsage(cpu);
+  const { steps, embeds, covered } = watch.take();
+  const embedding = spread(embeds);
+  // In a row the work after an answer runs beside the next call, and nobody can say whose time it is.
+  if (calm) steps.set("JavaScript", Math.max(0, times.reduce((sum, ms) => sum + ms, 0) - covered));
+  return {
+    ...spread(times),
+    embed_p50: embedding.p50,
+    embed_p95: embedding.p95,
+    cpu_ms: round((user + system) / 1_000 / times.length),
+    steps: Object.fromEntries([...steps].map(([step, ms]) => [step, round(ms / times.length, 2)])),
+  };
+}
+
+/** Vectors and token bits with everything that indexes them, a memory. */
+export async function storageOf(memory: Memory): Promise<Storage | null> {
+  const { serving } = memory.versions;
+  if (serving === undefined) return null;
+  const { rows, ...parts } = await vectorBytes(memory.db, serving.version);
+  const each = (bytes: number) => round(bytes / Math.max(1, rows), 0);
+  const { table, toast, ann_index, other_indexes } = parts;
+  return {
+    total: each(table + toast + ann_index + other_indexes),
+    table: each(table),
+    toast: each(toast),
+    ann_index: each(ann_index),
+    other_indexes: each(other_indexes),
+  };
+}

@@ -1,0 +1,109 @@
+/** `butler bench quality`: how much of the evidence a search finds, on data sets of questions with known answers. */
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { homeAt } from "../../daemon/home.ts";
+import { locateModel, type ModelFiles } from "../../engine/adapters/model/files.ts";
+import { invalid, notFound, unavailable } from "../../engine/domain/errors.ts";
+import type { Mode } from "../../engine/memory/recall/retrieve.ts";
+import type { Context } from "../../main/command.ts";
+import type { Environment } from "../../main/environment.ts";
+import { progressLine } from "../../main/words/progress.ts";
+import { readData } from "./data.ts";
+import { barChart } from "./plot.ts";
+import type { QualityRun } from "./report.ts";
+import { type Bench, measure, type Source } from "./runs.ts";
+import { ablationLines, chartOf, runLines } from "./show.ts";
+import { qualitySettings } from "./stores.ts";
+import { FULL, RERANKS, variantsOf, withRerank } from "./variants.ts";
+
+export interface QualityWishes {
+  readonly files: readonly string[];
+  readonly databaseUrl: string | undefined;
+  readonly mode: string | undefined;
+  readonly rerank: string | undefined;
+  readonly model: boolean;
+  readonly pool: boolean;
+  readonly distractors: number;
+  readonly ablation: boolean;
+  readonly keep: string | undefined;
+  readonly svg: string | undefined;
+  readonly json: boolean;
+}
+
+const MODES: readonly Mode[] = ["hybrid", "semantic", "keyword"];
+
+export async function benchQuality(wishes: QualityWishes, { environment, say }: Context): Promise<void> {
+  const mode = wishes.mode === undefined ? undefined : oneOf(MODES, wishes.mode, "--mode");
+  const rerank = wishes.rerank === undefined ? undefined : oneOf(RERANKS, wishes.rerank, "--rerank");
+  if (wishes.files.length === 0) throw invalid("data", "Say what to ask: --data <file>, once for every file.");
+  if (wishes.distractors > 0 && !wishes.pool) throw invalid("distractors", "--distractors needs --pool.");
+  const settings = rerank === undefined ? qualitySettings() : withRerank(qualitySettings(), rerank);
+  const sources = await Promise.all(wishes.files.map(readSource));
+  const model = wishes.model ? await modelOf(environment) : undefined;
+  const kept = wishes.keep !== undefined;
+  const folder = wishes.keep === undefined ? await mkdtemp(join(tmpdir(), "butler-quality-")) : resolve(wishes.keep);
+  const progress = progressLine("Quality");
+  const bench: Bench = {
+    site: { folder, kept, databaseUrl: wishes.databaseUrl, model, models: placeOf(environment) },
+    sources,
+    settings,
+    mode,
+    variants: wishes.ablation ? variantsOf(settings) : [FULL],
+    pool: wishes.pool,
+    distractors: wishes.distractors,
+    progress,
+  };
+  try {
+    const runs = await measure(bench);
+    progress.done("done");
+    for (const line of wishes.json ? [jsonOf(runs, wishes)] : words(runs, bench, wishes)) say(line);
+    if (wishes.svg !== undefined) {
+      await mkdir(wishes.svg, { recursive: true });
+      await writeFile(join(wishes.svg, "recall-at-10.svg"), barChart(chartOf(runs)));
+    }
+  } catch (error) {
+    progress.done("failed");
+    throw error;
+  } finally {
+    if (!kept) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function jsonOf(runs: readonly QualityRun[], { files, ablation }: QualityWishes): string {
+  const [only] = runs;
+  return JSON.stringify(files.length === 1 && !ablation ? only : { runs }, null, 2);
+}
+
+function words(runs: readonly QualityRun[], { sources }: Bench, { ablation }: QualityWishes): string[] {
+  if (!ablation) return runs.flatMap(runLines);
+  const documents = new Set(sources.filter(({ data }) => !data.sessions).map(({ data }) => data.file));
+  return [...runs.filter((run) => run.variant === FULL.name).flatMap(runLines), ...ablationLines(runs, documents)];
+}
+
+function oneOf<T extends string>(known: readonly T[], given: string, flag: string): T {
+  const found = known.find((one) => one === given);
+  if (found !== undefined) return found;
+  throw invalid(
+    flag.slice(2),
+    `${flag} is "${given}"; it must be ${known.join(", ").replace(/, ([^,]+)$/, " or $1")}.`,
+  );
+}
+
+export async function readSource(path: string): Promise<Source> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "ENOENT"
+      ? notFound(`There is no data file ${path}.`)
+      : invalid("data", `The data file ${path} cannot be read: ${error.message}`);
+  });
+  return { data: readData(text, path), sha256: createHash("sha256").update(text).digest("hex") };
+}
+
+const placeOf = ({ modelDir, home }: Environment) => ({ modelDir, cacheDir: homeAt(home).models });
+
+async function modelOf(environment: Environment): Promise<ModelFiles> {
+  const model = await locateModel({ ...placeOf(environment), variant: "int8" });
+  if (model) return model;
+  throw unavailable("There is no embedding model; butler model pull fetches it, and --no-model measures without it.");
+}

@@ -1,0 +1,41 @@
+/** What a session is made of here: this home, this program as the agent's MCP server, and the agent that a command names. */
+import { basename } from "node:path";
+import { homeAt } from "../../daemon/home.ts";
+import { fixedClock, systemClock } from "../../engine/adapters/clock.ts";
+import type { SessionParts } from "../../hosts/sessions/run-session.ts";
+import type { Environment } from "../environment.ts";
+import { ownEntry, ownLaunch } from "../own-entry.ts";
+
+export function sessionParts(environment: Environment, note: (line: string) => void): SessionParts {
+  const { home, roster, now, databaseUrl, autostart } = environment;
+  const entry = ownEntry();
+  return {
+    home: homeAt(home),
+    roster,
+    now,
+    databaseUrl,
+    clock: now === undefined ? systemClock : fixedClock(new Date(now)),
+    env: process.env,
+    launch: autostart ? async () => ownLaunch(environment) : undefined,
+    agent: async (runtime) =>
+      /^claude(\.\w+)?$/i.test(basename(runtime.command))
+        ? (await import("../../hosts/agents/claude.ts")).claudeAgent(runtime)
+        : (await import("../../hosts/agents/command.ts")).commandAgent(runtime),
+    mcp: (butler, project) => ({
+      command: entry.command,
+      args: [...entry.args, "mcp", "--butler", butler, ...(project === undefined ? [] : ["--project", project])],
+      env: endpointVariables(environment),
+    }),
+    note,
+  };
+}
+
+/** Hosts differ in what they hand on to their servers. Secrets stay out: this stands in the agent's arguments. */
+function endpointVariables({ home, roster, modelDir, autostart }: Environment): Record<string, string> {
+  return {
+    BUTLER_HOME: home,
+    ...(roster === undefined ? {} : { BUTLER_ROSTER: roster }),
+    ...(modelDir === undefined ? {} : { BUTLER_MODEL_DIR: modelDir }),
+    ...(autostart ? {} : { BUTLER_AUTOSTART: "0" }),
+  };
+}

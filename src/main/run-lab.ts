@@ -1,0 +1,13 @@
+/** The lab is a program of its own: whoever remembers and asks does not load what measures and demonstrates that. */
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { ExitCode } from "../doors/failures.ts";
+
+export function runLab(args: readonly string[]): Promise<ExitCode> {
+  const entry = fileURLToPath(import.meta.url).replace(/main(.)run-lab(\.[jt]s)$/, "lab$1lab$2");
+  const child = spawn(process.execPath, [...process.execArgv, entry, ...args], { stdio: "inherit" });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => resolve((code ?? 1) as ExitCode));
+  });
+}

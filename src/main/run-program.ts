@@ -1,0 +1,64 @@
+/** Runs one command of a program: help, answers on stdout, failures as a sentence or as JSON with their exit code. */
+import type { ExitCode } from "../doors/failures.ts";
+import { MemoryError, messageOf } from "../engine/domain/errors.ts";
+import type { CommandModule, Context } from "./command.ts";
+import { readEnvironment } from "./environment.ts";
+
+export interface Program {
+  /** The command of that name; undefined when there is none. */
+  command(name: string): Promise<CommandModule | undefined>;
+  /** What is done with a first word that is no command. */
+  otherwise(name: string, args: readonly string[], context: Context): Promise<ExitCode>;
+}
+
+/** Sets the exit code and does not exit: what is still being written to a pipe must get out first. */
+export async function runProgram(program: Program, argv: readonly string[]): Promise<void> {
+  // A reader that goes away (butler search … | head) is not an error.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+  process.exitCode = await runCommand(program, argv).catch((error: unknown) => fail(error, argv));
+}
+
+async function runCommand(program: Program, [name = "", ...args]: readonly string[]): Promise<ExitCode> {
+  const context: Context = { environment: readEnvironment(), say, note };
+  const command = await program.command(name);
+  if (command === undefined) return program.otherwise(name, args, context);
+  const asksForHelp = beforeDashes(args).some((word) => word === "--help" || word === "-h");
+  if (asksForHelp && name !== "call") return say(command.usage);
+  return command.run(args, context);
+}
+
+/** What follows `--` is text, or for somebody else. */
+function beforeDashes(words: readonly string[]): readonly string[] {
+  const at = words.indexOf("--");
+  return at === -1 ? words : words.slice(0, at);
+}
+
+export function say(line: string): ExitCode {
+  process.stdout.write(`${line}\n`);
+  return 0;
+}
+
+function note(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+async function fail(error: unknown, argv: readonly string[]): Promise<ExitCode> {
+  const { exitCode, hint } = await import("../doors/failures.ts");
+  const known = error instanceof MemoryError;
+  const code = known ? error.code : "internal";
+  const message = messageOf(error);
+  if (beforeDashes(argv).some((word) => word === "--json" || word.startsWith("--json="))) {
+    say(
+      JSON.stringify({
+        error: { code, message, ...(known && error.field !== undefined ? { field: error.field } : {}) },
+      }),
+    );
+  } else {
+    note(known ? message : `butler failed: ${message}`);
+    if (code === "invalid_input") note(hint(code));
+  }
+  return exitCode(code);
+}

@@ -1,0 +1,101 @@
+/** An assembler for the few forms of WebAssembly text that `max-sim.wat` uses: one memory, one function, folded instructions. */
+
+type Form = string | Form[];
+type List = Form[];
+
+const I32 = 0x7f;
+const VOID = 0x40;
+const END = 0x0b;
+
+/** What follows the opcode of a load or store: alignment (as a power of two) and offset. */
+const PLAIN: Readonly<Record<string, readonly number[]>> = {
+  "i32.lt_u": [0x49],
+  "i32.ge_u": [0x4f],
+  "i32.add": [0x6a],
+  "i32.mul": [0x6c],
+  "i32.shl": [0x74],
+  "i32.wrap_i64": [0xa7],
+  "i32.store": [0x36, 2, 0],
+  "i64.load": [0x29, 3, 0],
+  "i64.popcnt": [0x7b],
+  "i64.xor": [0x85],
+};
+
+export function assemble(text: string): Uint8Array {
+  const [module] = parse(text);
+  const [, ...parts] = module as List;
+  const memory = parts.find((part) => part[0] === "memory") as List;
+  const code = parts.find((part) => part[0] === "func") as List;
+  const variables = code.filter((part) => part[0] === "param" || part[0] === "local") as List[];
+  const params = variables.filter(([kind]) => kind === "param").length;
+  const locals = variables.length - params;
+  const names = variables.map(([, name]) => name as string);
+  const body = code.slice(2 + variables.length).flatMap((form) => instruction(form as List, names, []));
+  const exported = (form: List, kind: number) => {
+    const name = new TextEncoder().encode((form[1] as List)[1]?.slice(1, -1) as string);
+    return [...sized([...name]), kind, 0];
+  };
+  return Uint8Array.from([
+    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...section(1, [1, 0x60, ...sized(Array(params).fill(I32)), 0]),
+    ...section(3, [1, 0]),
+    ...section(5, [1, 0, ...unsigned(Number(memory[2]))]),
+    ...section(7, [2, ...exported(memory, 2), ...exported(code, 0)]),
+    ...section(10, [1, ...sized([1, ...unsigned(locals), I32, ...body, END])]),
+  ]);
+}
+
+/** `labels`: those around it, the innermost first. */
+function instruction([name, ...rest]: List, names: readonly string[], labels: readonly string[]): number[] {
+  const all = (forms: List, inside = labels) => forms.flatMap((form) => instruction(form as List, names, inside));
+  const [first, ...others] = rest;
+  switch (name) {
+    case "local.get":
+      return [0x20, ...unsigned(names.indexOf(first as string))];
+    case "local.set":
+      return [...all(others), 0x21, ...unsigned(names.indexOf(first as string))];
+    case "i32.const":
+      return [0x41, ...signed(Number(first))];
+    case "br":
+      return [0x0c, ...unsigned(labels.indexOf(first as string))];
+    case "br_if":
+      return [...all(others), 0x0d, ...unsigned(labels.indexOf(first as string))];
+    case "block":
+    case "loop":
+      return [name === "block" ? 0x02 : 0x03, VOID, ...all(others, [first as string, ...labels]), END];
+    case "if": {
+      const [, ...then] = others[0] as List;
+      return [...all([first as List]), 0x04, VOID, ...all(then, ["", ...labels]), END];
+    }
+    default: {
+      const opcode = PLAIN[name as string];
+      if (opcode === undefined) throw new Error(`the assembler does not know ${JSON.stringify(name)}`);
+      return [...all(rest), ...opcode];
+    }
+  }
+}
+
+function parse(text: string): List {
+  const words = text.replace(/;;.*$/gm, "").match(/[()]|"[^"]*"|[^\s()"]+/g) ?? [];
+  const stack: List[] = [[]];
+  for (const word of words) {
+    if (word === "(") stack.push([]);
+    else if (word === ")") {
+      const done = stack.pop() as List;
+      stack.at(-1)?.push(done);
+    } else stack.at(-1)?.push(word);
+  }
+  return stack[0] as List;
+}
+
+const section = (id: number, bytes: number[]) => [id, ...sized(bytes)];
+const sized = (bytes: number[]) => [...unsigned(bytes.length), ...bytes];
+
+/** LEB128. */
+function unsigned(value: number): number[] {
+  if (!(value >= 0)) throw new Error("a name that is not declared");
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
+}
+
+const signed = (value: number): number[] =>
+  value >= -64 && value < 64 ? [value & 0x7f] : [(value & 0x7f) | 0x80, ...signed(value >> 7)];
