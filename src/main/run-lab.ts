@@ -1,4 +1,4 @@
-/** The lab is a program of its own: whoever remembers and asks does not load what measures and demonstrates that. */
+/** Benchmarks and the demonstration run in a process of their own, so that no other command loads their code. */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { ExitCode } from "../doors/failures.ts";

@@ -1,16 +1,16 @@
 /**
- * Bytes alone do not say what JSON costs: eight million brackets, or a few hundred thousand names, hold up everybody for
- * a second while they are read. Looked at before it is read, in some milliseconds.
+ * The size of a JSON body does not say what parsing it costs: eight million brackets, or a few hundred thousand names, block
+ * the event loop for up to a second. A body is scanned for its depth and its number of values before it is parsed, which takes milliseconds.
  */
 const DEEPEST = 100;
 const MOST_VALUES = 20_000;
-/** Smaller texts cannot hold enough. */
+/** A smaller body cannot hold enough values to matter. */
 export const SMALL_BYTES = 65_536;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** What is wrong with it, for a sentence that begins with "The body"; undefined when it may be read. */
+/** What is wrong with the body, as the end of a sentence that begins with "The body"; undefined when it may be parsed. */
 export function tooMuchJson(bytes: Uint8Array): string | undefined {
   if (bytes.length <= SMALL_BYTES) return undefined;
   let depth = 0;

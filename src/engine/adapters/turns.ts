@@ -6,7 +6,7 @@ export const TURN_CHARS = 16_384;
 
 let last: Promise<void> = Promise.resolve();
 
-/** One at a time: of fifty that wait, fifty would otherwise go on in the same turn. */
+/** Each caller gets a turn of the event loop to itself: fifty callers that wait at once would otherwise all go on in the same turn. */
 export function nextTurn(): Promise<void> {
   last = last.then(() => nextIteration());
   return last;

@@ -1,5 +1,4 @@
 /** The audit stream, page by page, in the order things happened. */
-import { mapInTurns } from "../adapters/turns.ts";
 import { invalid } from "../domain/errors.ts";
 import { shownPayload } from "../domain/replay.ts";
 import { readableScopes } from "../domain/scope.ts";
@@ -23,36 +22,31 @@ export async function activity(call: Call, input: ActivityInput) {
     after,
     limit,
   });
-  const page = await mapInTurns(
-    events,
-    () => 100,
-    ({ seq: _, tenant_id: __, occurred_at, ...event }) => ({
+  const page = events.slice(0, countOnPage(events));
+  const last = page.at(-1);
+  return {
+    events: page.map(({ seq: _, tenant_id: __, occurred_at, ...event }) => ({
       ...event,
       payload: shownPayload(event.payload),
       occurred_at: occurred_at.toISOString(),
-    }),
-  );
-  const shown = page.slice(0, within(page.map(({ payload }) => JSON.stringify(payload).length)));
-  const last = shown.at(-1);
-  return {
-    events: shown,
+    })),
     // Always given: a reader that has caught up asks again with it later and misses nothing.
     next_cursor: last === undefined ? (input.cursor ?? START) : `e${last.id}`,
-    more: events.length === limit || shown.length < events.length,
+    more: events.length === limit || page.length < events.length,
   };
 }
 
-/** Characters of payload: a thousand texts of a hundred thousand characters are no page. */
-const PAGE_CHARS = 1_000_000;
+/** In characters of payload: a thousand events of long episodes would be 100 MB. */
+const PAGE_SIZE = 1_000_000;
 
-/** How many of these fit on a page, at least one. */
-function within(sizes: readonly number[]): number {
-  let left = PAGE_CHARS;
-  const over = sizes.findIndex((size) => {
-    left -= size;
+/** How many events fit on a page, at least one. No payload beyond the page is measured. */
+function countOnPage(events: readonly { readonly payload: unknown }[]): number {
+  let left = PAGE_SIZE;
+  const over = events.findIndex(({ payload }) => {
+    left -= JSON.stringify(payload).length;
     return left < 0;
   });
-  return over === -1 ? sizes.length : Math.max(1, over);
+  return over === -1 ? events.length : Math.max(1, over);
 }
 
 /** Before the first event. */
