@@ -229,9 +229,9 @@ async function links({ context, tally, found }: Round): Promise<boolean> {
   for (;;) {
     if (context.interrupted()) return false;
     const page = await checkLinks(context.memory.db, after, PAGE);
-    for (const { source_id, target_id, relation, fate } of page) {
-      if (fate === "history") tally.count("links_to_deleted_episodes");
-      if (fate === "dead")
+    for (const { source_id, target_id, relation, state } of page) {
+      if (state === "history") tally.count("links_to_deleted_episodes");
+      if (state === "dead")
         found("dead_links", `link ${source_id} ${relation} ${target_id}: an end is missing, and no event tells why`);
     }
     const last = page.at(-1);

@@ -114,7 +114,7 @@ export type LinkKey = Pick<Link, "source_id" | "target_id"> & { readonly relatio
 
 export interface CheckedLink extends LinkKey {
   /** `history`: an episode at its end was deleted, and the stream tells of it. `dead`: an end is missing without a word. */
-  readonly fate: "whole" | "history" | "dead";
+  readonly state: "whole" | "history" | "dead";
 }
 
 const missingEnd = (end: "source" | "target") => `case l.${end}_type
@@ -129,7 +129,7 @@ export const checkLinks = (sql: Sql, after: LinkKey, limit: number): Promise<Che
   sql.query<CheckedLink>(
     `select source_id, target_id, relation,
        case when not source_missing and not target_missing then 'whole'
-         when ${untold("source")} or ${untold("target")} then 'dead' else 'history' end as fate
+         when ${untold("source")} or ${untold("target")} then 'dead' else 'history' end as state
      from (
        select l.*, ${missingEnd("source")} as source_missing, ${missingEnd("target")} as target_missing
        from memory_links l where (l.source_id, l.target_id, l.relation) > ($1::uuid, $2::uuid, $3)

@@ -2,7 +2,7 @@
 
 import type { MemoryType } from "../../../domain/memory-types.ts";
 import type { Line, Section } from "../../../domain/ranking/budget.ts";
-import { type Fate, fatesOf } from "../../../domain/ranking/budget-fate.ts";
+import { type Outcome, outcomesOf } from "../../../domain/ranking/budget-outcome.ts";
 import type { Call } from "../../memory.ts";
 import { type ContextItem, type Entry, FRAME } from "../context.ts";
 import { type Step, step } from "./step.ts";
@@ -36,17 +36,17 @@ export const titleOf = (section: string): string => `“${TITLES[section] ?? sec
 export function inBlock(call: Call, filling: Filling): InBlock {
   const { id, type, profile, ranked, sections, budget } = filling;
   const { tokenizer } = call.memory;
-  const fates = fatesOf(
+  const outcomes = outcomesOf(
     FRAME,
     sections,
     budget,
     (text) => tokenizer.count(text),
     (item) => item.id === id,
   );
-  const shown = fates.find((fate) => fate.kind === "shown");
+  const shown = outcomes.find((outcome) => outcome.kind === "shown");
   const steps = (name: string, twin: string | undefined): Step[] => {
     if (twin !== undefined) return [same(name, twin, name)];
-    return fates.filter((fate) => fate.section === name).map(stepOf);
+    return outcomes.filter((outcome) => outcome.section === name).map(stepOf);
   };
   const lasting = steps(
     "profile",
@@ -82,11 +82,11 @@ const same = (section: string, by: string, where: string): Step =>
     `The same is already said in ${titleOf(where)} by ${by}, so ${titleOf(section)} does not repeat it.`,
   );
 
-function stepOf(fate: Fate<ContextItem>): Step {
-  if (fate.kind === "said") return same(fate.section, fate.by.id, fate.in);
-  const { section, place, of, needs, room } = fate;
+function stepOf(outcome: Outcome<ContextItem>): Step {
+  if (outcome.kind === "said") return same(outcome.section, outcome.by.id, outcome.in);
+  const { section, place, of, needs, room } = outcome;
   const where = `In ${titleOf(section)} it is place ${place} of ${of}`;
-  switch (fate.kind) {
+  switch (outcome.kind) {
     case "shown":
       return step("room", true, `${where} and takes ${needs} of the section's ${room} tokens.`);
     case "too long":
@@ -99,13 +99,13 @@ function stepOf(fate: Fate<ContextItem>): Step {
       return step(
         "room",
         false,
-        `${where}, but it needs ${needs} tokens and ${fate.left} of the section's ${room} were left.`,
+        `${where}, but it needs ${needs} tokens and ${outcome.left} of the section's ${room} were left.`,
       );
     case "behind":
       return step(
         "room",
         false,
-        `${where}; the section was closed before it by ${fate.behind.id}, for which ${fate.left} of ${room} tokens were too few.`,
+        `${where}; the section was closed before it by ${outcome.behind.id}, for which ${outcome.left} of ${room} tokens were too few.`,
       );
     case "cut":
       return step("room", false, `${where}, but the whole block was over its token budget and it was cut off the end.`);

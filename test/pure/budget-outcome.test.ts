@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { fillBudget, type Section } from "../../src/engine/domain/ranking/budget.ts";
-import { fatesOf } from "../../src/engine/domain/ranking/budget-fate.ts";
+import { outcomesOf } from "../../src/engine/domain/ranking/budget-outcome.ts";
 
 const FRAME = { head: "head\n", tail: "tail\n" };
 /** A token is a letter. */
@@ -37,15 +37,15 @@ it.each([
       const block = fillBudget(FRAME, made, budget, counting);
       made.forEach((section, at) => {
         for (const { item, key } of section.items) {
-          const [fate, ...more] = fatesOf(FRAME, made, budget, counting, (one) => one === item);
+          const [outcome, ...more] = outcomesOf(FRAME, made, budget, counting, (one) => one === item);
           expect(more).toEqual([]);
-          expect(fate?.section).toBe(section.name);
-          expect(fate?.kind === "shown").toBe(block.sections[at]?.items.includes(item));
+          expect(outcome?.section).toBe(section.name);
+          expect(outcome?.kind === "shown").toBe(block.sections[at]?.items.includes(item));
           const before = made.slice(0, at).flatMap((earlier) => earlier.items.map((other) => other.key));
-          if (fate?.kind === "said") expect(before).toContain(key);
-          if (fate?.kind === "too long") expect(fate.needs).toBeGreaterThan(fate.room);
-          if (fate?.kind === "no room") expect(fate.needs).toBeGreaterThan(fate.left);
-          if (fate?.kind === "behind") expect(section.items.map((other) => other.item)).toContain(fate.behind);
+          if (outcome?.kind === "said") expect(before).toContain(key);
+          if (outcome?.kind === "too long") expect(outcome.needs).toBeGreaterThan(outcome.room);
+          if (outcome?.kind === "no room") expect(outcome.needs).toBeGreaterThan(outcome.left);
+          if (outcome?.kind === "behind") expect(section.items.map((other) => other.item)).toContain(outcome.behind);
         }
       });
     }),
@@ -55,5 +55,5 @@ it.each([
 
 it("knows nothing of a line that was offered to no section", () => {
   const empty = [{ name: "a", heading: "#\n", quota: 1, items: [] }];
-  expect(fatesOf(FRAME, empty, 100, count, () => true)).toEqual([]);
+  expect(outcomesOf(FRAME, empty, 100, count, () => true)).toEqual([]);
 });
