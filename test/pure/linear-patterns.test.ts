@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { learn } from "../../src/engine/adapters/extractor/local/collect.ts";
 import { withoutNames } from "../../src/engine/domain/text/names.ts";
 import { hider } from "../../src/engine/domain/text/private.ts";
 import { pumped, steepness } from "../support/growth.ts";
@@ -8,7 +7,8 @@ import { constructedPatterns, literalPatterns, type OwnPattern } from "../suppor
 import { attacksOn } from "../support/pattern-attacks.ts";
 
 /** Makes the patterns that are put together only when something is read. */
-function useThem() {
+async function useThem() {
+  const { learn } = await import("../../src/engine/adapters/extractor/local/collect.ts");
   learn(
     material([episode("e1", "I moved to Porto in May. My sister Ada lives there."), episode("e2", "I went to Rome.")]),
   );

@@ -1,6 +1,7 @@
 /** Every regular expression of the sources: literals by parsing, those put together at run time by watching them being made. */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { vi } from "vitest";
 import { parseAst } from "vitest/node";
 
 export interface OwnPattern {
@@ -42,7 +43,7 @@ function visit(node: unknown, see: (node: object) => void): void {
 /** The rooms that start something when they are loaded are left out; what they read from strangers is read further down. */
 const loadable = (file: string) => !/^(?:main|lab)\/|worker|migrations/.test(file);
 
-/** Of patterns made while modules are loaded and while `use` runs. */
+/** Of patterns made while modules are loaded and while `use` runs. A module that a test has loaded before is loaded once more. */
 export async function constructedPatterns(use: () => unknown): Promise<OwnPattern[]> {
   const found = new Map<string, OwnPattern>();
   const Native = globalThis.RegExp;
@@ -54,6 +55,7 @@ export async function constructedPatterns(use: () => unknown): Promise<OwnPatter
       return made;
     },
   });
+  vi.resetModules();
   try {
     for (const file of sourceFiles().filter(loadable)) {
       if (!readFileSync(SRC + file, "utf8").includes("new RegExp(")) continue;
