@@ -7,10 +7,9 @@ import type { Embedder } from "./adapters/embedder/port.ts";
 import { jobs } from "./memory/keep/jobs.ts";
 import { type MaintainOptions, maintain } from "./memory/keep/maintain.ts";
 import type { Ran } from "./memory/keep/perform-run.ts";
-import { type JobRunner, jobRunner, type RunNow, type RunsKnown, type Slot } from "./memory/keep/run-job.ts";
+import { type JobRuns, jobRunner, type RunNow } from "./memory/keep/run-job.ts";
 import { type MemoryParts, openMemory } from "./memory/open.ts";
 import { type ReplayProgress, type ReplayReport, verifyInScratch } from "./memory/past/replay.ts";
-import type { JobRun } from "./store/jobs/job-runs.ts";
 import { callTool, type Identity } from "./tools/call.ts";
 import { type ToolInput, toolNamed } from "./tools/index.ts";
 import { type AnyToolName, type OutcomeOf, type RequestOptions, typedCall } from "./tools/typed-call.ts";
@@ -47,26 +46,15 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-export interface JobRuns {
-  look(): Promise<RunsKnown>;
-  /** False when another process has asked for the same run. */
-  enqueue(slot: Slot): Promise<boolean>;
-  /** Runs what waits, one after the other, until nothing does or `interrupted`. */
-  drain(interrupted: () => boolean): Promise<Ran[]>;
-  history(query: { job: string | undefined; limit: number }): Promise<JobRun[]>;
-  /** The latest run of each job. */
-  latest(): Promise<JobRun[]>;
-}
-
 export async function openEngine({ scratch, ...parts }: EngineParts): Promise<Engine> {
   const memory = await openMemory(parts);
-  const runner = jobRunner({ jobs });
+  const runs = jobRunner(memory, jobs);
   return {
     call: (tool, input, { by, ...options }) =>
       typedCall((request) => callTool(memory, by, request))(tool, input, options),
     writes: (tool) => toolNamed(tool)?.effect !== "read",
-    runJob: (name, options) => runner.runNow(memory, name, options),
-    runs: jobRuns(runner, memory),
+    runJob: runs.runNow,
+    runs,
     maintain: (options) => maintain(memory, options),
     verifyReplay: (tell) => verifyInScratch(memory.db, scratch, tell),
     adopt: memory.adopt,
@@ -75,12 +63,3 @@ export async function openEngine({ scratch, ...parts }: EngineParts): Promise<En
     close: memory.close,
   };
 }
-
-/** What a runner does, for one memory. */
-export const jobRuns = <M>(runner: JobRunner<M>, memory: M): JobRuns => ({
-  look: () => runner.look(memory),
-  enqueue: (slot) => runner.enqueue(memory, slot),
-  drain: (interrupted) => runner.drain(memory, interrupted),
-  history: (query) => runner.history(memory, query),
-  latest: () => runner.latest(memory),
-});

@@ -1,7 +1,7 @@
 /** Wraps a memory so that every embedding and every statement is timed under the name of what it does. */
 import type { Db, Sql } from "../engine/adapters/db/port.ts";
 import type { Memory } from "../engine/memory/memory.ts";
-import type { EmbeddingVersions, Side } from "../engine/memory/recall/versions.ts";
+import type { EmbeddingVersions, VersionedEmbedder } from "../engine/memory/recall/versions.ts";
 
 export interface Stopwatch {
   readonly memory: Memory;
@@ -96,7 +96,7 @@ export function stopwatch(memory: Memory): Stopwatch {
       }
     },
   };
-  const timedSide = (side: Side): Side => ({
+  const timedVersion = (side: VersionedEmbedder): VersionedEmbedder => ({
     ...side,
     embedder: {
       ...side.embedder,
@@ -105,8 +105,8 @@ export function stopwatch(memory: Memory): Stopwatch {
   });
   // What serves may change while it is watched, so it is asked each time.
   const timedVersions: EmbeddingVersions = Object.create(versions, {
-    serving: { get: () => versions.serving && timedSide(versions.serving) },
-    written: { get: () => versions.written.map(timedSide) },
+    serving: { get: () => versions.serving && timedVersion(versions.serving) },
+    written: { get: () => versions.written.map(timedVersion) },
   });
   return {
     memory: { ...memory, db: timedDb, versions: timedVersions },

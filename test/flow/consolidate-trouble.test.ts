@@ -141,9 +141,9 @@ onEachStore("consolidation in trouble", (open) => {
     await told(house, "unlearned");
     const { extractor: wishes } = Settings.parse({ extractor: { provider: "anthropic" } });
     const keyless = extractorOrWhyNot(wishes, house.memory.log, {});
-    const runner = jobRunner({ jobs: [consolidate] });
+    const runner = (memory = house.memory) => jobRunner(memory, [consolidate]);
     const now = (extractor: Extractor) =>
-      runner.runNow(Object.create(house.memory, { extractor: { value: extractor } }), "consolidate", {
+      runner(Object.create(house.memory, { extractor: { value: extractor } })).runNow("consolidate", {
         dryRun: false,
         now: house.now,
         interrupted: () => false,
@@ -156,7 +156,7 @@ onEachStore("consolidation in trouble", (open) => {
       });
       house.later(MINUTE);
     }
-    expect(await runner.history(house.memory, { job: undefined, limit: 9 })).toMatchObject([
+    expect(await runner().history({ job: undefined, limit: 9 })).toMatchObject([
       {
         state: "failed",
         error: expect.stringContaining("ANTHROPIC_API_KEY"),

@@ -3,7 +3,6 @@ import { expect, it } from "vitest";
 import { notesInMemory } from "../../src/daemon/schedule/notes.ts";
 import { createScheduler } from "../../src/daemon/schedule/scheduler.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
-import { jobRuns } from "../../src/engine/engine.ts";
 import { JOB_NAMES, type JobName } from "../../src/engine/memory/keep/job.ts";
 import { jobNamed, jobs } from "../../src/engine/memory/keep/jobs.ts";
 import { jobRunner } from "../../src/engine/memory/keep/run-job.ts";
@@ -112,16 +111,16 @@ onEachStore("the schedule", (open) => {
     const house = await open();
     const scene = SCENES[name];
     const id = await scene.prepare(house);
-    const runner = jobRunner({ jobs });
+    const runner = jobRunner(house.memory, jobs);
     const schedule = createScheduler({
       roster: [butler("general", TOML)],
       clock: house.memory.clock,
       log: silentLog,
-      jobs: runner.jobs,
+      jobs,
       notes: notesInMemory(),
       zone: "UTC",
       hasStore: async () => true,
-      visit: (_, work) => work({ runs: jobRuns(runner, house.memory) }),
+      visit: (_, work) => work({ runs: runner }),
       changed: () => undefined,
     });
     await schedule.tick();
@@ -129,7 +128,7 @@ onEachStore("the schedule", (open) => {
     house.set(scene.at);
     await schedule.tick();
     expect(await scene.state(house, id)).toBe(scene.after);
-    const runs = await runner.history(house.memory, { job: name, limit: 5 });
+    const runs = await runner.history({ job: name, limit: 5 });
     expect(runs).toMatchObject([
       { state: "done", attempt: 1, report: { changed: scene.changed ?? 1, complete: true } },
     ]);

@@ -3,9 +3,8 @@ import { expect, it } from "vitest";
 import { notesInMemory } from "../../src/daemon/schedule/notes.ts";
 import { createScheduler, type Scheduler } from "../../src/daemon/schedule/scheduler.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
-import { jobRuns } from "../../src/engine/engine.ts";
 import type { Job, JobContext, JobName, JobReport } from "../../src/engine/memory/keep/job.ts";
-import { type JobRunner, jobRunner } from "../../src/engine/memory/keep/run-job.ts";
+import { jobRunner } from "../../src/engine/memory/keep/run-job.ts";
 import { butler, gate } from "../support/owner-fakes.ts";
 import { type House, onEachStore } from "../support/stores.ts";
 
@@ -30,7 +29,7 @@ function fake(name: JobName, cron: string | undefined, run: (context: JobContext
   return { job, runs };
 }
 
-function scheduling(h: House, runner: JobRunner, toml = ""): Scheduler {
+function scheduling(h: House, runner: TestRunner, toml = ""): Scheduler {
   return createScheduler({
     roster: [butler("general", toml)],
     clock: h.memory.clock,
@@ -39,16 +38,20 @@ function scheduling(h: House, runner: JobRunner, toml = ""): Scheduler {
     notes: notesInMemory(),
     zone: "UTC",
     hasStore: async () => true,
-    visit: (_, work) => work({ runs: jobRuns(runner, h.memory) }),
+    visit: (_, work) => work({ runs: runner }),
     changed: () => undefined,
   });
 }
 
 const timing = { retryDelaySeconds: 600, leaseSeconds: 60 };
-const runnerOf = (...jobs: readonly Job[]) => jobRunner({ jobs, timing });
+const runnerOf = (h: Pick<House, "memory">, ...jobs: readonly Job[]) => ({
+  jobs,
+  ...jobRunner(h.memory, jobs, timing),
+});
+type TestRunner = ReturnType<typeof runnerOf>;
 
-const history = (h: House, runner: JobRunner) => runner.history(h.memory, { job: undefined, limit: 100 });
-const shown = async (h: House, runner: JobRunner) =>
+const history = (_: House, runner: TestRunner) => runner.history({ job: undefined, limit: 100 });
+const shown = async (h: House, runner: TestRunner) =>
   (await history(h, runner)).map(({ job, state, trigger, attempt, slot }) => [
     job,
     state,
@@ -77,7 +80,7 @@ onEachStore("jobs", (open) => {
   it("runs each slot once, on time, and the next one when it comes", async () => {
     const h = await opened();
     const sweep = fake("decay_sweep", "0 3 * * *", () => report(2));
-    const runner = runnerOf(sweep.job);
+    const runner = runnerOf(h, sweep.job);
     const schedule = scheduling(h, runner);
     await schedule.tick();
     expect(sweep.runs).toHaveLength(0);
@@ -100,7 +103,7 @@ onEachStore("jobs", (open) => {
   it("has nothing due in an empty memory, and burdens it with no queue", async () => {
     const h = await open({ model: false });
     const sweep = fake("decay_sweep", "0 3 * * *", () => report());
-    const schedule = scheduling(h, runnerOf(sweep.job));
+    const schedule = scheduling(h, runnerOf(h, sweep.job));
     await schedule.tick();
     h.later(30);
     await schedule.tick();
@@ -111,7 +114,7 @@ onEachStore("jobs", (open) => {
   it("runs missed slots once, as missed, and says how many they were", async () => {
     const h = await opened();
     const sweep = fake("decay_sweep", "0 3 * * *", () => report());
-    const runner = runnerOf(sweep.job);
+    const runner = runnerOf(h, sweep.job);
     h.set("2026-03-05T10:00:00Z");
     await scheduling(h, runner).tick();
     await scheduling(h, runner).tick();
@@ -129,7 +132,7 @@ onEachStore("jobs", (open) => {
     const sweep = fake("decay_sweep", "0 3 * * *", () => report());
     const promote = fake("promote", "0 * * * *", () => report());
     const reembed = fake("reembed", undefined, () => report());
-    const runner = runnerOf(sweep.job, promote.job, reembed.job);
+    const runner = runnerOf(h, sweep.job, promote.job, reembed.job);
     const toml =
       '[butler.schedule]\ndecay_sweep = { cron = "30 14 * * *" }\npromote = { cron = "0 * * * *", enabled = false }';
     const schedule = scheduling(h, runner, toml);
@@ -141,16 +144,16 @@ onEachStore("jobs", (open) => {
   it("tries a failure again after a while, and after the last time puts it aside", async () => {
     const h = await opened();
     const sweep = fake("decay_sweep", "0 3 * * *", () => Promise.reject(new Error("no luck")));
-    const runner = runnerOf(sweep.job);
+    const runner = runnerOf(h, sweep.job);
     const schedule = scheduling(h, runner);
     h.set("2026-03-02T03:00:00Z");
     await schedule.tick();
     for (let attempt = 1; attempt <= 3; attempt++) {
       expect(sweep.runs).toHaveLength(attempt);
-      expect((await runner.look(h.memory)).waitMs).toBeGreaterThan(500_000 * 2 ** (attempt - 1));
-      expect(await runner.drain(h.memory, () => false)).toEqual([]);
+      expect((await runner.look()).waitMs).toBeGreaterThan(500_000 * 2 ** (attempt - 1));
+      expect(await runner.drain(() => false)).toEqual([]);
       await waitOver(h);
-      expect(await runner.drain(h.memory, () => false)).toHaveLength(1);
+      expect(await runner.drain(() => false)).toHaveLength(1);
     }
     await schedule.tick();
     const runs = await history(h, runner);
@@ -161,7 +164,7 @@ onEachStore("jobs", (open) => {
       ["failed", 1],
     ]);
     expect(runs.every(({ error }) => error === "no luck")).toBe(true);
-    expect((await runner.look(h.memory)).waitMs).toBeUndefined();
+    expect((await runner.look()).waitMs).toBeUndefined();
     expect(await h.db.query("select count(*)::int as n from job_runs where state = 'dead_letter'")).toEqual([{ n: 1 }]);
   });
 
@@ -174,46 +177,44 @@ onEachStore("jobs", (open) => {
       await slow.passed;
       return report();
     });
-    const first = runnerOf(sweep.job);
-    const other = runnerOf(sweep.job);
+    const first = runnerOf(h, sweep.job);
     h.set("2026-03-02T03:00:00Z");
     const running = scheduling(h, first).tick();
     await begun.passed;
     // Another daemon on the same server, as far as the database can tell.
     const stranger = { ...h.memory, db: { ...h.db, kind: "postgres" as const } };
+    const other = runnerOf({ memory: stranger }, sweep.job);
     const options = { dryRun: false, interrupted: () => false };
-    await expect(other.runNow(stranger, "decay_sweep", options)).rejects.toMatchObject({
+    await expect(other.runNow("decay_sweep", options)).rejects.toMatchObject({
       code: "conflict",
       message: expect.stringContaining("running right now"),
     });
-    expect(await other.drain(stranger, () => false)).toEqual([]);
+    expect(await other.drain(() => false)).toEqual([]);
     slow.open();
     await running;
     expect(sweep.runs).toHaveLength(1);
-    expect(await other.runNow(stranger, "decay_sweep", options)).toMatchObject({ state: "done", trigger: "manual" });
+    expect(await other.runNow("decay_sweep", options)).toMatchObject({ state: "done", trigger: "manual" });
   });
 
   it("enqueues a slot once, whoever comes first", async () => {
     const h = await opened();
     const sweep = fake("decay_sweep", "0 3 * * *", () => report());
     const slot = { job: "decay_sweep", slot: new Date(SLOT), trigger: "schedule" as const, missed: 0 };
-    const one = runnerOf(sweep.job);
-    const two = runnerOf(sweep.job);
-    expect(await one.enqueue(h.memory, slot)).toBe(true);
-    expect(await two.enqueue(h.memory, slot)).toBe(false);
-    expect(
-      (await Promise.all([one.drain(h.memory, () => false), two.drain(h.memory, () => false)])).flat(),
-    ).toHaveLength(1);
-    expect(await two.enqueue(h.memory, slot)).toBe(false);
-    expect(await two.drain(h.memory, () => false)).toEqual([]);
+    const one = runnerOf(h, sweep.job);
+    const two = runnerOf(h, sweep.job);
+    expect(await one.enqueue(slot)).toBe(true);
+    expect(await two.enqueue(slot)).toBe(false);
+    expect((await Promise.all([one.drain(() => false), two.drain(() => false)])).flat()).toHaveLength(1);
+    expect(await two.enqueue(slot)).toBe(false);
+    expect(await two.drain(() => false)).toEqual([]);
     expect(sweep.runs).toHaveLength(1);
   });
 
   it("changes nothing in a dry run, and writes no run down", async () => {
     const h = await opened();
     const sweep = fake("decay_sweep", "0 3 * * *", ({ dryRun }) => report(dryRun ? 7 : 0));
-    const runner = runnerOf(sweep.job);
-    const ran = await runner.runNow(h.memory, "decay_sweep", { dryRun: true, interrupted: () => false });
+    const runner = runnerOf(h, sweep.job);
+    const ran = await runner.runNow("decay_sweep", { dryRun: true, interrupted: () => false });
     expect(ran).toMatchObject({ state: "done", report: { changed: 7 } });
     expect(sweep.runs[0]?.dryRun).toBe(true);
     expect(await history(h, runner)).toEqual([]);
@@ -224,40 +225,40 @@ onEachStore("jobs", (open) => {
     const h = await opened();
     let broken = true;
     const sweep = fake("decay_sweep", undefined, () => (broken ? Promise.reject(new Error("not now")) : report(3)));
-    const runner = runnerOf(sweep.job);
+    const runner = runnerOf(h, sweep.job);
     const options = { dryRun: false, interrupted: () => false };
-    expect(await runner.runNow(h.memory, "decay_sweep", options)).toMatchObject({ state: "failed", error: "not now" });
+    expect(await runner.runNow("decay_sweep", options)).toMatchObject({ state: "failed", error: "not now" });
     broken = false;
-    expect(await runner.runNow(h.memory, "decay_sweep", options)).toMatchObject({
+    expect(await runner.runNow("decay_sweep", options)).toMatchObject({
       state: "done",
       report: { changed: 3 },
     });
-    expect((await runner.look(h.memory)).waitMs).toBeUndefined();
+    expect((await runner.look()).waitMs).toBeUndefined();
     expect((await shown(h, runner)).map((run) => run.slice(1))).toEqual([
       ["done", "manual", 1, null],
       ["failed", "manual", 1, null],
     ]);
-    await expect(runner.runNow(h.memory, "nap", options)).rejects.toMatchObject({
+    await expect(runner.runNow("nap", options)).rejects.toMatchObject({
       code: "invalid_input",
       field: "job",
     });
-    expect(await runner.history(h.memory, { job: "promote", limit: 5 })).toEqual([]);
-    expect(await runner.history(h.memory, { job: undefined, limit: 1 })).toHaveLength(1);
+    expect(await runner.history({ job: "promote", limit: 5 })).toEqual([]);
+    expect(await runner.history({ job: undefined, limit: 1 })).toHaveLength(1);
   });
 
   it("goes on with a run that was interrupted, as its next attempt", async () => {
     const h = await opened();
     let stopping = true;
     const sweep = fake("decay_sweep", "0 3 * * *", ({ interrupted }) => report(1, !interrupted()));
-    const runner = runnerOf(sweep.job);
-    await runner.enqueue(h.memory, { job: "decay_sweep", slot: new Date(SLOT), trigger: "schedule", missed: 0 });
+    const runner = runnerOf(h, sweep.job);
+    await runner.enqueue({ job: "decay_sweep", slot: new Date(SLOT), trigger: "schedule", missed: 0 });
     let asked = 0;
     // The house closes while the job is at work.
-    await runner.drain(h.memory, () => stopping && ++asked > 2);
+    await runner.drain(() => stopping && ++asked > 2);
     expect((await shown(h, runner)).map((run) => run.slice(1, 4))).toEqual([["failed", "schedule", 1]]);
     expect((await history(h, runner))[0]?.error).toContain("interrupted");
     stopping = false;
-    await runner.drain(h.memory, () => stopping);
+    await runner.drain(() => stopping);
     expect((await shown(h, runner)).map((run) => run.slice(1))).toEqual([
       ["done", "schedule", 2, SLOT],
       ["failed", "schedule", 1, SLOT],
@@ -274,19 +275,19 @@ onEachStore("jobs", (open) => {
       await dead.passed;
       return report(9);
     });
-    const killed = runnerOf(sweep.job);
+    const killed = runnerOf(h, sweep.job);
     h.set("2026-03-02T03:00:00Z");
     const lost = scheduling(h, killed).tick();
     await begun.passed;
     await leaseOver(h);
-    const next = runnerOf(sweep.job);
+    const next = runnerOf(h, sweep.job);
     const schedule = scheduling(h, next);
     await schedule.tick();
     expect((await history(h, next)).map(({ state, error }) => [state, error])).toEqual([
       ["failed", "the process that ran it ended"],
     ]);
     await waitOver(h);
-    await next.drain(h.memory, () => false);
+    await next.drain(() => false);
     // It was not dead but slow: what it says now comes too late.
     dead.open();
     await lost;
@@ -294,6 +295,6 @@ onEachStore("jobs", (open) => {
       ["done", 2, 0],
       ["failed", 1, undefined],
     ]);
-    expect((await next.look(h.memory)).waitMs).toBeUndefined();
+    expect((await next.look()).waitMs).toBeUndefined();
   });
 });

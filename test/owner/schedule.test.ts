@@ -9,7 +9,7 @@ import { type Clock, systemClock } from "../../src/engine/adapters/clock.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import type { Job } from "../../src/engine/memory/keep/job.ts";
 import type { JobRunner, RunsKnown, Slot } from "../../src/engine/memory/keep/run-job.ts";
-import { butler, type FakeJobs, type FakeMemory, fakeOwner, gate } from "../support/owner-fakes.ts";
+import { butler, type FakeJobs, fakeOwner, gate } from "../support/owner-fakes.ts";
 import { PATIENCE } from "../support/patience.ts";
 
 const START = new Date("2026-03-01T12:00:00Z");
@@ -36,17 +36,16 @@ function fakeRunner(work: (interrupted: () => boolean) => Promise<void> = async 
   const seen = { looks: 0, runs: [] as Slot[], drained: 0 };
   let known: RunsKnown = { since: START, last: {}, waitMs: undefined };
   const waiting: Slot[] = [];
-  const runner: JobRunner<FakeMemory> = {
-    jobs: [sweep],
+  const runner: JobRunner = {
     look: async () => {
       seen.looks += 1;
       return known;
     },
-    enqueue: async (_, slot) => {
+    enqueue: async (slot) => {
       waiting.push(slot);
       return true;
     },
-    drain: async (_, interrupted) => {
+    drain: async (interrupted) => {
       seen.drained += 1;
       const ran = waiting.splice(0);
       for (const slot of ran) {
@@ -56,7 +55,7 @@ function fakeRunner(work: (interrupted: () => boolean) => Promise<void> = async 
       }
       return ran.map(({ job, trigger }) => ({ job, trigger, state: "done", report: undefined, error: undefined }));
     },
-    runNow: async (_, job, { interrupted }) => {
+    runNow: async (job, { interrupted }) => {
       await work(interrupted);
       return { job, trigger: "manual", state: "done", report: undefined, error: undefined };
     },
@@ -66,8 +65,9 @@ function fakeRunner(work: (interrupted: () => boolean) => Promise<void> = async 
   return { runner, seen, say: (more: Partial<RunsKnown>) => (known = { ...known, ...more }) };
 }
 
-const jobsWith = (runner: JobRunner<FakeMemory>, clock: Clock, more: Partial<FakeJobs> = {}) => ({
+const jobsWith = (runner: JobRunner, clock: Clock, more: Partial<FakeJobs> = {}) => ({
   runner,
+  jobs: [sweep],
   clock,
   notes: notesInMemory(),
   zone: "UTC",

@@ -7,7 +7,7 @@ import { type ModelOnDisk, sharedModel } from "../../src/daemon/owner/shared-mod
 import type { Principal } from "../../src/doors/host.ts";
 import type { Embedder } from "../../src/engine/adapters/embedder/port.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
-import { type Engine, jobRuns } from "../../src/engine/engine.ts";
+import type { Engine } from "../../src/engine/engine.ts";
 import type { MaintainOptions } from "../../src/engine/memory/keep/maintain.ts";
 import type { JobRunner } from "../../src/engine/memory/keep/run-job.ts";
 import type { ReplayProgress, ReplayReport } from "../../src/engine/memory/past/replay.ts";
@@ -22,7 +22,7 @@ export function butler(name: string, more = "") {
   return parseButlerToml(`[butler]\nname = "${name}"\n${more}${memory}`, `${name}/butler.toml`);
 }
 
-export interface FakeMemory {
+interface FakeMemory {
   readonly number: number;
   embedder: Embedder | undefined;
   close(): Promise<void>;
@@ -52,25 +52,29 @@ interface FakeEngineParts {
   verify(memory: FakeMemory, tell: ReplayProgress): Promise<ReplayReport>;
 }
 
-export interface FakeJobs extends Omit<OwnerJobs, "jobs"> {
-  readonly runner: JobRunner<FakeMemory>;
+export interface FakeJobs extends OwnerJobs {
+  readonly runner: JobRunner;
 }
 
 type FakeOptions = Partial<Omit<OwnerParts, "open" | "jobs"> & FakeEngineParts> & { readonly jobs?: FakeJobs };
 
 const noJobs = () => Promise.reject(new Error("this fake has no jobs"));
-const noRunner: JobRunner<FakeMemory> = {
-  jobs: [],
-  ...{ look: noJobs, enqueue: noJobs, drain: noJobs, runNow: noJobs, history: noJobs, latest: noJobs },
+const noRunner: JobRunner = {
+  look: noJobs,
+  enqueue: noJobs,
+  drain: noJobs,
+  runNow: noJobs,
+  history: noJobs,
+  latest: noJobs,
 };
 
-function fakeEngine(memory: FakeMemory, parts: FakeEngineParts, runner: JobRunner<FakeMemory>): Engine {
+function fakeEngine(memory: FakeMemory, parts: FakeEngineParts, runner: JobRunner): Engine {
   return {
     call: (tool, input, { by, ...options }) =>
       typedCall((request) => parts.call(memory, by, request))(tool, input, options),
     writes: parts.writes,
-    runJob: (name, options) => runner.runNow(memory, name, options),
-    runs: jobRuns(runner, memory),
+    runJob: runner.runNow,
+    runs: runner,
     maintain: (options) => parts.maintain(memory, options),
     verifyReplay: (tell) => parts.verify(memory, tell),
     adopt: (embedder) => parts.adopt(memory, embedder),
@@ -119,7 +123,7 @@ export function fakeOwner(options: FakeOptions = {}) {
     model: () => model,
     ...more,
     open: async (config, embedder) => fakeEngine(await engine.open(config, embedder), engine, runner),
-    ...(jobs === undefined ? {} : { jobs: { ...jobs, jobs: runner.jobs } }),
+    ...(jobs === undefined ? {} : { jobs }),
   });
   return { owner, seen };
 }

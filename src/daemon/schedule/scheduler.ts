@@ -6,8 +6,9 @@
 import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Log } from "../../engine/adapters/log.ts";
 import { reasonOf } from "../../engine/domain/errors.ts";
-import type { Engine, JobRuns } from "../../engine/engine.ts";
+import type { Engine } from "../../engine/engine.ts";
 import type { Job } from "../../engine/memory/keep/job.ts";
+import type { JobRuns } from "../../engine/memory/keep/run-job.ts";
 import { keepers, type Roster } from "../roster/roster.ts";
 import { nextSlot, type Zone } from "./cron.ts";
 import type { Known, ScheduleNotes } from "./notes.ts";

@@ -11,7 +11,7 @@ import { expiryOf } from "../../engine/domain/lifecycle/tiers.ts";
 import type { MemoryType } from "../../engine/domain/memory-types.ts";
 import { normaliseKey } from "../../engine/domain/text/text.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
-import type { Side } from "../../engine/memory/recall/versions.ts";
+import type { VersionedEmbedder } from "../../engine/memory/recall/versions.ts";
 import { embedText, visibleUntil } from "../../engine/memory/remember/filing.ts";
 import { tierPolicy } from "../../engine/memory/settings.ts";
 import { foldShelf } from "../../engine/store/index/fold.ts";
@@ -78,7 +78,7 @@ const textSeed = (type: MemoryType) => SEED + type.length * 31;
 
 async function embedSamples(
   memory: Memory,
-  side: Side,
+  side: VersionedEmbedder,
   kinds: readonly Kind<unknown>[],
   real: readonly number[],
   progress: Progress,
@@ -108,7 +108,7 @@ export function noises(p: Pick, dimensions: number): Float32Array[] {
 
 async function fillKind<Row>(
   memory: Memory,
-  side: Side,
+  side: VersionedEmbedder,
   kind: Kind<Row>,
   sampled: { readonly from: number; readonly count: number },
   progress: (count: number) => void,

@@ -17,7 +17,7 @@ import {
 import { dropIndex } from "../../store/index/vector-index.ts";
 import { addVectors } from "../../store/index/vectors.ts";
 import type { Memory } from "../memory.ts";
-import type { Side } from "../recall/versions.ts";
+import type { VersionedEmbedder } from "../recall/versions.ts";
 import { embedText, spokenText, visibleUntil } from "../remember/filing.ts";
 import type { Job, JobContext, JobReport } from "./job.ts";
 import { tallying } from "./job-call.ts";
@@ -53,8 +53,8 @@ async function foresee({ memory, now }: JobContext): Promise<JobReport> {
   await memory.versions.refresh();
   const { written, own, replacing } = memory.versions;
   const tally = tallying();
-  for (const side of written)
-    tally.count("embedded", await countUnvectored(memory.db, side.version, replacedBy(memory, side), now));
+  for (const model of written)
+    tally.count("embedded", await countUnvectored(memory.db, model.version, replacedBy(memory, model), now));
   tally.count("dropped", await countLeftovers(memory.db));
   if (own && replacing !== undefined) tally.note(`${nameOf(own)} would replace embedding version ${replacing}.`);
   return tally.report(true);
@@ -71,24 +71,24 @@ async function rollAndTell({ memory, now, interrupted }: JobContext): Promise<Jo
   return tally.report(rolled.complete);
 }
 
-const nameOf = ({ embedder: { version } }: Side) => `${version.model} ${version.variant}`;
+const nameOf = ({ embedder: { version } }: VersionedEmbedder) => `${version.model} ${version.variant}`;
 
-const replacedBy = ({ versions }: Memory, side: Side): number | undefined =>
-  side.version === versions.own?.version ? versions.replacing : undefined;
+const replacedBy = ({ versions }: Memory, model: VersionedEmbedder): number | undefined =>
+  model.version === versions.own?.version ? versions.replacing : undefined;
 
 /** Passes over all memories before giving up on writers that add faster than this embeds; the next run goes on. */
 const PASSES = 5;
 
 export async function rollOn(memory: Memory, rolling: Rolling): Promise<Rolled> {
   const { versions } = memory;
-  await versions.letGo();
+  await versions.closeUnused();
   await versions.refresh();
   let embedded = 0;
   let handedOver = false;
   const result = (dropped: number, complete: boolean): Rolled => ({ embedded, dropped, handedOver, complete });
   for (let pass = 0; pass < PASSES; pass++) {
-    for (const side of versions.written) {
-      const filled = await fill(memory, side, rolling);
+    for (const model of versions.written) {
+      const filled = await fill(memory, model, rolling);
       embedded += filled.embedded;
       if (!filled.complete) return result(0, false);
     }
@@ -109,22 +109,22 @@ export async function rollOn(memory: Memory, rolling: Rolling): Promise<Rolled> 
 /** Short, so that a query that comes meanwhile waits for few texts at most. */
 const BATCH = 32;
 
-async function fill(memory: Memory, side: Side, { now, stop }: Rolling) {
-  const replacing = replacedBy(memory, side);
+async function fill(memory: Memory, model: VersionedEmbedder, { now, stop }: Rolling) {
+  const replacing = replacedBy(memory, model);
   let embedded = 0;
   for (let after = FIRST_ID; ; ) {
     if (stop()) return { embedded, complete: false };
-    const found = await findUnvectored(memory.db, { version: side.version, replacing, now, after, limit: BATCH });
+    const found = await findUnvectored(memory.db, { version: model.version, replacing, now, after, limit: BATCH });
     const rows = found.filter(({ type }) => type !== null);
     const made = await Promise.all(
       rows.map(async (row) => ({
         row,
-        ...(await embedText(side, spokenText(row.text, row.speaker, row.names ?? []), "write")),
+        ...(await embedText(model, spokenText(row.text, row.speaker, row.names ?? []), "write")),
       })),
     );
     embedded += await addVectors(
       memory.db,
-      side.version,
+      model.version,
       made.map(({ row, vector, tokens }) => ({
         memoryId: row.id,
         sk: row.sk,

@@ -1,5 +1,4 @@
 /** Runs the jobs of a store: each run taken once, kept alive while it works, and written down whichever way it ends. */
-import type { Db } from "../../adapters/db/port.ts";
 import { conflict, invalid } from "../../domain/errors.ts";
 import {
   addRun,
@@ -38,17 +37,21 @@ export interface Slot {
   readonly missed: number;
 }
 
-export interface JobRunner<M = Memory> {
-  readonly jobs: readonly Job[];
-  look(memory: M): Promise<RunsKnown>;
+/** The runs of one memory's jobs, for whoever keeps their schedule. */
+export interface JobRuns {
+  look(): Promise<RunsKnown>;
   /** False when another process has asked for the same run. */
-  enqueue(memory: M, slot: Slot): Promise<boolean>;
+  enqueue(slot: Slot): Promise<boolean>;
   /** Runs what waits, one after the other, until nothing does or `interrupted`. */
-  drain(memory: M, interrupted: () => boolean): Promise<Ran[]>;
+  drain(interrupted: () => boolean): Promise<Ran[]>;
+  history(query: { job: string | undefined; limit: number }): Promise<JobRun[]>;
+  /** The latest run of each job. */
+  latest(): Promise<JobRun[]>;
+}
+
+export interface JobRunner extends JobRuns {
   /** Runs a job for a person. `conflict` when it is under way already. */
-  runNow(memory: M, name: string, options: RunNow): Promise<Ran>;
-  history(memory: M, query: { job: string | undefined; limit: number }): Promise<JobRun[]>;
-  latest(memory: M): Promise<JobRun[]>;
+  runNow(name: string, options: RunNow): Promise<Ran>;
 }
 
 export interface RunNow {
@@ -58,89 +61,106 @@ export interface RunNow {
   interrupted(): boolean;
 }
 
-export function jobRunner(parts: {
+interface Runner {
+  readonly memory: Memory;
   readonly jobs: readonly Job[];
-  readonly timing?: Partial<RunTiming> | undefined;
-}): JobRunner {
-  const { jobs } = parts;
+  readonly names: readonly string[];
+  readonly timing: RunTiming;
+  /** Set once the runs that a dead owner left have been ended, or are being ended. */
+  cleared: Promise<void> | undefined;
+}
+
+export function jobRunner(memory: Memory, jobs: readonly Job[], timing: Partial<RunTiming> = {}): JobRunner {
   const names = jobs.map(({ name }) => name);
-  const timing = { ...TIMING, ...parts.timing };
-  const opened = new WeakMap<Db, Promise<void>>();
-
-  /** Once for each store. An embedded one has one owner: whoever was running a job in it is dead. */
-  function open(memory: Memory): Promise<void> {
-    const { db } = memory;
-    const known = opened.get(db) ?? (db.kind === "pglite" ? endDeadRuns(memory, timing, true) : Promise.resolve());
-    opened.set(db, known);
-    known.catch(() => opened.delete(db));
-    return known;
-  }
-
-  async function settle(memory: Memory): Promise<void> {
-    await open(memory);
-    await endDeadRuns(memory, timing, false);
-  }
-
-  async function wantedJobs(memory: Memory): Promise<Record<string, Date>> {
-    const wanted: Record<string, Date> = {};
-    for (const { name, dueAt } of jobs) {
-      const at = await dueAt?.(memory, memory.clock.now());
-      if (at !== undefined) wanted[name] = at;
-    }
-    return wanted;
-  }
-
-  function jobCalled(name: string): Job {
-    const job = jobs.find((known) => known.name === name);
-    if (job) return job;
-    throw invalid("job", `There is no job "${name}"; there is ${names.join(", ")}.`);
-  }
-
+  const runner: Runner = { memory, jobs, names, timing: { ...TIMING, ...timing }, cleared: undefined };
   return {
-    jobs,
-    async look(memory) {
-      const { db } = memory;
-      await settle(memory);
-      const waitMs = await msUntilDue(db, names);
-      const since = await firstEventAt(db);
-      return { since, last: await lastSlots(db), waitMs, wanted: since ? await wantedJobs(memory) : {} };
-    },
-    async enqueue(memory, slot) {
-      await open(memory);
-      const id = memory.ids.next(memory.clock.now());
-      return addRun(memory.db, { id, ...slot, attempt: 1, retries: 0 }, 0);
-    },
-    async drain(memory, interrupted) {
-      await open(memory);
-      const ran: Ran[] = [];
-      for (let progress = true; progress && !interrupted(); ) {
-        progress = false;
-        for (const name of await dueJobs(memory.db, names)) {
-          if (interrupted()) break;
-          const startedAt = memory.clock.now();
-          const run = await takeRun(memory.db, name, { startedAt, leaseSeconds: timing.leaseSeconds });
-          if (!run) continue;
-          progress = true;
-          ran.push(await perform(memory, jobCalled(name), run, timing, { startedAt, interrupted }));
-        }
-      }
-      return ran;
-    },
-    async runNow(memory, name, { dryRun, now, interrupted }) {
-      const job = jobCalled(name);
-      const startedAt = now ?? memory.clock.now();
-      if (dryRun) {
-        const report = await job.run({ memory, now: startedAt, dryRun, interrupted });
-        return { job: name, trigger: "manual", state: "done", report, error: undefined };
-      }
-      await settle(memory);
-      const id = memory.ids.next(startedAt);
-      const run = { id, job: name, trigger: "manual", slot: null, attempt: 1, retries: 0, missed: 0 } as const;
-      if (!(await startRun(memory.db, run, { startedAt, leaseSeconds: timing.leaseSeconds })))
-        throw conflict(`${name} is running right now; butler job history --job ${name} shows since when.`);
-      return perform(memory, job, run, timing, { startedAt, now, interrupted });
-    },
-    history: (memory, query) => recentRuns(memory.db, query),
-    latest: (memory) => latestRuns(memory.db),
+    look: () => look(runner),
+    enqueue: (slot) => enqueue(runner, slot),
+    drain: (interrupted) => drain(runner, interrupted),
+    runNow: (name, options) => runNow(runner, name, options),
+    history: (query) => recentRuns(memory.db, query),
+    latest: () => latestRuns(memory.db),
   };
+}
+
+/** Once for each store. An embedded one has one owner: whoever was running a job in it is dead. */
+function clearOnce(runner: Runner): Promise<void> {
+  const { memory, timing } = runner;
+  const clearing =
+    runner.cleared ?? (memory.db.kind === "pglite" ? endDeadRuns(memory, timing, true) : Promise.resolve());
+  runner.cleared = clearing;
+  clearing.catch(() => {
+    runner.cleared = undefined;
+  });
+  return clearing;
+}
+
+async function endExpiredLeases(runner: Runner): Promise<void> {
+  await clearOnce(runner);
+  await endDeadRuns(runner.memory, runner.timing, false);
+}
+
+async function look(runner: Runner): Promise<RunsKnown> {
+  const { db } = runner.memory;
+  await endExpiredLeases(runner);
+  const waitMs = await msUntilDue(db, runner.names);
+  const since = await firstEventAt(db);
+  return { since, last: await lastSlots(db), waitMs, wanted: since ? await wantedJobs(runner) : {} };
+}
+
+async function wantedJobs({ memory, jobs }: Runner): Promise<Record<string, Date>> {
+  const wanted: Record<string, Date> = {};
+  for (const { name, dueAt } of jobs) {
+    const at = await dueAt?.(memory, memory.clock.now());
+    if (at !== undefined) wanted[name] = at;
+  }
+  return wanted;
+}
+
+async function enqueue(runner: Runner, slot: Slot): Promise<boolean> {
+  const { db, ids, clock } = runner.memory;
+  await clearOnce(runner);
+  return addRun(db, { id: ids.next(clock.now()), ...slot, attempt: 1, retries: 0 }, 0);
+}
+
+async function drain(runner: Runner, interrupted: () => boolean): Promise<Ran[]> {
+  const { memory, names, timing } = runner;
+  const { leaseSeconds } = timing;
+  await clearOnce(runner);
+  const ran: Ran[] = [];
+  for (let progress = true; progress && !interrupted(); ) {
+    progress = false;
+    for (const name of await dueJobs(memory.db, names)) {
+      if (interrupted()) break;
+      const startedAt = memory.clock.now();
+      const run = await takeRun(memory.db, name, { startedAt, leaseSeconds });
+      if (!run) continue;
+      progress = true;
+      ran.push(await perform(memory, findJob(runner, name), run, timing, { startedAt, interrupted }));
+    }
+  }
+  return ran;
+}
+
+async function runNow(runner: Runner, name: string, { dryRun, now, interrupted }: RunNow): Promise<Ran> {
+  const { memory, timing } = runner;
+  const { leaseSeconds } = timing;
+  const job = findJob(runner, name);
+  const startedAt = now ?? memory.clock.now();
+  if (dryRun) {
+    const report = await job.run({ memory, now: startedAt, dryRun, interrupted });
+    return { job: name, trigger: "manual", state: "done", report, error: undefined };
+  }
+  await endExpiredLeases(runner);
+  const id = memory.ids.next(startedAt);
+  const run = { id, job: name, trigger: "manual", slot: null, attempt: 1, retries: 0, missed: 0 } as const;
+  if (!(await startRun(memory.db, run, { startedAt, leaseSeconds })))
+    throw conflict(`${name} is running right now; butler job history --job ${name} shows since when.`);
+  return perform(memory, job, run, timing, { startedAt, now, interrupted });
+}
+
+function findJob({ jobs, names }: Runner, name: string): Job {
+  const job = jobs.find((known) => known.name === name);
+  if (job) return job;
+  throw invalid("job", `There is no job "${name}"; there is ${names.join(", ")}.`);
 }

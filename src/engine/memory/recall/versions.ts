@@ -9,29 +9,33 @@ import type { Log } from "../../adapters/log.ts";
 import { enrolVersion, readVersions, shareRebuilt, type VersionRow } from "../../store/index/reembed.ts";
 
 /** A row of `embedding_versions` and the model that makes its vectors. */
-export interface Side {
+export interface VersionedEmbedder {
   readonly version: number;
   readonly embedder: Embedder;
 }
 
-export interface EmbeddingVersions {
+/** What a process knows of the versions since it last read them. */
+interface VersionsInUse {
   /** The model that this process was given. */
-  readonly own: Side | undefined;
+  readonly own: VersionedEmbedder | undefined;
   /** The version that `own` is about to replace; undefined when nothing is being rebuilt. */
   readonly replacing: number | undefined;
   /** What queries are embedded with and compared to. */
-  readonly serving: Side | undefined;
+  readonly serving: VersionedEmbedder | undefined;
   /** What each new memory gets a vector of. */
-  readonly written: readonly Side[];
+  readonly written: readonly VersionedEmbedder[];
   /** Why search by meaning is less than it could be. */
   readonly degraded: string | undefined;
+}
+
+export interface EmbeddingVersions extends VersionsInUse {
   adopt(embedder: Embedder): Promise<void>;
-  /** Looks at what other processes, or a job of this one, have made of the versions. */
+  /** Reads again what other processes, or a job of this one, have made of the versions. */
   refresh(): Promise<void>;
   /** False when a version was retired while an answer was made from it: its vectors may have been half deleted. */
   stillServes(version: number): Promise<boolean>;
-  /** Frees the weights of versions that nothing has used since the last time. */
-  letGo(): Promise<void>;
+  /** Frees the weights of older versions that are no longer being replaced. */
+  closeUnused(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -44,99 +48,104 @@ export interface VersionsParts {
 }
 
 interface State {
-  readonly own: Side | undefined;
-  readonly replacing: number | undefined;
-  readonly serving: Side | undefined;
-  readonly written: readonly Side[];
-  readonly degraded: string | undefined;
+  readonly parts: VersionsParts;
+  own: VersionedEmbedder | undefined;
+  inUse: VersionsInUse;
+  /** The models of older versions, by version. Undefined where none could be opened. */
+  readonly older: Map<number, Promise<VersionedEmbedder | undefined>>;
 }
 
-const NONE: State = { own: undefined, replacing: undefined, serving: undefined, written: [], degraded: undefined };
+const NONE: VersionsInUse = {
+  own: undefined,
+  replacing: undefined,
+  serving: undefined,
+  written: [],
+  degraded: undefined,
+};
 
 export function openVersions(parts: VersionsParts): EmbeddingVersions {
-  const { db, log } = parts;
-  let state = NONE;
-  let own: Side | undefined;
-  const olds = new Map<number, Promise<Side | undefined>>();
-
-  function oldSide(row: VersionRow): Promise<Side | undefined> {
-    const known = olds.get(row.id) ?? openOld(row);
-    olds.set(row.id, known);
-    return known;
-  }
-
-  async function openOld(row: VersionRow): Promise<Side | undefined> {
-    try {
-      const embedder = await parts.previous?.(row);
-      return embedder && { version: row.id, embedder };
-    } catch (error) {
-      log.warn({ err: error }, "the previous embedding model could not be opened");
-      return undefined;
-    }
-  }
-
-  async function look(mine: Side): Promise<State> {
-    const rows = await readVersions(db);
-    const row = rows.find(({ id }) => id === mine.version);
-    const other = rows.find(({ id, state }) => id !== mine.version && state === "serving");
-    if (row?.state === "retired" || row === undefined) {
-      const by = other === undefined ? "another model" : `${other.model} ${other.variant}`;
-      const degraded = `another process has rebuilt the embeddings with ${by}: results are by keyword only. Use that model here too, or restart to rebuild them with this one.`;
-      return { ...NONE, own: mine, degraded };
-    }
-    if (row.state === "serving" || other === undefined)
-      return { ...NONE, own: mine, serving: mine, written: [mine], replacing: undefined };
-    const old = await oldSide(other);
-    if (old) return { ...NONE, own: mine, serving: old, written: [old, mine], replacing: other.id };
-    // Whole per cents, and never 100 before it is done.
-    const share = Math.min(99, Math.floor((await shareRebuilt(db, mine.version, other.id)) * 100));
-    const degraded = `embeddings ${share} % rebuilt after a change of model: until they are, search by meaning misses the rest; keywords find everything.`;
-    return { ...NONE, own: mine, serving: mine, written: [mine], replacing: other.id, degraded };
-  }
-
-  async function refresh(): Promise<void> {
-    if (own) state = await look(own);
-  }
-
-  async function closeOld(version: number): Promise<void> {
-    const old = olds.get(version);
-    olds.delete(version);
-    await (await old)?.embedder.close();
-  }
-
+  const state: State = { parts, own: undefined, inUse: NONE, older: new Map() };
   return {
     get own() {
-      return state.own;
+      return state.inUse.own;
     },
     get replacing() {
-      return state.replacing;
+      return state.inUse.replacing;
     },
     get serving() {
-      return state.serving;
+      return state.inUse.serving;
     },
     get written() {
-      return state.written;
+      return state.inUse.written;
     },
     get degraded() {
-      return state.degraded;
+      return state.inUse.degraded;
     },
-    refresh,
-    async adopt(embedder) {
-      own = { version: await enrolVersion(db, embedder.version, parts.clock.now()), embedder };
-      await refresh();
-    },
-    async stillServes(version) {
-      if (version !== state.serving?.version) return false;
-      if (version === state.own?.version) return true;
-      await refresh();
-      return version === state.serving?.version;
-    },
-    async letGo() {
-      const used = state.replacing;
-      for (const version of [...olds.keys()]) if (version !== used) await closeOld(version);
-    },
-    async close() {
-      for (const version of [...olds.keys()]) await closeOld(version);
-    },
+    adopt: (embedder) => adopt(state, embedder),
+    refresh: () => refresh(state),
+    stillServes: (version) => stillServes(state, version),
+    closeUnused: () => closeOlder(state, state.inUse.replacing),
+    close: () => closeOlder(state),
   };
+}
+
+async function adopt(state: State, embedder: Embedder): Promise<void> {
+  const { db, clock } = state.parts;
+  state.own = { version: await enrolVersion(db, embedder.version, clock.now()), embedder };
+  await refresh(state);
+}
+
+async function refresh(state: State): Promise<void> {
+  if (state.own) state.inUse = await readInUse(state, state.own);
+}
+
+async function stillServes(state: State, version: number): Promise<boolean> {
+  if (version !== state.inUse.serving?.version) return false;
+  if (version === state.inUse.own?.version) return true;
+  await refresh(state);
+  return version === state.inUse.serving?.version;
+}
+
+async function readInUse(state: State, own: VersionedEmbedder): Promise<VersionsInUse> {
+  const { db } = state.parts;
+  const rows = await readVersions(db);
+  const row = rows.find(({ id }) => id === own.version);
+  const other = rows.find(({ id, state }) => id !== own.version && state === "serving");
+  if (row?.state === "retired" || row === undefined) {
+    const by = other === undefined ? "another model" : `${other.model} ${other.variant}`;
+    const degraded = `another process has rebuilt the embeddings with ${by}: results are by keyword only. Use that model here too, or restart to rebuild them with this one.`;
+    return { ...NONE, own, degraded };
+  }
+  if (row.state === "serving" || other === undefined) return { ...NONE, own, serving: own, written: [own] };
+  const old = await olderVersion(state, other);
+  if (old) return { ...NONE, own, serving: old, written: [old, own], replacing: other.id };
+  // Whole per cents, and never 100 before it is done.
+  const share = Math.min(99, Math.floor((await shareRebuilt(db, own.version, other.id)) * 100));
+  const degraded = `embeddings ${share} % rebuilt after a change of model: until they are, search by meaning misses the rest; keywords find everything.`;
+  return { own, serving: own, written: [own], replacing: other.id, degraded };
+}
+
+function olderVersion(state: State, row: VersionRow): Promise<VersionedEmbedder | undefined> {
+  const known = state.older.get(row.id) ?? openOlder(state.parts, row);
+  state.older.set(row.id, known);
+  return known;
+}
+
+async function openOlder({ previous, log }: VersionsParts, row: VersionRow): Promise<VersionedEmbedder | undefined> {
+  try {
+    const embedder = await previous?.(row);
+    return embedder && { version: row.id, embedder };
+  } catch (error) {
+    log.warn({ err: error }, "the previous embedding model could not be opened");
+    return undefined;
+  }
+}
+
+async function closeOlder({ older }: State, except?: number): Promise<void> {
+  for (const version of [...older.keys()]) {
+    if (version === except) continue;
+    const opening = older.get(version);
+    older.delete(version);
+    await (await opening)?.embedder.close();
+  }
 }

@@ -8,7 +8,7 @@ import { foldShelf } from "../../store/index/fold.ts";
 import { dropLexical, putLexical } from "../../store/index/lexical.ts";
 import { putVectors, setVisibility } from "../../store/index/vectors.ts";
 import type { Call, Memory } from "../memory.ts";
-import type { Side } from "../recall/versions.ts";
+import type { VersionedEmbedder } from "../recall/versions.ts";
 
 /** The model reads 256 word pieces; tokenizing the rest of a long text would be thrown away. */
 const EMBED_CHARS = 4000;
@@ -23,7 +23,7 @@ export type Vectors = readonly Embedded[];
 
 /** `undefined` when there is no model or it failed: the memory is kept all the same, and its vector is made up for later. */
 export async function vectorsOf(memory: Memory, text: string): Promise<Vectors | undefined> {
-  const made = await Promise.all(memory.versions.written.map((side) => embedded(memory, side, text, "write")));
+  const made = await Promise.all(memory.versions.written.map((model) => embedded(memory, model, text, "write")));
   const vectors = made.filter((vector) => vector !== undefined);
   return vectors.length === 0 ? undefined : vectors;
 }
@@ -36,20 +36,20 @@ export async function queryVector(memory: Memory, text: string): Promise<Embedde
 
 async function embedded(
   memory: Memory,
-  side: Side,
+  model: VersionedEmbedder,
   text: string,
   priority: "query" | "write",
 ): Promise<Embedded | undefined> {
   try {
-    return { version: side.version, ...(await embedText(side, text, priority)) };
+    return { version: model.version, ...(await embedText(model, text, priority)) };
   } catch (error) {
     memory.log.warn({ err: error }, "embedding failed; going on with keywords only");
     return undefined;
   }
 }
 
-export const embedText = (side: Side, text: string, priority: "query" | "write"): Promise<Embedding> =>
-  side.embedder.embed(text.slice(0, EMBED_CHARS), priority);
+export const embedText = (model: VersionedEmbedder, text: string, priority: "query" | "write"): Promise<Embedding> =>
+  model.embedder.embed(text.slice(0, EMBED_CHARS), priority);
 
 export interface Filed {
   readonly id: string;
