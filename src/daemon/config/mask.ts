@@ -1,6 +1,6 @@
 /** Values of a configuration in words that may be shown: what looks like a secret is masked. */
 import { redact } from "../../engine/domain/redaction/redact.ts";
-import { classifyName } from "../../engine/domain/redaction/words.ts";
+import { classifyName } from "../../engine/domain/redaction/secret-names.ts";
 
 const MASK = "***";
 const LONGEST = 120;

@@ -1,12 +1,13 @@
 import type { JsonValue } from "../text/text.ts";
 import { commandFinders } from "./commands.ts";
-import { contextFinders, kindOfName } from "./context.ts";
+import { contextFinders } from "./context.ts";
 import { languageFinders } from "./language.ts";
 import { shapeFinders } from "./patterns.ts";
-import { SECRET_KINDS, type SecretKind, type Span, scanOf } from "./scan.ts";
+import { kindOfName, SECRET_KINDS, type SecretKind, type Span, scanOf } from "./scan.ts";
+import { classifyName, type NameClass } from "./secret-names.ts";
 import { SLICE, slicesOf } from "./slices.ts";
 import { tableFinders } from "./tables.ts";
-import { classifyName, isMask, isTypeName, looksRandom, type NameClass } from "./words.ts";
+import { isMask, isTypeName, looksRandom } from "./words.ts";
 
 export type { SecretKind };
 

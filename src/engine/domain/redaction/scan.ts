@@ -1,5 +1,5 @@
 /** What every finder of secrets is given and gives back, and the one walk over the text that they share. */
-import { classifyName, type NameClass } from "./words.ts";
+import { classifyName, type NameClass } from "./secret-names.ts";
 
 export const SECRET_KINDS = [
   "private_key",
@@ -34,6 +34,10 @@ export const SECRET_KINDS = [
 ] as const;
 
 export type SecretKind = (typeof SECRET_KINDS)[number];
+
+export function kindOfName(name: NameClass): SecretKind {
+  return name === "password" || name === "pin" ? name : "secret";
+}
 
 export interface Span {
   readonly start: number;

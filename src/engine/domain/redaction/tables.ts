@@ -1,7 +1,7 @@
 /** Secrets whose name stands in another cell or on the line before. */
-import { kindOfName } from "./context.ts";
-import { type Finder, matchAt, type Name, type Scan, type Span } from "./scan.ts";
-import { classifyName, isPlaceholder, looksChosen, looksRandom, type NameClass } from "./words.ts";
+import { type Finder, kindOfName, matchAt, type Name, type Scan, type Span } from "./scan.ts";
+import { classifyName, type NameClass } from "./secret-names.ts";
+import { isPlaceholder, looksChosen, looksRandom } from "./words.ts";
 
 const LONGEST_LINE = 2_000;
 const MOST_ROWS = 500;
