@@ -10,7 +10,7 @@ import { benchHooks } from "./hooks/hooks.ts";
 import { benchIntent } from "./intent/intent.ts";
 import { benchJobs, jobLines } from "./jobs/jobs.ts";
 import { benchLatency } from "./latency/latency.ts";
-import { benchQuality, type QualityWishes } from "./quality/quality.ts";
+import { benchQuality, type QualityOptions } from "./quality/quality.ts";
 import { benchScale } from "./scale/scale.ts";
 
 const text = { type: "string" } as const;
@@ -37,29 +37,29 @@ export async function run([what = "", ...args]: readonly string[], context: Cont
 }
 
 async function latency(args: readonly string[], context: Context): Promise<ExitCode> {
-  await benchLatency(houseWishes(args, context), context);
+  await benchLatency(benchHomeOptions(args, context), context);
   return 0;
 }
 
 async function hooks(args: readonly string[], context: Context): Promise<ExitCode> {
   const fill = args.includes("--fill");
   const rest = args.filter((word) => word !== "--fill");
-  await benchHooks({ ...houseWishes(rest, context), fill }, context);
+  await benchHooks({ ...benchHomeOptions(rest, context), fill }, context);
   return 0;
 }
 
-function houseWishes(args: readonly string[], context: Context) {
+function benchHomeOptions(args: readonly string[], context: Context) {
   const options = { n: text, queries: text, store: text, keep: text, json: flag } as const;
   const { n = "10000", queries = "200", store, keep, json = false } = readOptions(args, options).values;
-  const wishes = { n: readCount(n, "--n", 100), queries: readCount(queries, "--queries", 1) };
-  return { ...wishes, databaseUrl: serverOf(store, context), keep, json };
+  const counts = { n: readCount(n, "--n", 100), queries: readCount(queries, "--queries", 1) };
+  return { ...counts, databaseUrl: serverOf(store, context), keep, json };
 }
 
 async function scale(args: readonly string[], context: Context): Promise<ExitCode> {
   const options = { n: text, queries: text, store: text, keep: flag, json: flag } as const;
   const { n = "100000", queries = "200", store, keep = false, json = false } = readOptions(args, options).values;
-  const wishes = { n: readCount(n, "--n", 100), queries: readCount(queries, "--queries", 1) };
-  await benchScale({ ...wishes, databaseUrl: serverOf(store, context), keep, json }, context);
+  const counts = { n: readCount(n, "--n", 100), queries: readCount(queries, "--queries", 1) };
+  await benchScale({ ...counts, databaseUrl: serverOf(store, context), keep, json }, context);
   return 0;
 }
 
@@ -85,7 +85,7 @@ async function quality(args: readonly string[], context: Context): Promise<ExitC
     json: flag,
   } as const);
   const { mode, rerank, keep, svg } = values;
-  const wishes: QualityWishes = {
+  const options: QualityOptions = {
     files: values.data ?? [],
     databaseUrl: serverOf(values.store, context),
     mode,
@@ -98,7 +98,7 @@ async function quality(args: readonly string[], context: Context): Promise<ExitC
     svg,
     json: values.json ?? false,
   };
-  await benchQuality(wishes, context);
+  await benchQuality(options, context);
   return 0;
 }
 

@@ -12,7 +12,7 @@ import { distinct, episodeText, factOf, type Pick, picker, ruleText } from "./se
 export type Progress = (done: number, total: number, what: string) => void;
 
 const BATCH = 100;
-/** Facts that every context block begins with; a person has a few dozen of them, however much is remembered. */
+/** Profile facts, with which every context block begins: a person has a few dozen of them, however large the store is. */
 const PROFILE = 30;
 const WHO = { name: "bench", tenant: "default", butler: "*", admin: false, voice: "user" } as const;
 
@@ -73,7 +73,7 @@ export async function buildStore(memory: Memory, n: number, progress: Progress):
 
 export const perSecond = (count: number, ms: number) => round(count / (ms / 1_000), 0);
 
-/** Milliseconds for all of them. Sessions of twenty episodes, half of them talks of two people. */
+/** Stores sessions of twenty episodes, half of them conversations of two people, and returns the milliseconds for all. */
 export async function ingestAll(
   memory: Memory,
   texts: readonly string[],

@@ -1,4 +1,4 @@
-/** Numbers of a benchmark: how they are summed up, what they should be, and how they are shown. */
+/** The figures of a benchmark: how they are summarised, their targets, and how they are shown. */
 export interface Spread {
   readonly count: number;
   readonly p50: number;
@@ -16,12 +16,12 @@ export function spread(times: readonly number[]): Spread {
 export const round = (value: number, digits = 1) => Math.round(value * 10 ** digits) / 10 ** digits;
 
 export interface Timed extends Spread {
-  /** Embedding alone, within the time above. */
+  /** Embedding alone, a part of the time above. */
   readonly embed_p50: number;
   readonly embed_p95: number;
-  /** Of all threads of the process, a call. */
+  /** CPU time of all threads of the process, per call. */
   readonly cpu_ms: number;
-  /** Mean milliseconds a call by what they were spent on; what follows the answer stands under `after:`. */
+  /** Mean milliseconds per call by step; steps that follow the answer begin with `after:`. */
   readonly steps: Readonly<Record<string, number>>;
 }
 
@@ -29,11 +29,11 @@ export interface Timed extends Spread {
 export interface AtOnce extends Spread {
   readonly searchers: number;
   readonly per_second: number;
-  /** From the last answer until the references of all answers were counted. */
+  /** Milliseconds from the last answer until the references of all answers were counted. */
   readonly behind_ms: number;
 }
 
-/** Bytes a memory. */
+/** Bytes per memory. */
 export interface Storage {
   readonly total: number;
   readonly table: number;
@@ -50,7 +50,7 @@ export interface Report {
   readonly model: string;
   readonly build: Build | null;
   readonly calls: Readonly<Record<string, Timed>>;
-  /** As an agent's proxy sees it: over the owner's local socket. */
+  /** Over the owner's local socket, as `butler mcp` asks it. */
   readonly socket: Readonly<Record<string, Spread & { cpu_ms: number | null }>>;
   readonly at_once: AtOnce;
   readonly storage: Storage | null;
@@ -74,7 +74,7 @@ export interface Verdict {
   readonly name: string;
   readonly figure: number | null;
   readonly unit: "ms" | "MB" | "/s" | "B" | "%" | "";
-  /** Whether the target is a least or a most. */
+  /** Whether the target is a minimum or a maximum. */
   readonly least: boolean;
   readonly target: number;
   readonly met: boolean | null;
@@ -97,10 +97,10 @@ export const least = (name: string, unit: Verdict["unit"], figure: number | null
   met: figure === null ? null : figure >= target,
 });
 
-/** For vectors, token bits and all indexes on them. */
+/** Bytes per memory for vectors, token bits and all indexes on them. */
 export const STORAGE_TARGET = 4096;
 
-/** The promises are made for the embedded store: most at 10,000 memories, search also at 100,000. */
+/** The targets are for the embedded store: most at 10,000 memories, search also at 100,000. */
 export function verdicts(report: Measured): Verdict[] {
   if (report.store !== "pglite") return [];
   const small = report.n <= 10_000;
@@ -131,7 +131,7 @@ export const row = (cells: readonly (string | number)[]) =>
 export const verdictLine = ({ name, figure, unit, target, met, least }: Verdict) =>
   `${met === null ? "?" : met ? "✓" : "✗"} ${name.padEnd(34)} ${String(figure ?? "unknown").padStart(8)} ${unit.padEnd(2)}  (${least ? "≥" : "≤"} ${target})`;
 
-/** Calls, then how long the embedding within them took, then several at once. */
+/** The lines for calls, for the embedding within them, and for several searchers at once. */
 export function callLines(calls: Report["calls"], at_once: AtOnce): string[] {
   return [
     row(["in the owner, ms", "p50", "p95", "max", "CPU"]),

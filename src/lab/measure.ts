@@ -1,4 +1,4 @@
-/** Calls in this process, as the owner makes them. Every query is new, because the embedder remembers recent ones. */
+/** Times of calls in this process, as the owner makes them. Every query is new, because the embedder caches recent ones. */
 import type { Memory } from "../engine/memory/memory.ts";
 import { answerOf, ingestAll, perSecond } from "./build.ts";
 import { type AtOnce, round, type Storage, spread, type Timed } from "./figures.ts";
@@ -34,7 +34,7 @@ export const KINDS: readonly Kind[] = [
   { name: "store episode", tool: "memory_store_episode", input: (p) => ({ content: episodeText(p) }) },
 ];
 
-/** Compilers need some calls before they are done; an owner that has served for a minute is past that. */
+/** Calls before the measurement, so that the JIT compiler is done, as it is in an owner that has served for a minute. */
 const WARM_UP = 30;
 const INGEST = 500;
 
@@ -50,7 +50,7 @@ export async function measureCalls(
     progress(kind.name);
     calls[kind.name] = await measureKind(memory, kind, queries, seed + index, true);
   }
-  // The same without a pause: a call then waits for the writing that follows the one before it.
+  // The same calls without a pause: each then waits for the counting of references that follows the one before it.
   for (const [index, kind] of KINDS.filter(({ name }) => name === "search hybrid" || name === "context").entries()) {
     progress(`${kind.name}, in a row`);
     calls[`${kind.name}, in a row`] = await measureKind(memory, kind, queries, seed + 100 + index, false);
@@ -101,7 +101,7 @@ export async function measureKind(
   const { user, system } = process.cpuUsage(cpu);
   const { steps, embeds, covered } = watch.take();
   const embedding = spread(embeds);
-  // In a row the work after an answer runs beside the next call, and nobody can say whose time it is.
+  // Without a pause the work after an answer overlaps the next call, so its time could not be told apart.
   if (calm) steps.set("JavaScript", Math.max(0, times.reduce((sum, ms) => sum + ms, 0) - covered));
   return {
     ...spread(times),
@@ -112,7 +112,7 @@ export async function measureKind(
   };
 }
 
-/** Vectors and token bits with everything that indexes them, a memory. */
+/** Bytes per memory of vectors and token bits with their indexes. */
 export async function storageOf(memory: Memory): Promise<Storage | null> {
   const { serving } = memory.versions;
   if (serving === undefined) return null;

@@ -36,91 +36,105 @@ const EMBEDDING = "embedding";
 
 const nameOf = (text: string) => NAMES.find(([pattern]) => pattern.test(text.trimStart()))?.[1] ?? "other statements";
 
-export function stopwatch(memory: Memory): Stopwatch {
-  let steps = new Map<string, number>();
-  let embeds: number[] = [];
-  let after = false;
-  let running = 0;
-  let covered = 0;
-  let marked = 0;
+/** What was measured since it was last taken. */
+interface Measured {
+  steps: Map<string, number>;
+  embeds: number[];
+  /** Milliseconds before an answer in which at least one step was under way: steps may run side by version. */
+  covered: number;
+  /** Whether steps belong to what follows an answer. */
+  after: boolean;
+  running: number;
+  /** When `covered` was last brought up to date. */
+  countedTo: number;
+}
 
-  const mark = () => {
-    const now = performance.now();
-    if (running > 0 && !after) covered += now - marked;
-    marked = now;
+export function stopwatch(memory: Memory): Stopwatch {
+  const measured: Measured = { steps: new Map(), embeds: [], covered: 0, after: false, running: 0, countedTo: 0 };
+  return {
+    memory: { ...memory, db: timedDb(measured, memory.db), versions: timedVersions(measured, memory.versions) },
+    take() {
+      count(measured);
+      const { steps, embeds, covered } = measured;
+      Object.assign(measured, { steps: new Map(), embeds: [], covered: 0 });
+      return { steps, embeds, covered };
+    },
+    afterwards(on) {
+      count(measured);
+      measured.after = on;
+    },
   };
-  /** Steps may run side by side; `covered` counts the time in which at least one did. Ending a step twice ends it once. */
-  function start(name: string): () => void {
-    mark();
-    running += 1;
-    const since = marked;
-    let over = false;
-    return () => {
-      if (over) return;
-      over = true;
-      mark();
-      running -= 1;
-      const step = after ? `after: ${name}` : name;
-      steps.set(step, (steps.get(step) ?? 0) + marked - since);
-      if (name === EMBEDDING) embeds.push(marked - since);
-    };
+}
+
+function count(measured: Measured): void {
+  const now = performance.now();
+  if (measured.running > 0 && !measured.after) measured.covered += now - measured.countedTo;
+  measured.countedTo = now;
+}
+
+/** Returns how the step is ended; ending it twice ends it once. */
+function start(measured: Measured, name: string): () => void {
+  count(measured);
+  measured.running += 1;
+  const since = measured.countedTo;
+  let over = false;
+  return () => {
+    if (over) return;
+    over = true;
+    count(measured);
+    measured.running -= 1;
+    const ms = measured.countedTo - since;
+    const step = measured.after ? `after: ${name}` : name;
+    measured.steps.set(step, (measured.steps.get(step) ?? 0) + ms);
+    if (name === EMBEDDING) measured.embeds.push(ms);
+  };
+}
+
+async function timed<T>(measured: Measured, name: string, work: () => Promise<T>): Promise<T> {
+  const end = start(measured, name);
+  try {
+    return await work();
+  } finally {
+    end();
   }
-  async function timed<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const end = start(name);
+}
+
+const timedSql = (measured: Measured, sql: Sql): Sql => ({
+  query: <R>(text: string, params?: readonly unknown[]) =>
+    timed(measured, nameOf(text), () => sql.query<R>(text, params)),
+});
+
+const timedDb = (measured: Measured, db: Db): Db => ({
+  ...db,
+  ...timedSql(measured, db),
+  async tx<T>(work: (sql: Sql) => Promise<T>) {
+    const begun = start(measured, "begin");
+    let committed: (() => void) | undefined;
     try {
-      return await work();
-    } finally {
-      end();
-    }
-  }
-  const timedSql = (sql: Sql): Sql => ({
-    query: <R>(text: string, params?: readonly unknown[]) => timed(nameOf(text), () => sql.query<R>(text, params)),
-  });
-  const { db, versions } = memory;
-  const timedDb: Db = {
-    ...db,
-    ...timedSql(db),
-    async tx<T>(work: (sql: Sql) => Promise<T>) {
-      const begun = start("begin");
-      let committed: (() => void) | undefined;
-      try {
-        return await db.tx(async (sql) => {
-          begun();
-          const value = await work(timedSql(sql));
-          committed = start("commit");
-          return value;
-        });
-      } finally {
+      return await db.tx(async (sql) => {
         begun();
-        committed?.();
-      }
-    },
-  };
-  const timedVersion = (side: VersionedEmbedder): VersionedEmbedder => ({
-    ...side,
+        const value = await work(timedSql(measured, sql));
+        committed = start(measured, "commit");
+        return value;
+      });
+    } finally {
+      begun();
+      committed?.();
+    }
+  },
+});
+
+/** The serving version may change while it is being measured, so it is looked up at each call. */
+function timedVersions(measured: Measured, versions: EmbeddingVersions): EmbeddingVersions {
+  const timedVersion = (version: VersionedEmbedder): VersionedEmbedder => ({
+    ...version,
     embedder: {
-      ...side.embedder,
-      embed: (text, priority) => timed(EMBEDDING, () => side.embedder.embed(text, priority)),
+      ...version.embedder,
+      embed: (text, priority) => timed(measured, EMBEDDING, () => version.embedder.embed(text, priority)),
     },
   });
-  // What serves may change while it is watched, so it is asked each time.
-  const timedVersions: EmbeddingVersions = Object.create(versions, {
+  return Object.create(versions, {
     serving: { get: () => versions.serving && timedVersion(versions.serving) },
     written: { get: () => versions.written.map(timedVersion) },
   });
-  return {
-    memory: { ...memory, db: timedDb, versions: timedVersions },
-    take() {
-      mark();
-      const taken = { steps, embeds, covered };
-      steps = new Map();
-      embeds = [];
-      covered = 0;
-      return taken;
-    },
-    afterwards(on) {
-      mark();
-      after = on;
-    },
-  };
 }

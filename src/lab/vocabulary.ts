@@ -1,7 +1,7 @@
 /** The words of an invented but ordinary working life; earlier ones are used more often (Zipf). */
 const words = (text: string): readonly string[] => text.split(",").map((one) => one.trim());
 
-/** First names of people who built computing. */
+/** First names of pioneers of computing. */
 export const PEOPLE =
   words(`Ada, Grace, Alan, Barbara, Edsger, Katherine, Donald, Frances, Dennis, Margaret, Claude, Radia, Niklaus, Jean, Kurt, Hedy,
   Charles, Adele, Blaise, Emmy, Gottfried, Mary, Leslie, Sophie, Ken, Shafi, Vint, Karen, Tim, Lynn, Konrad, Joan, Rozsa, Haskell, Alonzo, Evelyn`);

@@ -1,4 +1,4 @@
-/** `butler bench consolidation`: what becomes of conversations when the product learns from them, and how fast. */
+/** `butler bench consolidation`: what is learned from conversations, and how fast. */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -14,7 +14,7 @@ import type { OpenMemory } from "../../engine/memory/open.ts";
 import type { Context } from "../../main/command.ts";
 import { memoryOpener } from "../../main/store-parts.ts";
 import { progressLine } from "../../main/words/progress.ts";
-import { benchButler, dropDatabase } from "../house.ts";
+import { benchButler, dropDatabase } from "../bench-home.ts";
 import type { DataSet } from "../quality/data.ts";
 import { readSource } from "../quality/quality.ts";
 import { type ConsolidationReport, consolidationLines, consolidationReport } from "./figures.ts";
@@ -22,7 +22,7 @@ import { holdAgainst, readJudgements } from "./judgements.ts";
 import { type CorpusFigures, measureCorpus } from "./measure.ts";
 import { allItems } from "./sample.ts";
 
-export interface ConsolidationWishes {
+export interface ConsolidationOptions {
   readonly file: string;
   readonly databaseUrl: string | undefined;
   readonly json: boolean;
@@ -31,8 +31,8 @@ export interface ConsolidationWishes {
 /** Verdicts by id, without the text that they are about. */
 const JUDGEMENTS = fileURLToPath(new URL("../../../bench/consolidation-judgements.json", import.meta.url));
 
-export async function benchConsolidation(wishes: ConsolidationWishes, { environment, say }: Context): Promise<void> {
-  const { data } = await readSource(wishes.file);
+export async function benchConsolidation(options: ConsolidationOptions, { environment, say }: Context): Promise<void> {
+  const { data } = await readSource(options.file);
   const model = await locateModel({
     modelDir: environment.modelDir,
     cacheDir: homeAt(environment.home).models,
@@ -45,17 +45,17 @@ export async function benchConsolidation(wishes: ConsolidationWishes, { environm
     for (const [at, corpus] of data.corpora.entries()) {
       const show = (what: string) => progress.show(at, data.corpora.length, `${corpus.id}: ${what}`);
       const unit = { key: corpus.id, sessions: corpus.id, corpus };
-      corpora.push(await inNewStore(model, wishes.databaseUrl, at, (memory) => measureCorpus(memory, unit, show)));
+      corpora.push(await inNewStore(model, options.databaseUrl, at, (memory) => measureCorpus(memory, unit, show)));
     }
     progress.done("done");
   } catch (error) {
     progress.done("failed");
     throw error;
   }
-  const store = wishes.databaseUrl === undefined ? "pglite" : "postgres";
-  const made = { file: basename(wishes.file), extractor: "local", store } as const;
+  const store = options.databaseUrl === undefined ? "pglite" : "postgres";
+  const made = { file: basename(options.file), extractor: "local", store } as const;
   const report: ConsolidationReport = consolidationReport(made, corpora, await judgedOf(data, made.file));
-  for (const line of wishes.json ? [JSON.stringify(report, null, 2)] : consolidationLines(report)) say(line);
+  for (const line of options.json ? [JSON.stringify(report, null, 2)] : consolidationLines(report)) say(line);
 }
 
 /** Null when there are none for this file. */

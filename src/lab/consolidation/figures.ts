@@ -3,10 +3,10 @@ import { least, most, round, type Verdict, verdictLine } from "../figures.ts";
 import type { CorpusFigures } from "./measure.ts";
 
 export interface Judged {
-  /** Verdicts of a reader that apply to what the extractor says now, and how many of them are "right". */
+  /** Verdicts that apply to what the extractor says now, and how many of them are "right". */
   readonly judged: number;
   readonly right: number;
-  /** Verdicts on items that it does not produce any more. */
+  /** Verdicts on items that the extractor does not produce any more. */
   readonly gone: number;
 }
 

@@ -21,7 +21,7 @@ export type Judgements = z.infer<typeof Judgements>;
 
 const File = z.object({ sets: z.array(Judgements) });
 
-/** The verdicts on what was learned from this data, if there are any. */
+/** The kept verdicts on what was learned from this data set, if there are any. */
 export const readJudgements = (text: string, data: string): Judgements | undefined =>
   File.parse(JSON.parse(text)).sets.find((set) => set.data === data);
 

@@ -1,4 +1,4 @@
-/** Stores a corpus turn by turn, lets the product learn from it, and looks at what came of it. */
+/** Stores a corpus turn by turn, consolidates it, and counts what was learned. */
 import { areNearDuplicates } from "../../engine/domain/lifecycle/near-duplicates.ts";
 import { contentKey } from "../../engine/domain/text/text.ts";
 import { consolidate } from "../../engine/memory/learn/consolidate.ts";
@@ -15,7 +15,7 @@ export interface CorpusFigures {
   readonly rules: number;
   readonly exact_duplicates: number;
   readonly near_duplicates: number;
-  /** Facts and rules without an episode of this store behind them. */
+  /** Facts and rules that are linked to no episode of this store. */
   readonly unwitnessed: number;
   readonly counts: Readonly<Record<string, number>>;
   /** What a second run over the same episodes changed. */
@@ -57,7 +57,7 @@ export async function measureCorpus(
 const runOnce = (memory: Memory) =>
   consolidate.run({ memory, now: memory.clock.now(), dryRun: false, interrupted: () => false });
 
-/** The same episodes once more: nothing but the episodes themselves may change. */
+/** Consolidates the same episodes once more: nothing but the state of the episodes may change. */
 async function learnAgain(memory: Memory): Promise<number> {
   await forgetLearning(memory.db);
   const { counts, changed } = await runOnce(memory);

@@ -5,12 +5,12 @@ import type { EpisodeShown, Material } from "../../engine/adapters/extractor/por
 import type { Answer, LearnedFact, LearnedRule } from "../../engine/domain/learning/answer.ts";
 import type { Corpus, DataSet } from "../quality/data.ts";
 
-/** An item is known by the first memory that it cites, and its place among the items that cite that one first. */
+/** An item is identified by the first memory that it cites, and its position among the items that cite this memory first. */
 export interface ItemKey {
   readonly corpus: string;
   readonly memory: string;
   readonly nth: number;
-  /** Of what it says: a verdict is not about other words. */
+  /** Hash of its text: a verdict applies to these words only. */
   readonly hash: string;
 }
 

@@ -62,7 +62,7 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
   return 0;
 }
 
-/** The story belongs into nobody's real memory. */
+/** The demonstration never writes into a store that holds memories. */
 async function refuseMemories(store: string): Promise<void> {
   const names = await readdir(store).catch((error: unknown) => {
     if (isMissing(error)) return [];
@@ -194,7 +194,7 @@ async function callOrThrow<N extends AnyToolName>(
 
 type Shown = Awaited<ReturnType<typeof look>>;
 
-/** What all this comes to: a search, the context block, the numbers, and what was believed when. */
+/** The end of the demonstration: a search, the context block, statistics, and what was known on an earlier day. */
 async function look(memory: Memory, kept: Kept) {
   const ask = <N extends AnyToolName>(tool: N, input: ToolInput<N>) => callOrThrow(memory, tool, input, "s9");
   const history: { content: string; from: string; until: string | null; state: string; events: string[] }[] = [];

@@ -5,7 +5,7 @@ export interface Stage {
   /** Moves the clock to the morning of this day and names what happens. */
   day(day: number, title: string): void;
   call(tool: string, input: Answer, session: string): Promise<Answer>;
-  /** Something worth a sentence of its own. */
+  /** Prints a sentence of its own. */
   remark(sentence: string): void;
 }
 

@@ -1,4 +1,4 @@
-/** How the demonstration reads: 100 columns, colours only when asked for. */
+/** The text of the demonstration: 100 columns, colours only when asked for. */
 import { clip } from "../../engine/domain/text/text.ts";
 import type { ToolAnswer } from "../../engine/tools/index.ts";
 import type { Answer } from "./story.ts";
@@ -32,7 +32,7 @@ const day = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", 
 export const dayName = (at: Date) => day.format(at);
 export const dateOf = (text: unknown) => String(text).slice(0, 10);
 
-/** One line for one call: what kind of thing, what it says, what became of it. */
+/** One line for one call: its kind, its text, its result. */
 export function callLine(tool: string, input: Answer, answer: Answer, paint: Paint): string | undefined {
   const line = (kind: string, style: Parameters<Paint>[0], text: string, result: string) => {
     const room = COLUMNS - 14 - result.length - 2;

@@ -1,4 +1,4 @@
-/** A year in seconds: the clock moves day by day, the jobs run each night, and the audit stream tells what became of what. */
+/** A year in seconds: the clock moves day by day, the jobs run each night, and the events tell what became of each memory. */
 
 import { DAY_MS, effectiveConfidence, type Permanence } from "../../engine/domain/lifecycle/decay.ts";
 import { clip } from "../../engine/domain/text/text.ts";
@@ -31,7 +31,7 @@ export interface Step {
 
 export interface Year {
   readonly steps: readonly Step[];
-  /** Effective confidence at noon of each day; null once the memory is out of sight. */
+  /** Effective confidence at noon of each day; null once the memory is not recalled any more. */
   readonly curves: readonly { readonly memory: string; readonly values: readonly (number | null)[] }[];
   readonly stats: ToolAnswer<"memory_stats">;
 }
@@ -39,7 +39,7 @@ export interface Year {
 export const DAYS = 365;
 const NIGHTLY = ["consolidate", "promote", "decay_sweep", "episode_cleanup"] as const;
 
-/** Five days of a memory that agents keep coming back to, then one look a week until it has proven lasting. */
+/** The days on which an episode is recalled: five in a row, then one a week until it is promoted to the long tier. */
 const VISITS: readonly (readonly [day: number, session: string])[] = [
   [0, "mon"],
   [0, "tue"],
@@ -130,7 +130,7 @@ async function stepsOf(stage: YearStage, cast: Record<string, string>): Promise<
     for (const event of page.events) {
       const name =
         names.get(event.entity_id) ?? (event.event_type.endsWith(".stored") ? "what was distilled" : undefined);
-      if (name === undefined || isDaily(event.event_type)) continue;
+      if (name === undefined || isLeftOut(event.event_type)) continue;
       const at = new Date(event.occurred_at).getTime() - stage.start.getTime();
       const date = event.occurred_at.slice(0, 10);
       steps.push({ day: Math.floor(at / DAY_MS), date, memory: name, event: event.event_type, why: whyOf(event) });
@@ -140,9 +140,9 @@ async function stepsOf(stage: YearStage, cast: Record<string, string>): Promise<
   }
 }
 
-/** Fifteen marks in a row, and attempts, say less than the steps they lead to. */
-const DAILY = ["rule.marked_helpful", "rule.marked_harmful", "episode.consolidation_attempted"];
-const isDaily = (type: string) => DAILY.includes(type);
+/** Leaves out marks and attempts: the changes of maturity that they lead to say more. */
+const LEFT_OUT = ["rule.marked_helpful", "rule.marked_harmful", "episode.consolidation_attempted"];
+const isLeftOut = (type: string) => LEFT_OUT.includes(type);
 
 function whyOf({ payload }: StreamPage["events"][number]): string {
   const numbers = Object.entries(payload).filter(([, value]) => typeof value === "number" || typeof value === "string");
@@ -171,7 +171,7 @@ export function yearLines(year: Year, paint: Paint): string[] {
   ];
 }
 
-/** A mark each thirty days. */
+/** The axis has a tick every thirty days. */
 const monthRuler = () =>
   Array.from({ length: PLOT - 1 }, (_, i) =>
     Math.floor(((i + 1) * DAYS) / PLOT / 30) > Math.floor((i * DAYS) / PLOT / 30) ? "┴" : "─",

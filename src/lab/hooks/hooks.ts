@@ -7,8 +7,16 @@ import { pause } from "../../daemon/pause.ts";
 import { unavailable } from "../../engine/domain/errors.ts";
 import { projectScope } from "../../engine/domain/scope.ts";
 import type { Context } from "../../main/command.ts";
+import {
+  type BenchHome,
+  type BenchHomeOptions,
+  benchButler,
+  filled,
+  opened,
+  thisMachine,
+  withBenchHome,
+} from "../bench-home.ts";
 import { type Report, round, type Spread, spread } from "../figures.ts";
-import { type BenchHouse, benchButler, filled, type HouseWishes, inBenchHouse, opened, thisMachine } from "../house.ts";
 import { timeCommand } from "../latency/processes.ts";
 import { picker, promptText } from "../sentences.ts";
 import { agentStart, type HookScript, timeHook } from "./measure.ts";
@@ -17,7 +25,7 @@ interface HookReport {
   readonly n: number;
   readonly machine: Report["machine"];
   readonly hooks: Readonly<Record<string, Spread>>;
-  /** Hooks that brought memories, of those that may. */
+  /** How many of the hooks brought memories. */
   readonly answered: { readonly start: number; readonly prompt: number; readonly cold: number };
   /** Milliseconds until the agent has started: by itself, by `butler run`, and the difference of the medians. */
   readonly run: { readonly alone: Spread; readonly with_memory: Spread; readonly added_p50: number };
@@ -32,25 +40,25 @@ interface HookReport {
 const PROJECT = "acme/bench";
 const COLD_STARTS = 10;
 const RUNS = 20;
-/** A person takes longer to type; what follows an answer (counting what was read) is over by then. */
+/** The pause between two hooks. A person takes longer to type; counting references, which follows an answer, is over by then. */
 const BETWEEN_MS = 200;
-/** Says when it began, and nothing else. */
+/** An agent that prints the time at which it began, and nothing else. */
 const AGENT = "#!/bin/sh\ndate +%s%N\n";
 
-interface HookWishes extends HouseWishes {
+interface HookOptions extends BenchHomeOptions {
   readonly json: boolean;
-  /** Only builds the store, and says nothing. */
+  /** Only builds the store and prints nothing. */
   readonly fill: boolean;
 }
 
-export async function benchHooks(wishes: HookWishes, context: Context): Promise<void> {
-  if (wishes.fill) return inBenchHouse(wishes, context, fill);
-  const report = await inBenchHouse(wishes, context, measure);
-  if (wishes.json) context.say(JSON.stringify(report, null, 2));
+export async function benchHooks(options: HookOptions, context: Context): Promise<void> {
+  if (options.fill) return withBenchHome(options, context, fill);
+  const report = await withBenchHome(options, context, measure);
+  if (options.json) context.say(JSON.stringify(report, null, 2));
   else for (const line of lines(report)) context.say(line);
 }
 
-async function measure(bench: BenchHouse): Promise<HookReport> {
+async function measure(bench: BenchHome): Promise<HookReport> {
   const machine = thisMachine();
   await stopOwner(bench.home);
   fillElsewhere(bench);
@@ -69,15 +77,15 @@ async function measure(bench: BenchHouse): Promise<HookReport> {
   }
 }
 
-/** In another process: one that has held a store takes 20 ms longer to start a program than a small one does. */
-function fillElsewhere({ home, n, program }: BenchHouse): void {
+/** Fills the store in another process: a process that has held a store takes 20 ms longer to start a program than a small one does. */
+function fillElsewhere({ home, n, program }: BenchHome): void {
   const words = [...program.args, "bench", "hooks", "--fill", "--n", `${n}`, "--keep", home.root];
   const { status } = spawnSync(program.command, words, { env: program.env, stdio: ["ignore", "inherit", "inherit"] });
   if (status !== 0) throw unavailable("the store to measure on could not be built");
 }
 
-/** Where the sessions under test look: in the project's own scope. */
-async function fill(bench: BenchHouse): Promise<void> {
+/** The memories are stored in the project's own scope, where the sessions under test look. */
+async function fill(bench: BenchHome): Promise<void> {
   const { memory, close } = await opened(bench);
   try {
     await filled(bench, { ...memory, butler: projectScope(bench.butler.name, PROJECT) });
@@ -86,14 +94,14 @@ async function fill(bench: BenchHouse): Promise<void> {
   }
 }
 
-function useAgent({ home, butler }: BenchHouse, agent: string): void {
+function useAgent({ home, butler }: BenchHome, agent: string): void {
   const file = join(home.root, "roster", butler.name, "butler.toml");
   const { toml } = benchButler(butler.name);
   writeFileSync(file, `${toml}\n[butler.runtime]\ncommand = "sh"\nargs = ["${agent}"]\n`);
 }
 
-/** By the program itself, into a configuration folder that no agent reads. */
-function installed({ home, butler, program }: BenchHouse): HookScript {
+/** Installs the hooks with `butler install`, into a configuration folder that no agent reads. */
+function installed({ home, butler, program }: BenchHome): HookScript {
   const folder = join(home.root, "project");
   const config = join(home.root, "claude");
   for (const made of [folder, config]) mkdirSync(made, { recursive: true });
@@ -106,7 +114,7 @@ function installed({ home, butler, program }: BenchHouse): HookScript {
   return { path, folder, env: { ...program.env, BUTLER_PROJECT: PROJECT } };
 }
 
-async function hookTimes(bench: BenchHouse, script: HookScript): Promise<Pick<HookReport, "hooks" | "answered">> {
+async function hookTimes(bench: BenchHome, script: HookScript): Promise<Pick<HookReport, "hooks" | "answered">> {
   const { home, program, progress, queries } = bench;
   const times: Record<string, number[]> = { start: [], prompt: [], stop: [], cold: [] };
   const answered = { start: 0, prompt: 0, cold: 0 };
@@ -115,7 +123,7 @@ async function hookTimes(bench: BenchHouse, script: HookScript): Promise<Pick<Ho
   const input = (session: string) => ({ session_id: session, cwd: script.folder, transcript_path });
   await timeCommand(program, "warm up");
   for (let n = 0; n < queries; n++) {
-    progress.show(n, queries, "hooks of a warm house");
+    progress.show(n, queries, "hooks with a warm owner");
     const session = `warm-${process.pid}-${n}`;
     const start = await timeHook(script, "SessionStart", { ...input(session), source: "startup" });
     await pause(BETWEEN_MS);
@@ -138,12 +146,12 @@ async function hookTimes(bench: BenchHouse, script: HookScript): Promise<Pick<Ho
   return { hooks: Object.fromEntries(Object.entries(times).map(([name, all]) => [name, spread(all)])), answered };
 }
 
-async function runTimes({ program, progress, butler }: BenchHouse, agent: string): Promise<HookReport["run"]> {
+async function runTimes({ program, progress, butler }: BenchHome, agent: string): Promise<HookReport["run"]> {
   await timeCommand(program, "warm up again");
   const alone: number[] = [];
   const through: number[] = [];
   const words = [...program.args, "run", butler.name, "What is left to do for the release?", "--project", PROJECT];
-  // In turns, so that whatever else the machine does weighs on both alike.
+  // In turns, so that other load on the machine affects both alike.
   for (let n = 0; n < RUNS; n++) {
     progress.show(n, RUNS, "butler run");
     alone.push(await agentStart("sh", [agent], program));

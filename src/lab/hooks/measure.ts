@@ -9,7 +9,7 @@ export interface HookScript {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What one hook takes as its agent sees it; fails when it ends with anything but 0. */
+/** Milliseconds of one hook as its agent sees them; fails when the hook does not exit with 0. */
 export async function timeHook(script: HookScript, event: string, input: object) {
   const started = performance.now();
   const child = spawn("sh", [script.path, "claude-code", event], {
@@ -30,7 +30,7 @@ export async function timeHook(script: HookScript, event: string, input: object)
   return { ms: performance.now() - started, said };
 }
 
-/** When a command has come to its agent, in milliseconds after it was started: the agent prints the time. */
+/** Milliseconds from the start of a command until its agent runs: the agent prints the time. */
 export async function agentStart(
   command: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** Who speaks in the invented sessions: about half are talks of two people, the others notes that nobody speaks. */
+/** The speakers of the invented sessions: about half are conversations of two people, the others notes without a speaker. */
 import { picker } from "../sentences.ts";
 import { PEOPLE } from "../vocabulary.ts";
 
@@ -10,7 +10,7 @@ export interface Turn {
   readonly speaker?: string;
 }
 
-/** The turn of the episode with this number: the same on every machine and in every run. */
+/** Session, speaker and position of the episode with this number: the same on every machine and in every run. */
 export function turnOf(index: number): Turn {
   const session = Math.floor(index / TURNS);
   const ordinal = index % TURNS;

@@ -11,7 +11,7 @@ import type { EpisodeTold, FactTold, MemoryTold, RuleTold } from "./memories.ts"
 export const ASKED_AT = new Date("2026-05-01T12:00:00Z");
 const MARKS = 5;
 
-/** The memory as it is at another time. */
+/** The same memory with another clock. */
 export const atTime = <M extends Memory>(memory: M, at: Date): M => ({
   ...memory,
   clock: { now: () => new Date(at), fixed: true },

@@ -13,31 +13,31 @@ import type { Memory } from "../../engine/memory/memory.ts";
 import type { Context } from "../../main/command.ts";
 import { memoryOpener } from "../../main/store-parts.ts";
 import { type Progress, progressLine } from "../../main/words/progress.ts";
+import { benchButler } from "../bench-home.ts";
 import { round } from "../figures.ts";
-import { benchButler } from "../house.ts";
 import { fillIntent } from "./fill.ts";
 import { measureIntent } from "./measure.ts";
 import { MOST_PROMPTS, type World, worldOf } from "./memories.ts";
 import { type IntentReport, intentLines } from "./show.ts";
 
-export interface IntentWishes {
-  /** Of each intent. */
+export interface IntentOptions {
+  /** How many prompts of each intent. */
   readonly prompts: number;
   readonly json: boolean;
 }
 
-export async function benchIntent(wishes: IntentWishes, { environment, say }: Context): Promise<void> {
-  if (wishes.prompts > MOST_PROMPTS)
-    throw invalid("prompts", `--prompts is ${wishes.prompts}; there are words for ${MOST_PROMPTS} of each intent.`);
+export async function benchIntent(options: IntentOptions, { environment, say }: Context): Promise<void> {
+  if (options.prompts > MOST_PROMPTS)
+    throw invalid("prompts", `--prompts is ${options.prompts}; there are words for ${MOST_PROMPTS} of each intent.`);
   const cacheDir = homeAt(environment.home).models;
   const model = await locateModel({ modelDir: environment.modelDir, cacheDir, variant: "int8" });
   if (!model) throw unavailable("There is no embedding model to measure with; butler model pull fetches it.");
   const folder = await mkdtemp(join(tmpdir(), "butler-intent-"));
   const progress = progressLine("Intent");
   try {
-    const report = await measure(worldOf(wishes.prompts), model, folder, progress);
+    const report = await measure(worldOf(options.prompts), model, folder, progress);
     progress.done("done");
-    for (const line of wishes.json ? [JSON.stringify(report, null, 2)] : intentLines(report)) say(line);
+    for (const line of options.json ? [JSON.stringify(report, null, 2)] : intentLines(report)) say(line);
   } catch (error) {
     progress.done("failed");
     throw error;

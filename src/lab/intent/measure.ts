@@ -18,7 +18,7 @@ const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 
 export const FIGURES = ["block_300", "block_600", "mrr", "recall_5", "recall_10"] as const;
 export type Figure = (typeof FIGURES)[number];
-/** Of one prompt: was it in the block, one through its place in the search, was it among the first. */
+/** For one prompt: whether the right memory was in the block, its reciprocal rank in the search, whether it was among the first ten. */
 export type Found = Readonly<Record<Figure, number>>;
 
 export interface Change {
@@ -43,7 +43,7 @@ export interface IntentFigures {
   readonly prompts: number;
   readonly read: Readonly<Record<AskedIntent, Readings>>;
   readonly found: Readonly<Record<SettingName, Readonly<Record<AskedIntent | "all", Found>>>>;
-  /** With the other of the two on, as it is by default. */
+  /** The effect of each of the two while the other is on, as it is by default. */
   readonly routing: Changes;
   readonly diversification: Changes;
 }
@@ -65,8 +65,8 @@ export async function measureIntent(
 }
 
 /**
- * One opening for all settings: reading must leave nothing behind, or the first setting would change the references that
- * the next one ranks by.
+ * All settings share one open store: reading must count no references, or the first setting would change what the next one
+ * ranks by.
  */
 function under(memory: Memory, name: SettingName): Memory {
   const { settings } = memory;
@@ -88,7 +88,7 @@ async function find(memory: Memory, text: string, id: string): Promise<Found> {
   return { block_300: await inBlock(300), block_600: await inBlock(600), ...placeFigures(place) };
 }
 
-/** `place` is 0 when it was not found. */
+/** `place` is the rank from 1, or 0 when it was not found. */
 export function placeFigures(place: number): Pick<Found, "mrr" | "recall_5" | "recall_10"> {
   const within = (k: number) => (place > 0 && place <= k ? 1 : 0);
   return { mrr: place === 0 ? 0 : 1 / place, recall_5: within(5), recall_10: within(10) };

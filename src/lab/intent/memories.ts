@@ -1,6 +1,6 @@
 /**
- * The memory of a person and of projects from a seed, and prompts of which each has one right answer in it. Around every answer
- * stand memories of the other types about the same subject and matter, and the same matter of other subjects.
+ * Generates, from a seed, memories of persons and projects, and prompts that each have one right answer among them. Every answer
+ * has neighbours: memories of the other types about the same subject and topic, and the same topic of other subjects.
  */
 
 import type { MemoryType } from "../../engine/domain/memory-types.ts";
@@ -14,7 +14,7 @@ export const ASKED = ["identity", "preference", "procedure", "event"] as const s
 export type AskedIntent = (typeof ASKED)[number];
 
 interface Told {
-  /** Names it until the store has given it an id. */
+  /** Identifies the memory until the store has given it an id. */
   readonly key: string;
   readonly content: string;
   /** Days before the questions are asked. */
@@ -31,7 +31,7 @@ export interface FactTold extends Told {
 
 export interface RuleTold extends Told {
   readonly type: "rule";
-  /** Some have proved themselves before. */
+  /** Whether the rule has been marked helpful often enough to be established. */
   readonly established: boolean;
 }
 
@@ -54,7 +54,7 @@ export interface World {
   readonly prompts: readonly Prompt[];
 }
 
-/** A person or a project, and one matter of theirs. */
+/** A person or a project, and one of its topics. */
 interface Cell {
   readonly intent: Exclude<AskedIntent, "event">;
   readonly subject: string;
@@ -64,7 +64,7 @@ interface Cell {
 }
 
 const SEED = 20_260_701;
-/** Half of a subject's ten matters are asked for, so five prompts of an intent take one subject more. */
+/** Half of a subject's ten topics are asked for, so every five prompts of an intent need one more subject. */
 const ASKED_OF_SUBJECT = 5;
 export const MOST_PROMPTS = ASKED_OF_SUBJECT * Math.min(PEOPLE.length, PROJECTS.length);
 
@@ -86,7 +86,7 @@ export function worldOf(promptsOfIntent: number): World {
   const asked = [...chosen(cells.identity), ...chosen(cells.preference), ...chosen(cells.procedure)];
   const events = chosen(all);
   const isAsked = new Set(asked);
-  // What is always in the block needs no routing: nothing of it is asked for.
+  // Profile facts are in every block without routing, so no prompt asks for one.
   const profile = new Set(
     people.flatMap((who) => cells.identity.find((c) => c.subject === who && !isAsked.has(c)) ?? []),
   );
@@ -163,7 +163,7 @@ function memoriesOf(cell: Cell, asked: boolean, profile: boolean, p: Pick): Memo
       : []),
     ...matter.episodes.map(
       (content, at): EpisodeTold => ({
-        // More of the last days than of the first: older episodes have expired.
+        // More episodes of the last days than of the first: older ones have expired.
         ...told("episode", at, `${content}.`, Math.min(p.number(OLDEST_DAYS), p.number(OLDEST_DAYS))),
         type: "episode",
         importance: importanceOf(p),

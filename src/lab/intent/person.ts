@@ -1,15 +1,15 @@
 /**
- * What an assistant could know of a person, one entry a matter: a fact, a rule that touches it and three things that
- * happened around it, so that a name and a topic alone do not tell which of them is asked for.
+ * What an assistant could know of a person, one entry per topic: a fact, a rule and three episodes about the same topic, so
+ * that a name and a topic alone do not tell which of them is asked for.
  */
 export interface Matter {
-  /** Predicates of its facts; what is asked for is the first. */
+  /** Predicates of its facts; the first is the one that is asked for. */
   readonly facts: readonly { readonly predicate: string; readonly content: string }[];
   readonly values: readonly string[];
   readonly rule: string;
   /** The first one can be asked for. */
   readonly episodes: readonly string[];
-  /** Questions for the fact of a person, for the rule of a project. */
+  /** Questions for the fact (of a person) or for the rule (of a project). */
   readonly asks: readonly string[];
   /** Questions for the first episode. */
   readonly eventAsks: readonly string[];

@@ -1,4 +1,4 @@
-/** What an assistant could know of a project, one entry a matter: the rule is how it is done, facts and episodes stand around it. */
+/** What an assistant could know of a project, one entry per topic: a rule, and facts and episodes about the same topic. */
 import { list, type Matter } from "./person.ts";
 
 const facts = (...pairs: readonly (readonly [predicate: string, content: string])[]) =>

@@ -1,4 +1,4 @@
-/** Figures of intent routing and diversification for people. */
+/** The figures of intent routing and diversification as tables. */
 import { type Change, type Changes, FIGURES, type Figure, type IntentFigures } from "./measure.ts";
 import { ASKED } from "./memories.ts";
 
@@ -53,7 +53,7 @@ function changeLines(title: string, changes: Changes): string[] {
   }
 }
 
-/** Better or worse only where chance is ruled out. */
+/** Says better or worse only where the 95 % interval does not hold zero. */
 export function verdict({ ci95: [low, high], rose, fell }: Change): string {
   if (rose + fell === 0) return "the same";
   const moved = `${rose} up, ${fell} down`;

@@ -27,7 +27,7 @@ export async function benchJobs(facts: number, databaseUrl: string | undefined):
   try {
     const memory = await memoryOpener({ place, clock: systemClock, log: silentLog })(butler, undefined);
     try {
-      // First, while every event speaks of a memory that was really stored; the facts of the sweep come by SQL.
+      // The replay comes first: the facts of the sweep are inserted by SQL and have no events.
       const scratch = await openPglite({ dir: undefined });
       await migrate(scratch);
       const replayed = await measureReplay(memory, REPLAYED_EPISODES, scratch).finally(() => scratch.close());

@@ -1,4 +1,4 @@
-/** How long the nightly sweep and a replay take, and what a search feels meanwhile. */
+/** Times of the nightly sweep and of a replay, and of searches during the sweep. */
 import type { Db } from "../../engine/adapters/db/port.ts";
 import { decaySweep } from "../../engine/memory/keep/decay-sweep.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
@@ -12,7 +12,7 @@ export interface SweepFigures {
   readonly changed: number;
   readonly seconds: number;
   readonly again_seconds: number;
-  /** `memory_search` by keyword over the live episodes, one after the other, while the sweep runs. */
+  /** Times of keyword searches over the live episodes, one after the other, while the sweep runs. */
   readonly search_meanwhile: Spread;
   readonly peak_mb: number;
 }
@@ -86,7 +86,7 @@ export interface ReplayFigures {
   readonly events_per_second: number;
 }
 
-/** The events of freshly stored episodes, into an empty store. */
+/** Replays the events of freshly stored episodes into an empty store. */
 export async function measureReplay(memory: Memory, episodes: number, into: Db): Promise<ReplayFigures> {
   await storeEpisodes(memory, episodes);
   await memory.afterwards.settled();

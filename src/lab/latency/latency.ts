@@ -6,22 +6,25 @@ import { stopOwner } from "../../daemon/owner/take-ownership.ts";
 import { unavailable } from "../../engine/domain/errors.ts";
 import type { Context } from "../../main/command.ts";
 import { version } from "../../main/version.ts";
+import { type BenchHome, type BenchHomeOptions, filled, opened, thisMachine, withBenchHome } from "../bench-home.ts";
 import { answerOf } from "../build.ts";
 import { type Build, type Report, round, spread, table, verdicts } from "../figures.ts";
-import { type BenchHouse, filled, type HouseWishes, inBenchHouse, opened, thisMachine } from "../house.ts";
 import { inputsOf, type Measured, measureCalls, SEARCH } from "../measure.ts";
 import { measureSocket, residentMb, timeCommand, weighProxy } from "./processes.ts";
 
 const COLD_STARTS = 3;
 const STEPS = 13;
 
-export async function benchLatency(wishes: HouseWishes & { readonly json: boolean }, context: Context): Promise<void> {
-  const report = await inBenchHouse(wishes, context, measure);
-  if (wishes.json) context.say(JSON.stringify(report, null, 2));
+export async function benchLatency(
+  options: BenchHomeOptions & { readonly json: boolean },
+  context: Context,
+): Promise<void> {
+  const report = await withBenchHome(options, context, measure);
+  if (options.json) context.say(JSON.stringify(report, null, 2));
   else for (const line of table(report)) context.say(line);
 }
 
-async function measure(bench: BenchHouse): Promise<Report> {
+async function measure(bench: BenchHome): Promise<Report> {
   const machine = thisMachine();
   await stopOwner(bench.home);
   const { build, measured, seed } = await inThisProcess(bench);
@@ -41,11 +44,11 @@ async function measure(bench: BenchHouse): Promise<Report> {
   return { ...report, targets: verdicts(report) };
 }
 
-async function inThisProcess(bench: BenchHouse): Promise<{ build: Build | null; measured: Measured; seed: number }> {
+async function inThisProcess(bench: BenchHome): Promise<{ build: Build | null; measured: Measured; seed: number }> {
   const { memory, close } = await opened(bench);
   try {
     const { build, have } = await filled(bench, memory);
-    // The store grows with every run: another seed, so that what is stored now is new.
+    // The measured writes stay in a kept store: another seed makes the next run write other texts.
     const seed = 1_000_003 * (have + 1);
     let step = 0;
     const measured = await measureCalls(memory, bench.queries, seed, (name) =>
@@ -57,7 +60,7 @@ async function inThisProcess(bench: BenchHouse): Promise<{ build: Build | null; 
   }
 }
 
-async function openAndSearch(bench: BenchHouse, seed: number): Promise<number> {
+async function openAndSearch(bench: BenchHome, seed: number): Promise<number> {
   bench.progress.show(STEPS - 3, STEPS, "opening the store");
   const started = performance.now();
   const { memory, close } = await opened(bench);
@@ -72,7 +75,7 @@ async function openAndSearch(bench: BenchHouse, seed: number): Promise<number> {
 const searches = (count: number, seed: number) => inputsOf(SEARCH, count, seed);
 
 async function inOtherProcesses(
-  bench: BenchHouse,
+  bench: BenchHome,
   seed: number,
   open_store: number,
 ): Promise<Pick<Report, "socket" | "first_answer_ms" | "memory_mb">> {

@@ -1,4 +1,4 @@
-/** Real processes on the built store: how soon a new one answers, how much memory it takes, what the local socket adds. */
+/** Measures real processes on the built store: time to the first answer, memory, and what the local socket adds. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { OwnerClient } from "../../daemon/line/client.ts";
@@ -61,7 +61,7 @@ export async function measureSocket(
   return socket;
 }
 
-/** Starts `butler mcp`, speaks with it as an agent does, and weighs it. */
+/** Starts `butler mcp`, calls a tool as an agent does, and reads its memory and CPU time. */
 export async function weighProxy(
   program: Program,
   query: string,
@@ -133,7 +133,7 @@ function readProc(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    // Not Linux, or not ours to see.
+    // Not Linux, or a process of another user.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Asks every question once, as an agent would, and keeps what came back and what it cost. */
+/** Asks every question once, as an agent would, and records the results and their cost. */
 import type { Memory } from "../../engine/memory/memory.ts";
 import type { Mode } from "../../engine/memory/recall/retrieve.ts";
 import type { ToolAnswer } from "../../engine/tools/index.ts";
@@ -18,7 +18,7 @@ export interface Asked {
 
 export interface Asking {
   readonly asked: readonly Asked[];
-  /** Of all threads, with the counting of references that follows each answer. */
+  /** CPU time of all threads, with the counting of references that follows each answer. */
   readonly cpuMs: number;
   readonly embedMs: number;
   readonly seconds: number;
@@ -82,7 +82,7 @@ export async function askAll(
   };
 }
 
-/** The same memories come back for many questions: each is counted once. */
+/** Counts the tokens of a memory once, however many questions it is returned for. */
 function counted(memory: Memory): (result: { readonly id: string; readonly content: string }) => number {
   const known = new Map<string, number>();
   return ({ id, content }) => {

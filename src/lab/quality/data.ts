@@ -23,7 +23,7 @@ const Data = z.object({
             z.object({
               id,
               session: optionalText,
-              // Anything that is no text cannot be a time either; it is left out like a text that is none.
+              // A time that is not a string is left out, like a string that is not a time.
               time: z
                 .unknown()
                 .optional()
@@ -57,12 +57,12 @@ export interface DataSet {
   readonly name: string;
   readonly file: string;
   readonly corpora: readonly Corpus[];
-  /** A memory of another session is no neighbour, so a set without sessions measures documents, not talk. */
+  /** Without sessions memories have no neighbouring turns: such a set measures search in documents, not in conversations. */
   readonly sessions: boolean;
   readonly left: LeftOut;
 }
 
-/** What a report has to own up to. */
+/** What the data lacks; a report states it. */
 export interface LeftOut {
   /** Questions without evidence: nothing could be right, so they are not asked. */
   readonly empty_questions: number;

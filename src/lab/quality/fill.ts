@@ -1,4 +1,4 @@
-/** Stores the memories of a data set through the product's own tool, as they stand, and notes which is which. */
+/** Stores the memories of a data set through `memory_ingest_batch`, unchanged, and records the id that each one got. */
 import { maintain } from "../../engine/memory/keep/maintain.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
 import type { ToolInput } from "../../engine/tools/index.ts";
@@ -9,17 +9,17 @@ import type { Corpus, DataMemory } from "./data.ts";
 
 /** One corpus within a store. */
 export interface Unit {
-  /** Keeps the ids of several corpora in one store apart. */
+  /** Prefix of the corpus's ids, so that several corpora fit into one store. */
   readonly key: string;
-  /** Before the name of each session. */
+  /** Prefix of the names of its sessions. */
   readonly sessions: string;
   readonly corpus: Corpus;
 }
 
 export interface Filled {
-  /** From a memory of the data (`idIn`) to the stored one; two that were told alike have the same. */
+  /** From the id of a memory in the data (`idIn`) to the id of the stored one; two with the same text share one. */
   readonly stored: ReadonlyMap<string, string>;
-  /** Why the first row was refused that the tool did not take, for example because it is too long. */
+  /** Why the tool refused the first row that it did not store, for example because it is too long. */
   readonly why: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export async function fill(
   return { stored, why };
 }
 
-/** As evidence they count as not found. */
+/** Refused rows that are evidence count as not found. */
 export const refusedIn = ({ stored }: Filled, units: readonly Unit[]): number =>
   units.flatMap((unit) => unit.corpus.memories.filter(({ id }) => !stored.has(idIn(unit, id)))).length;
 
@@ -74,7 +74,7 @@ function episodeOf(unit: Unit, { text, session, speaker, time }: DataMemory): Ro
 
 const TURNS = 20;
 
-/** Talk between two people a session: what a store of many conversations is full of. */
+/** Distractors are conversations of two people, one per session, as in a store that has seen many conversations. */
 function invented(count: number): Row[] {
   const p = picker(20_260_401);
   let pair = [p.of(PEOPLE), p.of(PEOPLE)];

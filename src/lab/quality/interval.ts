@@ -1,4 +1,4 @@
-/** How far a mean could be off by the choice of questions: percentile bootstrap, the same on every machine. */
+/** Confidence interval of a mean over questions: percentile bootstrap with a fixed seed, the same on every machine. */
 import { picker } from "../sentences.ts";
 import { meanOf } from "./metrics.ts";
 
@@ -8,7 +8,7 @@ const RESAMPLES = 1000;
 const SEED = 20_260_501;
 const TAIL = 0.025;
 
-/** 95 %. For a difference of two runs give the differences question by question: they are far narrower. */
+/** The 95 % interval. To compare two runs, pass the differences question by question: their interval is far narrower. */
 export function interval95(values: readonly number[]): Interval {
   if (values.length === 0) return [0, 0];
   const pick = picker(SEED);

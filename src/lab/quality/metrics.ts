@@ -1,4 +1,4 @@
-/** How good a list of results is, given which memories hold the answer. Shares from 0 to 1. */
+/** Measures of a list of results, given which memories hold the answer, as shares from 0 to 1. */
 export const CUTS = [5, 10, 20, 50] as const;
 export const BUDGETS = [512, 1024, 2048] as const;
 
@@ -8,8 +8,8 @@ export type At<K extends string> = Readonly<Record<K, number>>;
 
 export interface Answer {
   /**
-   * For every evidence of the data the memory that stands for it. Two that were told alike share one; what the store
-   * does not hold is undefined and cannot be found.
+   * The stored memory of each piece of evidence. Two pieces with the same text share one memory; a piece that was not
+   * stored is undefined and cannot be found.
    */
   readonly evidence: readonly (string | undefined)[];
   /** Best first, each once. */
@@ -44,7 +44,7 @@ export function scoresOf({ evidence, results }: Answer): Scores {
 const DEPTH = 10;
 const gain = (rank: number) => 1 / Math.log2(rank + 1);
 
-/** A result that stands for two evidences stands in one place: it gains once, and the ideal list holds it once. */
+/** A result that holds two pieces of evidence counts once, in the list and in the ideal list. */
 function ndcg(evidence: Answer["evidence"], ranks: readonly number[]): number {
   const missing = evidence.filter((id) => id === undefined).length;
   const relevant = new Set(evidence.filter((id) => id !== undefined)).size + missing;

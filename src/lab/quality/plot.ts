@@ -1,5 +1,5 @@
 import { clip } from "../../engine/domain/text/text.ts";
-/** Bar charts as SVG by hand. The card brings its own ground, so it is legible on a page of either colour. */
+/** Bar charts as SVG text. The chart has its own background, so it is legible on a light and on a dark page. */
 export interface Bar {
   readonly label: string;
   readonly value: number;
@@ -95,7 +95,7 @@ function topOf(values: readonly number[]): number {
   return (([1, 2, 2.5, 5, 10].find((step) => step * power >= most) ?? 10) as number) * power;
 }
 
-/** By way of the text, so that a figure is rounded here as it is in a table. */
+/** Rounds by way of the text, so that a chart shows the same digits as a table. */
 const round = (value: number) => Number(value.toFixed(1));
 
 const ENTITIES: Readonly<Record<string, string>> = {

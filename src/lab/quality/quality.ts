@@ -18,7 +18,7 @@ import { ablationLines, chartOf, runLines } from "./show.ts";
 import { qualitySettings } from "./stores.ts";
 import { FULL, RERANKS, variantsOf, withRerank } from "./variants.ts";
 
-export interface QualityWishes {
+export interface QualityOptions {
   readonly files: readonly string[];
   readonly databaseUrl: string | undefined;
   readonly mode: string | undefined;
@@ -34,34 +34,34 @@ export interface QualityWishes {
 
 const MODES: readonly Mode[] = ["hybrid", "semantic", "keyword"];
 
-export async function benchQuality(wishes: QualityWishes, { environment, say }: Context): Promise<void> {
-  const mode = wishes.mode === undefined ? undefined : oneOf(MODES, wishes.mode, "--mode");
-  const rerank = wishes.rerank === undefined ? undefined : oneOf(RERANKS, wishes.rerank, "--rerank");
-  if (wishes.files.length === 0) throw invalid("data", "Say what to ask: --data <file>, once for every file.");
-  if (wishes.distractors > 0 && !wishes.pool) throw invalid("distractors", "--distractors needs --pool.");
+export async function benchQuality(options: QualityOptions, { environment, say }: Context): Promise<void> {
+  const mode = options.mode === undefined ? undefined : oneOf(MODES, options.mode, "--mode");
+  const rerank = options.rerank === undefined ? undefined : oneOf(RERANKS, options.rerank, "--rerank");
+  if (options.files.length === 0) throw invalid("data", "Say what to ask: --data <file>, once for every file.");
+  if (options.distractors > 0 && !options.pool) throw invalid("distractors", "--distractors needs --pool.");
   const settings = rerank === undefined ? qualitySettings() : withRerank(qualitySettings(), rerank);
-  const sources = await Promise.all(wishes.files.map(readSource));
-  const model = wishes.model ? await modelOf(environment) : undefined;
-  const kept = wishes.keep !== undefined;
-  const folder = wishes.keep === undefined ? await mkdtemp(join(tmpdir(), "butler-quality-")) : resolve(wishes.keep);
+  const sources = await Promise.all(options.files.map(readSource));
+  const model = options.model ? await modelOf(environment) : undefined;
+  const kept = options.keep !== undefined;
+  const folder = options.keep === undefined ? await mkdtemp(join(tmpdir(), "butler-quality-")) : resolve(options.keep);
   const progress = progressLine("Quality");
   const bench: Bench = {
-    site: { folder, kept, databaseUrl: wishes.databaseUrl, model, models: placeOf(environment) },
+    site: { folder, kept, databaseUrl: options.databaseUrl, model, models: placeOf(environment) },
     sources,
     settings,
     mode,
-    variants: wishes.ablation ? variantsOf(settings) : [FULL],
-    pool: wishes.pool,
-    distractors: wishes.distractors,
+    variants: options.ablation ? variantsOf(settings) : [FULL],
+    pool: options.pool,
+    distractors: options.distractors,
     progress,
   };
   try {
     const runs = await measure(bench);
     progress.done("done");
-    for (const line of wishes.json ? [jsonOf(runs, wishes)] : words(runs, bench, wishes)) say(line);
-    if (wishes.svg !== undefined) {
-      await mkdir(wishes.svg, { recursive: true });
-      await writeFile(join(wishes.svg, "recall-at-10.svg"), barChart(chartOf(runs)));
+    for (const line of options.json ? [jsonOf(runs, options)] : words(runs, bench, options)) say(line);
+    if (options.svg !== undefined) {
+      await mkdir(options.svg, { recursive: true });
+      await writeFile(join(options.svg, "recall-at-10.svg"), barChart(chartOf(runs)));
     }
   } catch (error) {
     progress.done("failed");
@@ -71,12 +71,12 @@ export async function benchQuality(wishes: QualityWishes, { environment, say }: 
   }
 }
 
-function jsonOf(runs: readonly QualityRun[], { files, ablation }: QualityWishes): string {
+function jsonOf(runs: readonly QualityRun[], { files, ablation }: QualityOptions): string {
   const [only] = runs;
   return JSON.stringify(files.length === 1 && !ablation ? only : { runs }, null, 2);
 }
 
-function words(runs: readonly QualityRun[], { sources }: Bench, { ablation }: QualityWishes): string[] {
+function words(runs: readonly QualityRun[], { sources }: Bench, { ablation }: QualityOptions): string[] {
   if (!ablation) return runs.flatMap(runLines);
   const documents = new Set(sources.filter(({ data }) => !data.sessions).map(({ data }) => data.file));
   return [...runs.filter((run) => run.variant === FULL.name).flatMap(runLines), ...ablationLines(runs, documents)];

@@ -10,11 +10,11 @@ export interface QualityRun extends Scores {
   readonly file: string;
   readonly n: number;
   readonly categories: Readonly<Record<string, { readonly n: number; readonly recall_frac: At<Cut> }>>;
-  /** Over questions, by bootstrap. */
+  /** 95 % interval of the mean over questions, by bootstrap. */
   readonly ci95: { readonly "recall_frac@10": Interval; readonly ndcg10: Interval };
-  /** `cpu` and `embed` are means a query. */
+  /** `cpu` and `embed` are means per query. */
   readonly ms: { readonly p50: number; readonly p95: number; readonly cpu: number; readonly embed: number };
-  /** One question after the other, with the counting of references between them. */
+  /** Queries per second, one after the other, with the counting of references between them. */
   readonly queries_per_second: number;
   readonly variant: string;
   readonly mode: string;
@@ -24,9 +24,9 @@ export interface QualityRun extends Scores {
   readonly index: { readonly kind: "per corpus" | "pool"; readonly memories: number; readonly distractors: number };
   readonly left_out: LeftOut & { readonly refused_memories: number; readonly why_refused?: string };
   readonly degraded?: string;
-  /** With a pool: the same questions, each corpus in a store of its own. */
+  /** Only with a pool: the figures of the same questions with one store for each corpus. */
   readonly alone?: Pick<Scores, "recall_frac" | "ndcg10" | "mrr">;
-  /** In an ablation: against the full recipe, question by question. */
+  /** Only in an ablation: the difference from the full recipe, question by question. */
   readonly difference?: Difference;
 }
 
@@ -111,7 +111,7 @@ function categoriesOf(asked: readonly Asked[]): QualityRun["categories"] {
   );
 }
 
-/** Four digits: a single question of two thousand still shows. */
+/** Four digits: one question in two thousand is still visible. */
 function shares(scores: Scores): Scores {
   const each = <K extends Cut | Budget>(of: At<K>) =>
     Object.fromEntries(Object.entries<number>(of).map(([key, value]) => [key, share(value)])) as At<K>;

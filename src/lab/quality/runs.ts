@@ -1,4 +1,4 @@
-/** Which stores a quality benchmark builds, who is asked what, and the reports that come of it. */
+/** The runs of a quality benchmark: which stores are built, which questions each is asked, and the reports. */
 import { basename } from "node:path";
 import type { ModelFiles } from "../../engine/adapters/model/files.ts";
 import type { Mode } from "../../engine/memory/recall/retrieve.ts";
@@ -23,7 +23,7 @@ export interface Bench {
   readonly settings: Settings;
   readonly mode: Mode | undefined;
   readonly variants: readonly Variant[];
-  /** Everything in one store, and compared with a store for each corpus unless there are several variants. */
+  /** Puts all corpora into one store; with a single variant the result is compared with one store for each corpus. */
   readonly pool: boolean;
   readonly distractors: number;
   readonly progress: Progress;

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseButlerToml } from "../../daemon/config/config.ts";
 import { systemClock } from "../../engine/adapters/clock.ts";
 import { hasDatabase } from "../../engine/adapters/db/postgres-admin.ts";
 import { openOnnxEmbedder } from "../../engine/adapters/embedder/onnx.ts";
@@ -13,10 +12,10 @@ import { RECIPE, type Recipe } from "../../engine/domain/ranking/recipe.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
 import type { Settings } from "../../engine/memory/settings.ts";
 import { type ModelPlace, memoryOpener } from "../../main/store-parts.ts";
-import { dropDatabase } from "../house.ts";
+import { benchButler, dropDatabase } from "../bench-home.ts";
 import { type Filled, fill, type Unit } from "./fill.ts";
 
-/** One store: what goes into it, and a text that changes when that does. */
+/** What goes into one store, and an identity that changes when the content does. */
 export interface Plan {
   readonly label: string;
   readonly units: readonly Unit[];
@@ -29,7 +28,7 @@ export interface Site {
   readonly kept: boolean;
   readonly databaseUrl: string | undefined;
   readonly model: ModelFiles | undefined;
-  /** Where a cross-encoder is looked for. */
+  /** The folders that are searched for a cross-encoder. */
   readonly models: ModelPlace;
 }
 
@@ -41,25 +40,22 @@ export interface Opening {
 
 export interface Built {
   readonly filled: Filled;
-  /** A fresh opening of store and model: the model remembers recent questions, and a second variant would be too quick. */
+  /** Opens store and model anew: the embedder caches recent questions, so a second variant would seem too fast. */
   use<T>(opening: Opening, work: (memory: Memory) => Promise<T>): Promise<T>;
 }
 
 type Show = (done: number, total: number, what: string) => void;
 
-/** Episodes that expired would make a kept store smaller every week. */
-const TOML = "[modules.memory.eden]\nttl_hours = 87600\nmax_entries = 10000000\n";
-
-export const qualitySettings = (): Settings => butlerNamed("bench").memory;
-
-const butlerNamed = (name: string) => parseButlerToml(`[butler]\nname = "${name}"\n\n${TOML}`, "butler.toml");
+export const qualitySettings = (): Settings => benchButler("bench").config.memory;
 
 export async function withStore<T>(site: Site, plan: Plan, show: Show, work: (built: Built) => Promise<T>): Promise<T> {
   const { databaseUrl } = site;
   const identity = createHash("sha256")
     .update(JSON.stringify([plan.identity, plan.distractors, site.model?.version.sha256, databaseUrl]))
     .digest("hex");
-  const butler = butlerNamed(site.kept ? `q_${identity.slice(0, 16)}` : `q_${process.pid}_${identity.slice(0, 8)}`);
+  const { config: butler } = benchButler(
+    site.kept ? `q_${identity.slice(0, 16)}` : `q_${process.pid}_${identity.slice(0, 8)}`,
+  );
   const folder = join(site.folder, butler.name);
   const place = { folder: () => join(folder, "store"), databaseUrl };
 
@@ -83,7 +79,7 @@ export async function withStore<T>(site: Site, plan: Plan, show: Show, work: (bu
     const note = join(folder, "filled.json");
     const before = await readNote(note);
     if (before !== undefined && (await isThere())) return before;
-    // Without its note a store was left half-built; a note may also outlive a database that somebody dropped.
+    // A store without filled.json was left half-built; filled.json may also outlive a database that somebody dropped.
     await remove();
     await mkdir(folder, { recursive: true });
     const filled = await use({ settings: butler.memory }, (memory) =>

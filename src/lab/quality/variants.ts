@@ -10,7 +10,7 @@ export interface Change {
   readonly settings?: (settings: Settings) => Settings;
   readonly mode?: Mode;
   readonly recipe?: (recipe: Recipe) => Recipe;
-  /** As if there were no embedding model. */
+  /** Searches as if there were no embedding model. */
   readonly noModel?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What `butler bench scale` says. */
+/** The report of `butler bench scale`. */
 import type { IndexKind } from "../../engine/domain/ranking/index-kind.ts";
 import {
   type AtOnce,
@@ -35,17 +35,17 @@ export interface ScaleReport {
 export interface ScaleBuild {
   readonly seconds: number;
   readonly index_seconds: number;
-  /** The rest of it: what is left to fold and to embed, vacuum. */
+  /** The rest of maintenance: folding, embedding, vacuum. */
   readonly maintenance_seconds: number;
 }
 
-/** How much of the true nearest the vector arm of a search brings. */
+/** Which share of the true nearest neighbours the vector arm of a search returns. */
 export interface VectorRecall {
   readonly at: number;
   readonly queries: number;
   readonly mean: number;
   readonly worst: number;
-  /** Milliseconds of the arm alone, and of comparing everything. */
+  /** Milliseconds of the arm alone, and of comparing with every vector. */
   readonly arm_p50: number;
   readonly exact_p50: number;
 }

@@ -33,14 +33,14 @@ import {
 const TENANT = "default";
 const BATCH = 5_000;
 const NOISES = 997;
-/** Beside vectors of length 1. */
+/** Length of the noise that is added to vectors of length 1. */
 const NOISE_LENGTH = 0.15;
 const QUIET = 0.7;
 /** Facts that every context block begins with. */
 const PROFILE = 30;
 const SEED = 20_260_501;
 
-/** A memory that is about to be stored: its row is the table's business, its text that of the index. */
+/** A memory that is about to be stored: the row for its table and the text for the index. */
 interface Drafted<Row> {
   readonly row: Row & { readonly id: string };
   readonly scope: string;
@@ -55,7 +55,7 @@ interface Kind<Row> {
   readonly visibleUntil: Date | undefined;
 }
 
-/** `samples` texts are embedded, at most as many as there are memories. */
+/** Embeds `samples` texts, at most as many as there are memories. */
 export async function fillScale(memory: Memory, n: number, samples: number, progress: Progress): Promise<void> {
   const { serving } = memory.versions;
   if (serving === undefined) throw new Error("a store of vectors needs a model");
@@ -99,7 +99,7 @@ async function embedSamples(
 
 export function noises(p: Pick, dimensions: number): Float32Array[] {
   return Array.from({ length: NOISES }, () => {
-    // The sum of three uniform numbers is near enough to a bell.
+    // The sum of three uniform numbers is near enough to a normal distribution.
     const raw = Float32Array.from({ length: dimensions }, () => p.number(1e6) + p.number(1e6) + p.number(1e6) - 1.5e6);
     const length = Math.sqrt(raw.reduce((sum, x) => sum + x * x, 0));
     return raw.map((x) => (x / length) * NOISE_LENGTH);
@@ -212,7 +212,7 @@ function kindsOf(memory: Memory, n: number): Kind<unknown>[] {
   ];
 }
 
-/** Kinds of different rows stand in one list; each puts only what it drafted itself. */
+/** Lets kinds with different row types share a list: each kind is only given rows that it drafted itself. */
 const kindOf = <Row>(kind: Kind<Row>): Kind<unknown> => kind as Kind<unknown>;
 
 /** One live fact for each subject and predicate. */

@@ -34,7 +34,7 @@ export async function measureScale(
   return { calls, at_once, storage: await storageOf(memory), recall, index };
 }
 
-/** The arm as a search builds it, asked once as it stands and once so that the index is not used. */
+/** Asks the vector arm once as a search builds it, and once so that the index is not used. */
 async function armRecall(memory: Memory, queries: number, seed: number): Promise<VectorRecall> {
   const p = picker(seed);
   const shares: number[] = [];

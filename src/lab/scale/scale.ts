@@ -15,15 +15,15 @@ import type { OpenMemory } from "../../engine/memory/open.ts";
 import type { Context } from "../../main/command.ts";
 import { memoryOpener } from "../../main/store-parts.ts";
 import { type Progress, progressLine } from "../../main/words/progress.ts";
+import { benchButler, dropDatabase, thisMachine } from "../bench-home.ts";
 import { countMemories } from "../build.ts";
 import { round } from "../figures.ts";
-import { benchButler, dropDatabase, thisMachine } from "../house.ts";
 import { giveIndexMemory, indexProgress, tidyTables } from "../sql/sizes.ts";
 import { type ScaleBuild, type ScaleReport, scaleLines, scaleVerdicts } from "./figures.ts";
 import { fillScale } from "./fill.ts";
 import { measureScale } from "./measure.ts";
 
-export interface ScaleWishes {
+export interface ScaleOptions {
   readonly n: number;
   readonly queries: number;
   readonly databaseUrl: string | undefined;
@@ -31,21 +31,21 @@ export interface ScaleWishes {
   readonly json: boolean;
 }
 
-interface Bench extends ScaleWishes {
+interface Bench extends ScaleOptions {
   readonly folder: string;
   readonly butler: ButlerConfig;
   readonly model: ModelFiles;
   readonly progress: Progress;
 }
 
-/** A minute of forward passes at most; in a small store there are mixtures too. */
+/** How many texts are embedded: a minute of forward passes at most, and never all, so that a small store has mixtures too. */
 const samplesOf = (n: number) => Math.min(4_000, Math.ceil(n / 5));
 /** A graph of neighbours in memory takes 384 numbers of 4 bytes and its edges for each vector. */
 const GRAPH_MB = { each: 2.5 / 1024, least: 256, most: 4096 };
 const POLL_MS = 2_000;
 
-export async function benchScale(wishes: ScaleWishes, { environment, say }: Context): Promise<void> {
-  const { n, databaseUrl, keep } = wishes;
+export async function benchScale(options: ScaleOptions, { environment, say }: Context): Promise<void> {
+  const { n, databaseUrl, keep } = options;
   const home = homeAt(environment.home);
   const model = await locateModel({ modelDir: environment.modelDir, cacheDir: home.models, variant: "int8" });
   if (!model) throw unavailable("There is no embedding model to measure with; butler model pull fetches it.");
@@ -53,9 +53,9 @@ export async function benchScale(wishes: ScaleWishes, { environment, say }: Cont
   const folder = keep ? join(home.root, "bench") : await mkdtemp(join(tmpdir(), "butler-scale-"));
   const progress = progressLine("Scale");
   try {
-    const report = await measure({ ...wishes, folder, butler: config, model, progress });
+    const report = await measure({ ...options, folder, butler: config, model, progress });
     progress.done("done");
-    for (const line of wishes.json ? [JSON.stringify(report, null, 2)] : scaleLines(report)) say(line);
+    for (const line of options.json ? [JSON.stringify(report, null, 2)] : scaleLines(report)) say(line);
   } catch (error) {
     progress.done("failed");
     throw error;
@@ -73,11 +73,11 @@ async function measure(bench: Bench): Promise<ScaleReport> {
   const filled = await opened(bench, (memory) => fill(bench, memory));
   // Connections that are opened from here on have the memory that the index needs.
   return opened(bench, async (memory) => {
-    // Also of a kept store: another version of this program may want another index.
+    // A kept store is indexed again too: another version of this program may choose another index.
     const upkeep = await finish(bench, memory);
     const build = filled.seconds === null ? null : { seconds: filled.seconds, ...upkeep };
     let step = 0;
-    // The store grows with every run: another seed, so that what is stored now is new.
+    // The measured writes stay in a kept store: another seed makes the next run write other texts.
     const measured = await measureScale(memory, queries, 1_000_003 * (filled.had + 1), (what) =>
       progress.show(++step, 8, what),
     );
@@ -134,7 +134,7 @@ async function finish({ n, progress }: Bench, memory: OpenMemory): Promise<Omit<
   let started = performance.now();
   show(0, 1, "vector index");
   const poll = setInterval(() => {
-    // A figure for the person who waits; without it the index is built all the same.
+    // Only the progress display asks; the index is built without an answer too.
     void indexProgress(memory.db).then(
       (share) => share !== undefined && show(share, 1, "vector index"),
       () => undefined,
@@ -154,7 +154,7 @@ async function finish({ n, progress }: Bench, memory: OpenMemory): Promise<Omit<
 
 const secondsSince = (started: number) => round((performance.now() - started) / 1_000);
 
-/** Where there is no bar each new text is a line of its own, so that shares come in steps. */
+/** Without a terminal each new text is printed as a line of its own, so shares are shown in steps. */
 const showShares =
   ({ show }: Progress) =>
   (done: number, total: number, what: string) =>

@@ -1,4 +1,4 @@
-/** What only the benchmark of consolidation asks: everything that was learned, and what of it is told twice. */
+/** SQL for the consolidation benchmark alone: everything that was learned, and what of it was learned twice. */
 import type { Sql } from "../../engine/adapters/db/port.ts";
 import { isLive } from "../../engine/store/memories/live.ts";
 
@@ -22,7 +22,7 @@ export interface Alike {
   readonly cosine: number;
 }
 
-/** Pairs of live facts whose vectors nearly agree. */
+/** Pairs of live facts whose vectors are nearly the same. */
 export function alikeFacts(sql: Sql): Promise<Alike[]> {
   return sql.query<Alike>(
     `select f.content as a, g.content as b, g.id as later, 1 - (v.embedding <=> w.embedding) as cosine
@@ -34,7 +34,7 @@ export function alikeFacts(sql: Sql): Promise<Alike[]> {
   );
 }
 
-/** Facts and rules that no stored episode stands behind. */
+/** Facts and rules that are linked to no stored episode. */
 export async function unwitnessed(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ n: number }>(
     `select count(*)::int4 as n from (select id from facts union all select id from rules) as m
@@ -44,7 +44,7 @@ export async function unwitnessed(sql: Sql): Promise<number> {
   return row?.n ?? 0;
 }
 
-/** As if nobody had learned from these episodes yet; what was learned stays. */
+/** Marks all episodes as not yet consolidated; facts and rules stay. */
 export async function forgetLearning(sql: Sql): Promise<void> {
   await sql.query("update episodes set consolidation_status = 'pending', consolidation_attempts = 0");
 }

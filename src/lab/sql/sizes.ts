@@ -1,4 +1,4 @@
-/** What only a benchmark needs: how large things are, and a store of a million memories without a million forward passes. */
+/** SQL for benchmarks alone: the sizes of tables, and filling a store with a million memories without a million forward passes. */
 import type { Db, Sql } from "../../engine/adapters/db/port.ts";
 import { byteaLiteral, vectorLiteral } from "../../engine/store/memories/rows.ts";
 
@@ -32,7 +32,7 @@ export interface Sample {
   readonly bits: Uint8Array;
 }
 
-/** pgvector multiplies vectors by vectors only, so that the quieter part of a mixture is kept ready. */
+/** pgvector cannot multiply a vector by a number, so the sample is also kept scaled down, as the weaker part of a mixture. */
 export async function putSamples(
   db: Db,
   samples: readonly Sample[],
@@ -62,7 +62,7 @@ export async function putSamples(
 
 export const dropSamples = (db: Db) => db.exec("drop table if exists bench_sample, bench_noise");
 
-/** Of which samples a vector is mixed; `second` and `third` are null for a vector as the model gave it. */
+/** The samples that a vector is a mixture of; `second` and `third` are null where the vector is the model's own. */
 export interface Mixture {
   readonly id: string;
   readonly sk: number;
@@ -109,7 +109,7 @@ export async function putMixtures(
   );
 }
 
-/** Whose the rows are, and since when. */
+/** Tenant, butler and creation time of the rows. */
 export interface Born {
   readonly tenant: string;
   readonly butler: string;

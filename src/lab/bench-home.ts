@@ -1,4 +1,4 @@
-/** A house for measuring: a home of its own with invented memories, and the program that works on it. */
+/** Where a benchmark measures: a BUTLER_HOME of its own with invented memories, and the program that is run on it. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
@@ -22,7 +22,7 @@ import { buildStore, countMemories } from "./build.ts";
 import { type Build, type Report, round } from "./figures.ts";
 import type { Program } from "./latency/processes.ts";
 
-export interface BenchHouse {
+export interface BenchHome {
   readonly n: number;
   readonly queries: number;
   readonly store: Report["store"];
@@ -34,20 +34,20 @@ export interface BenchHouse {
   readonly progress: Progress;
 }
 
-export interface HouseWishes {
+export interface BenchHomeOptions {
   readonly n: number;
   readonly queries: number;
   readonly databaseUrl: string | undefined;
-  /** A folder that stays, or that was left by an earlier run. */
+  /** The folder to build in and to leave behind; one that an earlier run left is used again. Otherwise a temporary one. */
   readonly keep: string | undefined;
 }
 
-export async function inBenchHouse<T>(
-  wishes: HouseWishes,
+export async function withBenchHome<T>(
+  options: BenchHomeOptions,
   { environment }: Pick<Context, "environment">,
-  work: (bench: BenchHouse) => Promise<T>,
+  work: (bench: BenchHome) => Promise<T>,
 ): Promise<T> {
-  const { n, queries, databaseUrl, keep } = wishes;
+  const { n, queries, databaseUrl, keep } = options;
   const store = databaseUrl === undefined ? "pglite" : "postgres";
   const model = await locateModel({
     modelDir: environment.modelDir,
@@ -95,7 +95,7 @@ export const thisMachine = (): Report["machine"] => ({
   load: round(loadavg()[0] ?? 0),
 });
 
-/** Episodes that expired would make a kept store smaller every week. */
+/** Its episodes live for ten years: if they expired, a kept store would shrink every week. */
 export function benchButler(name: string): { name: string; toml: string; config: ButlerConfig } {
   const toml = `[butler]\nname = "${name}"\n\n[modules.memory.eden]\nttl_hours = 87600\nmax_entries = 10000000\n`;
   return { name, toml, config: parseButlerToml(toml, "butler.toml") };
@@ -108,7 +108,7 @@ function writeRoster(home: Home, name: string, toml: string): void {
   writeFileSync(join(rosterOf(home), name, "butler.toml"), toml);
 }
 
-/** This very program, on the home under test and on real time. An empty variable counts as one that is not set. */
+/** The command line that starts this program on the home under test, by the real clock. An empty variable counts as one that is not set. */
 function programOn(
   environment: Environment,
   home: Home,
@@ -131,8 +131,8 @@ export async function dropDatabase(url: string, butler: string): Promise<void> {
   }
 }
 
-/** A fresh opening of store and model each time, as a new owner does it. */
-export async function opened(bench: BenchHouse) {
+/** Opens store and model anew each time, as a new owner does. */
+export async function opened(bench: BenchHome) {
   const place = { folder: bench.home.store, databaseUrl: bench.databaseUrl };
   const open = memoryOpener({ place, clock: systemClock, log: silentLog });
   const embedder = await openOnnxEmbedder(bench.model);
@@ -146,8 +146,8 @@ export async function opened(bench: BenchHouse) {
   };
 }
 
-/** Built by the first run; a kept one is used as it is. */
-export async function filled(bench: BenchHouse, memory: OpenMemory): Promise<{ build: Build | null; have: number }> {
+/** Fills an empty store; one that was kept from an earlier run is used as it is. */
+export async function filled(bench: BenchHome, memory: OpenMemory): Promise<{ build: Build | null; have: number }> {
   const have = await countMemories(memory);
   if (have > 0 && have < bench.n) {
     throw new MemoryError(
