@@ -1,6 +1,6 @@
 /** Relevance from what is stored with each memory and with the turns around it. Pure: rows in, signals out. */
 import { B, K1 } from "./bm25.ts";
-import { matcher, type QueryToken } from "./max-sim.ts";
+import { type Matcher, matcher, type QueryToken } from "./max-sim.ts";
 import { eachForward } from "./postings.ts";
 import { type Recipe, withoutTokens } from "./recipe.ts";
 
@@ -61,10 +61,10 @@ export function read(
   recipe: Recipe,
 ): Map<string, Reading> {
   const used = question.tokens.length === 0 ? withoutTokens(recipe) : recipe;
-  const interpreter = interpret(question, used, sessionsOf(witnesses));
+  const reader = readerOf(question, used, sessionsOf(witnesses));
   const raws = candidates.flatMap((id) => {
     const witness = witnesses.get(id);
-    return witness === undefined ? [] : [interpreter(witness)];
+    return witness === undefined ? [] : [rawSignals(reader, witness)];
   });
   const weights = weigh(raws, witnesses, used, question);
   const scale = {
@@ -102,99 +102,124 @@ function sessionsOf(witnesses: ReadonlyMap<string, Witness>): Sessions {
   return sessions;
 }
 
-const NONE = new Float64Array(0);
+type Turns = ReadonlyMap<number, Witness> | undefined;
+type Gains = readonly (readonly [offset: number, gain: number])[];
 
-/** The raw signals of one candidate. What is computed for a witness is kept: neighbours are asked again and again. */
-function interpret(question: Question, recipe: Recipe, sessions: Sessions) {
-  const weightSum = question.tokens.reduce((sum, { weight }) => sum + weight, 0) || 1;
-  const termOf = new Map(question.terms.map((term, index) => [term.hash, index]));
-  const match = matcher(question.tokens);
-  const matches = new Map<Witness, Float64Array>();
-  const densities = new Map<Witness, Float64Array>();
-  const gains = {
-    keywords: gainsOf(recipe.around.keywords),
-    tokens: gainsOf(recipe.around.tokens),
-    meaning: gainsOf(recipe.around.meaning),
-  };
+/** One question and what has been computed for it: a witness is asked again for each of its neighbours. */
+interface Reader {
+  readonly question: Question;
+  readonly sessions: Sessions;
+  readonly longPieces: number;
+  readonly weightSum: number;
+  /** By hash, the position of a term in the question. */
+  readonly termOf: ReadonlyMap<number, number>;
+  readonly match: Matcher;
+  readonly matches: Map<Witness, Float64Array>;
+  readonly densities: Map<Witness, Float64Array>;
+  readonly gains: { readonly keywords: Gains; readonly tokens: Gains; readonly meaning: Gains };
+  /** The first name in the question, when it is the only one. */
+  readonly named: string | undefined;
+}
 
-  const matchesOf = (w: Witness): Float64Array => {
-    if (w.tokens === undefined) return NONE;
-    const known = matches.get(w) ?? match(w.tokens);
-    matches.set(w, known);
-    return known;
-  };
-  /** Each term's count, eased by the length of the text it stands in. */
-  const densityOf = (w: Witness): Float64Array => {
-    const known = densities.get(w);
-    if (known !== undefined) return known;
-    const made = new Float64Array(question.terms.length);
-    eachForward(w.words, (hash, tf) => {
-      const term = termOf.get(hash);
-      if (term !== undefined) made[term] = tf / (1 - B + (B * w.len) / question.avgdl);
-    });
-    densities.set(w, made);
-    return made;
-  };
-  const turnsAround = (w: Witness) =>
-    w.session === undefined || w.pieces > recipe.longPieces ? undefined : sessions.get(w.session);
-
-  function keywords(w: Witness, turns: Turns): number {
-    const own = densityOf(w);
-    const sums = turns === undefined ? own : own.slice();
-    if (turns !== undefined)
-      for (const [offset, gain] of gains.keywords) {
-        const turn = turns.get(w.ordinal + offset);
-        if (turn === undefined) continue;
-        const density = densityOf(turn);
-        for (let t = 0; t < sums.length; t++) sums[t] = (sums[t] as number) + gain * (density[t] as number);
-      }
-    let score = 0;
-    question.terms.forEach(({ idf, count }, t) => {
-      const tf = sums[t] as number;
-      score += (count * idf * tf * (K1 + 1)) / (tf + K1);
-    });
-    return score;
-  }
-
-  function tokens(w: Witness, turns: Turns): number {
-    const best = new Float64Array(question.tokens.length);
-    best.set(matchesOf(w));
-    if (turns !== undefined)
-      for (const [offset, gain] of gains.tokens) {
-        const turn = turns.get(w.ordinal + offset);
-        if (turn === undefined) continue;
-        const match = matchesOf(turn);
-        for (let q = 0; q < match.length; q++) best[q] = Math.max(best[q] as number, gain * (match[q] as number));
-      }
-    return question.tokens.reduce((sum, { weight }, q) => sum + weight * (best[q] as number), 0) / weightSum;
-  }
-
-  function meaning(w: Witness, turns: Turns): number {
-    let sum = w.cosine ?? 0;
-    for (const [offset, gain] of gains.meaning) sum += gain * (turns?.get(w.ordinal + offset)?.cosine ?? 0);
-    return sum;
-  }
-
-  const [only, ...others] = question.names;
-  return (w: Witness): Raw => {
-    const turns = turnsAround(w);
-    return {
-      id: w.id,
-      tokens: question.tokens.length === 0 ? 0 : tokens(w, turns),
-      keywords: keywords(w, turns),
-      meaning: question.hasVector ? meaning(w, turns) : 0,
-      speaker: only !== undefined && others.length === 0 && w.name === only ? 1 : 0,
-      person: w.withNamed ? 1 : 0,
-      answer: w.name !== undefined && turns?.get(w.ordinal - 1)?.asks ? 1 : 0,
-      question: w.asks && w.name !== undefined ? 1 : 0,
-    };
+function readerOf(question: Question, { around, longPieces }: Recipe, sessions: Sessions): Reader {
+  const [first, ...others] = question.names;
+  return {
+    question,
+    sessions,
+    longPieces,
+    weightSum: question.tokens.reduce((sum, { weight }) => sum + weight, 0) || 1,
+    termOf: new Map(question.terms.map((term, index) => [term.hash, index])),
+    match: matcher(question.tokens),
+    matches: new Map(),
+    densities: new Map(),
+    gains: {
+      keywords: gainsOf(around.keywords),
+      tokens: gainsOf(around.tokens),
+      meaning: gainsOf(around.meaning),
+    },
+    named: others.length === 0 ? first : undefined,
   };
 }
 
-type Turns = ReadonlyMap<number, Witness> | undefined;
-
-const gainsOf = (gains: Readonly<Record<number, number>>): [offset: number, gain: number][] =>
+const gainsOf = (gains: Readonly<Record<number, number>>): Gains =>
   Object.entries(gains).map(([offset, gain]) => [Number(offset), gain]);
+
+function rawSignals(reader: Reader, w: Witness): Raw {
+  const { question, named } = reader;
+  const turns = w.session === undefined || w.pieces > reader.longPieces ? undefined : reader.sessions.get(w.session);
+  return {
+    id: w.id,
+    tokens: question.tokens.length === 0 ? 0 : tokenScore(reader, w, turns),
+    keywords: keywordScore(reader, w, turns),
+    meaning: question.hasVector ? meaningScore(reader, w, turns) : 0,
+    speaker: named !== undefined && w.name === named ? 1 : 0,
+    person: w.withNamed ? 1 : 0,
+    answer: w.name !== undefined && turns?.get(w.ordinal - 1)?.asks ? 1 : 0,
+    question: w.asks && w.name !== undefined ? 1 : 0,
+  };
+}
+
+const NONE = new Float64Array(0);
+
+function matchesOf({ matches, match }: Reader, w: Witness): Float64Array {
+  if (w.tokens === undefined) return NONE;
+  const known = matches.get(w);
+  if (known !== undefined) return known;
+  const made = match(w.tokens);
+  matches.set(w, made);
+  return made;
+}
+
+/** Each term's count, eased by the length of the text it stands in. */
+function densityOf({ densities, termOf, question }: Reader, w: Witness): Float64Array {
+  const known = densities.get(w);
+  if (known !== undefined) return known;
+  const made = new Float64Array(question.terms.length);
+  eachForward(w.words, (hash, tf) => {
+    const term = termOf.get(hash);
+    if (term !== undefined) made[term] = tf / (1 - B + (B * w.len) / question.avgdl);
+  });
+  densities.set(w, made);
+  return made;
+}
+
+function keywordScore(reader: Reader, w: Witness, turns: Turns): number {
+  const own = densityOf(reader, w);
+  const sums = turns === undefined ? own : own.slice();
+  if (turns !== undefined)
+    for (const [offset, gain] of reader.gains.keywords) {
+      const turn = turns.get(w.ordinal + offset);
+      if (turn === undefined) continue;
+      const density = densityOf(reader, turn);
+      for (let t = 0; t < sums.length; t++) sums[t] = (sums[t] as number) + gain * (density[t] as number);
+    }
+  let score = 0;
+  reader.question.terms.forEach(({ idf, count }, t) => {
+    const tf = sums[t] as number;
+    score += (count * idf * tf * (K1 + 1)) / (tf + K1);
+  });
+  return score;
+}
+
+function tokenScore(reader: Reader, w: Witness, turns: Turns): number {
+  const { question, gains, weightSum } = reader;
+  const best = new Float64Array(question.tokens.length);
+  best.set(matchesOf(reader, w));
+  if (turns !== undefined)
+    for (const [offset, gain] of gains.tokens) {
+      const turn = turns.get(w.ordinal + offset);
+      if (turn === undefined) continue;
+      const match = matchesOf(reader, turn);
+      for (let q = 0; q < match.length; q++) best[q] = Math.max(best[q] as number, gain * (match[q] as number));
+    }
+  return question.tokens.reduce((sum, { weight }, q) => sum + weight * (best[q] as number), 0) / weightSum;
+}
+
+function meaningScore({ gains }: Reader, w: Witness, turns: Turns): number {
+  let sum = w.cosine ?? 0;
+  for (const [offset, gain] of gains.meaning) sum += gain * (turns?.get(w.ordinal + offset)?.cosine ?? 0);
+  return sum;
+}
 
 function weigh(
   raws: readonly Raw[],
