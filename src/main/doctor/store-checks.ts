@@ -16,6 +16,7 @@ import { openPgliteExclusive } from "../../engine/adapters/db/pglite.ts";
 import type { Db } from "../../engine/adapters/db/port.ts";
 import { openPostgres } from "../../engine/adapters/db/postgres.ts";
 import { checkServer, hasDatabase } from "../../engine/adapters/db/postgres-admin.ts";
+import { isMissingDatabase } from "../../engine/adapters/db/postgres-errors.ts";
 import { checkRights, openDatabaseWarning, superuserWarning } from "../../engine/adapters/db/postgres-rights.ts";
 import { acquireLock, type Lock } from "../../engine/adapters/files/lock.ts";
 import { errorCode, isMissing, reasonOf } from "../../engine/domain/errors.ts";
@@ -111,7 +112,7 @@ async function lookAtDatabase(url: string, check: string, butler: ButlerConfig):
     const db = await openPostgres({ url, database: `butler_${butler.name}`, max: 1 });
     return await lookInside(db, check, butler, `database butler_${butler.name}`);
   } catch (error) {
-    if (!reasonOf(error).includes(`no database "butler_${butler.name}"`)) throw error;
+    if (!isMissingDatabase(error)) throw error;
     return ok(check, `database butler_${butler.name} is not there yet; the first use makes it`);
   }
 }

@@ -17,113 +17,125 @@ export interface Statements {
   query(text: string, params: readonly unknown[]): Promise<unknown[]>;
   /** A script of several statements. */
   exec(script: string): Promise<void>;
-  /** Said before every call: whether a transaction is open. */
-  standing(inTransaction: boolean): void;
+  /** To be called before every call: whether a transaction is open. */
+  setInTransaction(now: boolean): void;
 }
 
-/** Statements of one text each: a house has some dozens of them. Their plans take memory, so the number is bounded. */
+interface State {
+  readonly pg: PGlite;
+  readonly keep: (bytes: Uint8Array) => Uint8Array;
+  /** By text. Undefined: seen once. A Map keeps the order in which keys were set, so the first is the one unused for longest. */
+  readonly seen: Map<string, Statement | undefined>;
+  made: number;
+  inTransaction: boolean;
+  /** A transaction that is still open has changed tables. */
+  reshaped: boolean;
+}
+
+const { serialize } = protocol;
+
+/** Statements that are kept. A store uses some dozens; their plans take memory, so the number is bounded. */
 const MOST = 200;
 const NOTHING = new Uint8Array(0);
 const RESULT_TYPE_CHANGED = "0A000";
+/** Statements that change the shape of tables. */
 const SHAPES = /^\s*(?:create|alter|drop|do)\b/i;
 const SHAPES_WITHIN = /\b(?:create|alter|drop|do)\b/i;
 
 /** `keep` makes bytes of a result its own. */
 export function preparedStatements(pg: PGlite, keep: (bytes: Uint8Array) => Uint8Array): Statements {
-  const { serialize } = protocol;
-  /** Undefined: seen once. A Map keeps the order in which keys were set, so the first is the one unused for longest. */
-  const seen = new Map<string, Statement | undefined>();
-  let made = 0;
-  let inTransaction = false;
-  let reshaped = false;
-  const send = (...parts: Uint8Array[]) => pg.execProtocol(Buffer.concat(parts), { syncToFs: false });
-
-  async function prepare(text: string): Promise<Statement> {
-    const name = `s${++made}`;
-    const { messages: told } = await send(
-      serialize.parse({ name, text }),
-      serialize.describe({ type: "S", name }),
-      serialize.sync(),
-    );
-    const params = told.find((m): m is messages.ParameterDescriptionMessage => m.name === "parameterDescription");
-    const rows = told.find((m): m is messages.RowDescriptionMessage => m.name === "rowDescription");
-    const readers = rows && columnReaders(rows.fields, keep);
-    return { name, paramTypes: params?.dataTypeIDs ?? [], rows, readers };
-  }
-
-  /** The answer as it stands on the wire: the library's own parser knows text only. */
-  async function sendRaw(...parts: Uint8Array[]): Promise<Buffer> {
-    const chunks: Buffer[] = [];
-    await pg.execProtocolRawStream(Buffer.concat(parts), {
-      syncToFs: false,
-      // A view of the engine's memory, which is gone with the next call.
-      onRawData: (chunk) => void chunks.push(Buffer.from(chunk)),
-    });
-    // The engine keeps that listener until an ordinary call ends; an empty one is such a call.
-    await pg.execProtocol(NOTHING, { syncToFs: false });
-    return Buffer.concat(chunks);
-  }
-
-  async function forget(...texts: readonly string[]): Promise<void> {
-    const names = texts.flatMap((text) => seen.get(text)?.name ?? []);
-    for (const text of texts) seen.delete(text);
-    if (names.length > 0) await send(...names.map((name) => serialize.close({ type: "S", name })), serialize.sync());
-  }
-
-  /**
-   * Tables get another shape. A statement keeps the types of its parameters and rows from when it was prepared, so all are
-   * forgotten, and none is prepared before it is known whether the change stays.
-   */
-  async function reshape(): Promise<void> {
-    reshaped = inTransaction;
-    await forget(...seen.keys());
-  }
-
-  async function run({ name, paramTypes, rows, readers }: Statement, params: readonly unknown[]): Promise<unknown[]> {
-    const values = params.map((value, index) => {
-      if (value === null || value === undefined) return null;
-      const write = pg.serializers[paramTypes[index] ?? 0];
-      return write ? write(value) : String(value);
-    });
-    const bind = serialize.bind({ statement: name, values });
-    const rest = [serialize.execute({}), serialize.sync()];
-    if (rows && readers) return readRows(await sendRaw(inBinary(bind), ...rest), rows.fields, readers);
-    const { messages: told } = await send(bind, ...rest);
-    return parse.parseResults(rows ? [rows, ...told] : told, pg.parsers)[0]?.rows ?? [];
-  }
-
-  const once = async (text: string, params: readonly unknown[]) => (await pg.query(text, [...params])).rows;
-
-  async function query(text: string, params: readonly unknown[]): Promise<unknown[]> {
-    if (SHAPES.test(text)) await reshape();
-    if (reshaped) return once(text, params);
-    if (!seen.has(text)) {
-      seen.set(text, undefined);
-      const [oldest] = seen.keys();
-      if (seen.size > MOST && oldest !== undefined) await forget(oldest);
-      return once(text, params);
-    }
-    const statement = seen.get(text) ?? (await prepare(text));
-    seen.delete(text);
-    seen.set(text, statement);
-    try {
-      return await run(statement, params);
-    } catch (error) {
-      // Something else than a statement of ours changed what it returns; the next call prepares it anew.
-      if (error instanceof messages.DatabaseError && error.code === RESULT_TYPE_CHANGED) await forget(text);
-      throw error;
-    }
-  }
-
+  const state: State = { pg, keep, seen: new Map(), made: 0, inTransaction: false, reshaped: false };
   return {
-    query,
+    query: (text, params) => query(state, text, params),
     async exec(script) {
-      if (SHAPES_WITHIN.test(script)) await reshape();
+      if (SHAPES_WITHIN.test(script)) await reshape(state);
       await pg.exec(script);
     },
-    standing(now) {
-      if (now !== inTransaction) reshaped = false;
-      inTransaction = now;
+    setInTransaction(now) {
+      if (now !== state.inTransaction) state.reshaped = false;
+      state.inTransaction = now;
     },
   };
+}
+
+async function query(state: State, text: string, params: readonly unknown[]): Promise<unknown[]> {
+  const { pg, seen } = state;
+  if (SHAPES.test(text)) await reshape(state);
+  if (state.reshaped) return once(pg, text, params);
+  if (!seen.has(text)) {
+    seen.set(text, undefined);
+    const [oldest] = seen.keys();
+    if (seen.size > MOST && oldest !== undefined) await forget(state, oldest);
+    return once(pg, text, params);
+  }
+  const statement = seen.get(text) ?? (await prepare(state, text));
+  seen.delete(text);
+  seen.set(text, statement);
+  try {
+    return await run(pg, statement, params);
+  } catch (error) {
+    // Something else than a statement of ours changed what it returns; the next call prepares it anew.
+    if (error instanceof messages.DatabaseError && error.code === RESULT_TYPE_CHANGED) await forget(state, text);
+    throw error;
+  }
+}
+
+const once = async (pg: PGlite, text: string, params: readonly unknown[]) => (await pg.query(text, [...params])).rows;
+
+async function prepare(state: State, text: string): Promise<Statement> {
+  const name = `s${++state.made}`;
+  const { messages: told } = await send(
+    state.pg,
+    serialize.parse({ name, text }),
+    serialize.describe({ type: "S", name }),
+    serialize.sync(),
+  );
+  const params = told.find((m): m is messages.ParameterDescriptionMessage => m.name === "parameterDescription");
+  const rows = told.find((m): m is messages.RowDescriptionMessage => m.name === "rowDescription");
+  const readers = rows && columnReaders(rows.fields, state.keep);
+  return { name, paramTypes: params?.dataTypeIDs ?? [], rows, readers };
+}
+
+async function run(pg: PGlite, statement: Statement, params: readonly unknown[]): Promise<unknown[]> {
+  const { name, paramTypes, rows, readers } = statement;
+  const values = params.map((value, index) => {
+    if (value === null || value === undefined) return null;
+    const write = pg.serializers[paramTypes[index] ?? 0];
+    return write ? write(value) : String(value);
+  });
+  const bind = serialize.bind({ statement: name, values });
+  const rest = [serialize.execute({}), serialize.sync()];
+  if (rows && readers) return readRows(await sendRaw(pg, inBinary(bind), ...rest), rows.fields, readers);
+  const { messages: told } = await send(pg, bind, ...rest);
+  return parse.parseResults(rows ? [rows, ...told] : told, pg.parsers)[0]?.rows ?? [];
+}
+
+/**
+ * Tables get another shape. A statement keeps the types of its parameters and rows from when it was prepared, so all are
+ * forgotten, and none is prepared before it is known whether the change stays.
+ */
+async function reshape(state: State): Promise<void> {
+  state.reshaped = state.inTransaction;
+  await forget(state, ...state.seen.keys());
+}
+
+async function forget({ pg, seen }: State, ...texts: readonly string[]): Promise<void> {
+  const names = texts.flatMap((text) => seen.get(text)?.name ?? []);
+  for (const text of texts) seen.delete(text);
+  if (names.length > 0) await send(pg, ...names.map((name) => serialize.close({ type: "S", name })), serialize.sync());
+}
+
+const send = (pg: PGlite, ...parts: Uint8Array[]) => pg.execProtocol(Buffer.concat(parts), { syncToFs: false });
+
+/** The answer as it stands on the wire: the library's own parser knows text only. */
+async function sendRaw(pg: PGlite, ...parts: Uint8Array[]): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  await pg.execProtocolRawStream(Buffer.concat(parts), {
+    syncToFs: false,
+    // A view of PGlite's memory, which is gone with the next call.
+    onRawData: (chunk) => void chunks.push(Buffer.from(chunk)),
+  });
+  // PGlite keeps that listener until an ordinary call ends; an empty one is such a call.
+  await pg.execProtocol(NOTHING, { syncToFs: false });
+  return Buffer.concat(chunks);
 }

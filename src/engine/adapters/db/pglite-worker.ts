@@ -148,7 +148,7 @@ async function serve(): Promise<void> {
   const handle = async (call: Call) => {
     if (call.op === "begin") inTransaction = true;
     if (call.op === "commit" || call.op === "rollback") inTransaction = false;
-    statements.standing(inTransaction);
+    statements.setInTransaction(inTransaction);
     transfers = [];
     try {
       const value = await run(pg, statements, call);

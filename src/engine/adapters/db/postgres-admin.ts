@@ -1,7 +1,8 @@
-import { invalid, unavailable } from "../../domain/errors.ts";
+import { errorCode, invalid, unavailable } from "../../domain/errors.ts";
 import type { Sql } from "./port.ts";
-import { openPostgres, parseTarget } from "./postgres.ts";
+import { openPostgres } from "./postgres.ts";
 import { closeToPublic, createDatabaseFor } from "./postgres-rights.ts";
+import { parseTarget } from "./postgres-target.ts";
 
 const MIN_SERVER = 15;
 /** The first with iterative index scans, without which a filtered search returns too few rows. */
@@ -84,16 +85,14 @@ function isOlder(version: string): boolean {
   return major < MIN_PGVECTOR[0] || (major === MIN_PGVECTOR[0] && minor < MIN_PGVECTOR[1]);
 }
 
-const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? error.code : undefined);
-
 /** Before the other's commit the loser meets the unique index of the catalogue, after it the name check. */
 function isCreatedMeanwhile(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = errorCode(error);
   return code === "42P04" || code === "23505";
 }
 
 function mayNotCreate(error: unknown, database: string, url: string): unknown {
-  if (codeOf(error) !== "42501") return error;
+  if (errorCode(error) !== "42501") return error;
   const { user } = parseTarget(url);
   return unavailable(
     `The user "${user}" of the database URL may not create databases. An administrator has to run: ${createDatabaseFor(database, user)} or: alter role "${user}" createdb;`,

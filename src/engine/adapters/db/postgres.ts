@@ -1,6 +1,8 @@
 import pg from "pg";
-import { MemoryError, unavailable } from "../../domain/errors.ts";
+import { unavailable } from "../../domain/errors.ts";
 import type { Db, Row, Sql } from "./port.ts";
+import { CONNECT_TIMEOUT_MS, explainPostgres } from "./postgres-errors.ts";
+import { type PostgresTarget, parseTarget } from "./postgres-target.ts";
 
 export interface PostgresOptions {
   /** postgres://user:password@host:port/database */
@@ -11,9 +13,6 @@ export interface PostgresOptions {
   readonly max?: number;
   readonly applicationName?: string;
 }
-
-/** Covers both a new connection and the wait for a free one, so a nested use of a full pool fails instead of hanging. */
-const CONNECT_TIMEOUT_MS = 20_000;
 
 /**
  * pgvector's names are placeholders until its library is loaded by the first use of a vector, and are taken over then.
@@ -52,7 +51,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
 
   const connect = () =>
     pool.connect().catch((error: unknown) => {
-      throw describe(error, target, true);
+      throw explainPostgres(error, target, "connecting");
     });
 
   /** Lends a connection for `work`; one whose state is in doubt is destroyed instead of going back. */
@@ -132,13 +131,13 @@ async function prepareSession(client: pg.ClientBase): Promise<void> {
 }
 
 /** Failures are judged here, where they can only be the connection's: `work` may also throw somebody else's ECONNRESET. */
-async function ask(client: pg.ClientBase, query: string | pg.QueryConfig, target: Target, spoil: () => void) {
+async function ask(client: pg.ClientBase, query: string | pg.QueryConfig, target: PostgresTarget, spoil: () => void) {
   try {
     return await client.query(query);
   } catch (error) {
     // After an ERROR the server goes on with the session, after a FATAL it does not; anything else is the socket's.
     if (!(error instanceof pg.DatabaseError && error.severity === "ERROR")) spoil();
-    throw describe(error, target, false);
+    throw explainPostgres(error, target, "connected");
   }
 }
 
@@ -197,74 +196,4 @@ async function execScript(session: Session, script: string): Promise<void> {
     session.spoil();
     throw error;
   }
-}
-
-interface Target {
-  readonly url: string;
-  readonly server: string;
-  readonly database: string;
-  readonly user: string;
-}
-
-export function parseTarget(url: string, database?: string): Target {
-  try {
-    const parsed = new URL(url);
-    if (!/^postgres(ql)?:$/.test(parsed.protocol)) throw new TypeError("Another protocol");
-    if (database !== undefined) parsed.pathname = `/${encodeURIComponent(database)}`;
-    const host = decodeURIComponent(parsed.hostname) || parsed.searchParams.get("host") || "localhost";
-    return {
-      url: parsed.href,
-      server: `${host}:${parsed.port || "5432"}`,
-      database: decodeURIComponent(parsed.pathname.slice(1)),
-      user: decodeURIComponent(parsed.username),
-    };
-  } catch {
-    // The parser's error is not passed on: it quotes the URL, and with it the password.
-    throw unavailable(
-      "The database URL cannot be read: write it as postgres://user:password@host:5432/database, with special characters percent-encoded",
-    );
-  }
-}
-
-const LOST = /^(08...|57P0.|25P03|ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+)$|^Connection terminated|not queryable/;
-
-/** A sentence that says what to do for a server that cannot be reached; anything else comes back as it was. */
-function describe(error: unknown, target: Target, connecting: boolean): unknown {
-  if (!(error instanceof Error) || error instanceof MemoryError) return error;
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  const { server, database, user } = target;
-  const because = (sentence: string) => unavailable(sentence, error);
-
-  if (code === "53300")
-    return because(`PostgreSQL at ${server} has no connection left: raise its max_connections or lower the pool size`);
-  if (code === "57P03") return because(`PostgreSQL at ${server} is starting or stopping: try again in a moment`);
-  if (!connecting)
-    return LOST.test(code) || LOST.test(error.message)
-      ? because(`The connection to PostgreSQL at ${server} was lost: check that the server runs, then try again`)
-      : error;
-
-  if (code === "ECONNREFUSED" || code === "ENOENT")
-    return because(`No PostgreSQL answers at ${server}: start it, or correct host and port in the database URL`);
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN")
-    return because(
-      `The host of ${server} cannot be resolved: correct it in the database URL, or check the name service`,
-    );
-  if (code.startsWith("28") || error.message.startsWith("SASL"))
-    return because(
-      `PostgreSQL at ${server} refused the user "${user}": correct user and password in the database URL, or allow the user in pg_hba.conf`,
-    );
-  if (code === "42501")
-    return because(
-      `PostgreSQL at ${server} does not let the user "${user}" into the database "${database}": its owner has to run: grant connect on database "${database}" to "${user}";`,
-    );
-  if (code === "3D000")
-    return because(`PostgreSQL at ${server} has no database "${database}": create it, or correct the database URL`);
-  // pgvector's library is preloaded, and knows no iterative scans.
-  if (code === "42602")
-    return because(`pgvector at ${server} is older than 0.8: update it, or use the pgvector/pgvector image`);
-  if (/timeout/i.test(error.message) || code === "ETIMEDOUT")
-    return because(
-      `PostgreSQL at ${server} gave no connection within ${CONNECT_TIMEOUT_MS / 1000} s: check host, port and firewall, or raise the pool size`,
-    );
-  return because(`PostgreSQL at ${server} cannot be used (${error.message}): check the database URL`);
 }

@@ -1,4 +1,4 @@
-/** A model in a thread of its own: one question at a time, a restart after a death, and an end that never aborts the process. */
+/** A model in a thread of its own. The thread gets one question at a time, is started again after a crash, and its end never aborts the process. */
 import { isMainThread, type Worker } from "node:worker_threads";
 import { unavailable } from "../../domain/errors.ts";
 import { guardExit, type NativeGate, newGate } from "../embedder/native-gate.ts";
@@ -38,6 +38,18 @@ interface Request<Question, Answer> {
   readonly reject: (error: Error) => void;
 }
 
+interface ThreadState<Question, Answer> {
+  readonly parts: ThreadParts;
+  readonly waiting: Readonly<Record<Priority, Request<Question, Answer>[]>>;
+  running: Request<Question, Answer> | undefined;
+  worker: Worker | undefined;
+  ready: boolean;
+  closed: Promise<void> | undefined;
+  nextId: number;
+  /** Deaths since the last answer: a second one in a row means that a restart does not help. */
+  deaths: number;
+}
+
 const CLOSE_MS = 5_000;
 
 const isFailed = (message: object): message is Failed => "kind" in message && message.kind === "failed";
@@ -61,121 +73,132 @@ function switchTelemetryOff(): void {
 export async function openOnnxThread<Question extends object, Answer extends { readonly id: number }>(
   parts: ThreadParts,
 ): Promise<OnnxThread<Question, Answer>> {
-  const { name, log } = parts;
-  const waiting: Record<Priority, Request<Question, Answer>[]> = { query: [], write: [] };
-  let running: Request<Question, Answer> | undefined;
-  let worker: Worker | undefined;
-  let ready = false;
-  let closed: Promise<void> | undefined;
-  let nextId = 0;
-  /** Deaths since the last answer: a second one in a row means that a restart does not help. */
-  let deaths = 0;
-
-  function pump() {
-    if (!ready || running !== undefined) return;
-    running = waiting.query.shift() ?? waiting.write.shift();
-    if (running !== undefined) worker?.postMessage({ ...running.question, id: running.id });
-  }
-
-  function rejectAll(error: Error) {
-    const all = [...(running ? [running] : []), ...waiting.query.splice(0), ...waiting.write.splice(0)];
-    running = undefined;
-    for (const request of all) request.reject(error);
-  }
-
-  function onAnswer(message: Failed | Answer) {
-    if (running === undefined || message.id !== running.id) return;
-    const { resolve, reject } = running;
-    running = undefined;
-    if (isFailed(message)) reject(unavailable(`The ${name} worker failed: ${message.message}`));
-    else {
-      deaths = 0;
-      resolve(message);
-    }
-    pump();
-  }
-
-  /** Loads the model in a new thread; afterwards its death rejects whatever waits. */
-  function start(): Promise<void> {
-    switchTelemetryOff();
-    const gate = newGate();
-    const started = parts.start(gate);
-    const lift = guardExit(gate);
-    worker = started;
-    let lastError: unknown;
-    return new Promise((loaded, failed) => {
-      started.on("error", (error: unknown) => {
-        lastError = error;
-      });
-      started.on("message", (message: ThreadNews | Answer) => {
-        if ("id" in message) return onAnswer(message);
-        ready = true;
-        loaded();
-      });
-      started.once("exit", (code: number) => {
-        lift();
-        ready = false;
-        worker = undefined;
-        if (closed !== undefined) return;
-        deaths += 1;
-        const why = lastError instanceof Error ? lastError.message : `exit code ${code}`;
-        const error = unavailable(`The ${name} worker ended: ${why}`, lastError);
-        log.error({ why, deaths }, `the ${name} worker ended`);
-        rejectAll(error);
-        failed(error);
-      });
-    });
-  }
-
-  function wake() {
-    if (ready) pump();
-    else if (worker === undefined && deaths < 2) {
-      log.warn({ deaths }, `starting the ${name} worker again`);
-      // A failed start has already rejected every waiting request with its reason.
-      start().then(pump, () => undefined);
-    } else if (worker === undefined) {
-      rejectAll(unavailable(`The ${name} worker ended twice in a row and is not started again.`));
-    }
-  }
-
-  async function end(): Promise<void> {
-    rejectAll(unavailable(`The ${name} worker is closed.`));
-    const ending = worker;
-    if (ending === undefined) return;
-    const exited = new Promise<void>((done) => ending.once("exit", () => done()));
-    ending.postMessage({ kind: "close" });
-    let timer: NodeJS.Timeout | undefined;
-    const tooLong = new Promise<void>((done) => {
-      timer = setTimeout(() => {
-        // Not terminate(): inside a native call that would abort the whole process.
-        log.error({}, `the ${name} worker does not end; leaving it behind`);
-        ending.unref();
-        done();
-      }, CLOSE_MS);
-    });
-    await Promise.race([exited, tooLong]);
-    clearTimeout(timer);
-  }
-
-  await start();
-
+  const state: ThreadState<Question, Answer> = {
+    parts,
+    waiting: { query: [], write: [] },
+    running: undefined,
+    worker: undefined,
+    ready: false,
+    closed: undefined,
+    nextId: 0,
+    deaths: 0,
+  };
+  await start(state);
   return {
     get ready() {
-      return ready && closed === undefined;
+      return state.ready && state.closed === undefined;
     },
     get closed() {
-      return closed !== undefined;
+      return state.closed !== undefined;
     },
     async ask(question, priority) {
-      if (closed !== undefined) throw unavailable(`The ${name} worker is closed.`);
+      if (state.closed !== undefined) throw unavailable(`The ${parts.name} worker is closed.`);
       return new Promise<Answer>((resolve, reject) => {
-        waiting[priority].push({ id: nextId++, question, resolve, reject });
-        wake();
+        state.waiting[priority].push({ id: state.nextId++, question, resolve, reject });
+        sendOrRestart(state);
       });
     },
     close() {
-      closed ??= end();
-      return closed;
+      state.closed ??= end(state);
+      return state.closed;
     },
   };
+}
+
+/** Loads the model in a new thread; when the thread ends later, whatever waits is rejected. */
+function start<Q extends object, A extends { readonly id: number }>(state: ThreadState<Q, A>): Promise<void> {
+  switchTelemetryOff();
+  const gate = newGate();
+  const worker = state.parts.start(gate);
+  const lift = guardExit(gate);
+  state.worker = worker;
+  let lastError: unknown;
+  return new Promise((loaded, failed) => {
+    worker.on("error", (error: unknown) => {
+      lastError = error;
+    });
+    worker.on("message", (message: ThreadNews | A) => {
+      if ("id" in message) return settle(state, message);
+      state.ready = true;
+      loaded();
+    });
+    worker.once("exit", (code: number) => {
+      lift();
+      state.ready = false;
+      state.worker = undefined;
+      if (state.closed !== undefined) return;
+      const why = lastError instanceof Error ? lastError.message : `exit code ${code}`;
+      failed(died(state, why, lastError));
+    });
+  });
+}
+
+function died<Q extends object, A>(state: ThreadState<Q, A>, why: string, cause: unknown): Error {
+  const { name, log } = state.parts;
+  state.deaths += 1;
+  const error = unavailable(`The ${name} worker ended: ${why}`, cause);
+  log.error({ why, deaths: state.deaths }, `the ${name} worker ended`);
+  rejectAll(state, error);
+  return error;
+}
+
+/** Hands the answer to whoever asked, and sends the next question. */
+function settle<Q extends object, A extends { readonly id: number }>(state: ThreadState<Q, A>, message: Failed | A) {
+  const { running } = state;
+  if (running === undefined || message.id !== running.id) return;
+  state.running = undefined;
+  if (isFailed(message)) running.reject(unavailable(`The ${state.parts.name} worker failed: ${message.message}`));
+  else {
+    state.deaths = 0;
+    running.resolve(message);
+  }
+  sendNext(state);
+}
+
+function sendNext<Q extends object, A>(state: ThreadState<Q, A>) {
+  const { waiting } = state;
+  if (!state.ready || state.running !== undefined) return;
+  state.running = waiting.query.shift() ?? waiting.write.shift();
+  if (state.running !== undefined) state.worker?.postMessage({ ...state.running.question, id: state.running.id });
+}
+
+function sendOrRestart<Q extends object, A extends { readonly id: number }>(state: ThreadState<Q, A>) {
+  const { deaths, parts } = state;
+  if (state.ready) return sendNext(state);
+  // A worker that is still loading sends what waits when it is ready.
+  if (state.worker !== undefined) return;
+  if (deaths >= 2)
+    return rejectAll(state, unavailable(`The ${parts.name} worker ended twice in a row and is not started again.`));
+  parts.log.warn({ deaths }, `starting the ${parts.name} worker again`);
+  start(state).then(
+    () => sendNext(state),
+    // A failed start has already rejected every waiting request with its reason.
+    () => undefined,
+  );
+}
+
+function rejectAll<Q extends object, A>(state: ThreadState<Q, A>, error: Error) {
+  const { running, waiting } = state;
+  const all = [...(running ? [running] : []), ...waiting.query.splice(0), ...waiting.write.splice(0)];
+  state.running = undefined;
+  for (const request of all) request.reject(error);
+}
+
+async function end<Q extends object, A>(state: ThreadState<Q, A>): Promise<void> {
+  const { worker, parts } = state;
+  rejectAll(state, unavailable(`The ${parts.name} worker is closed.`));
+  if (worker === undefined) return;
+  const exited = new Promise<void>((done) => worker.once("exit", () => done()));
+  worker.postMessage({ kind: "close" });
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<void>((done) => {
+    timer = setTimeout(() => {
+      // Not terminate(): inside a native call that would abort the whole process.
+      parts.log.error({}, `the ${parts.name} worker does not end; leaving it behind`);
+      worker.unref();
+      done();
+    }, CLOSE_MS);
+  });
+  await Promise.race([exited, tooLong]);
+  clearTimeout(timer);
 }
