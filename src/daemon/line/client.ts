@@ -48,102 +48,110 @@ export interface OwnerClient {
 const REACH_MS = 30_000;
 const ANSWER_MS = 55_000;
 
+interface ClientState {
+  readonly options: ClientOptions;
+  /** The owner that was found, or the search for it; every call uses the same. */
+  known: Promise<OwnerNote> | undefined;
+  attachment: Socket | undefined;
+  closed: boolean;
+}
+
 export function connectOwner(options: ClientOptions): OwnerClient {
-  const { home, launch, now, reachMs = REACH_MS, answerMs = ANSWER_MS } = options;
-  let known: Promise<OwnerNote> | undefined;
-  let attachment: Socket | undefined;
-  let closed = false;
-
-  /** One search for all calls that wait. Its result holds until a call that relied on it finds no owner. */
-  function finder(until: number): () => Promise<OwnerNote> {
-    let used: Promise<OwnerNote> | undefined;
-    return () => {
-      if (used === known) known = undefined;
-      known ??= meet(until).catch((error: unknown) => {
-        known = undefined;
-        throw error;
-      });
-      used = known;
-      return used;
-    };
-  }
-
-  async function meet(until: number): Promise<OwnerNote> {
-    const note = await ensureOwner(home, launch, until);
-    if (options.databaseUrl !== undefined && note.database !== databaseMark(options.databaseUrl))
-      throw otherDatabase(note);
-    if (note.mode === "auto" && isOlder(note.version, options.version)) {
-      // Only an older one is replaced: two clients of different versions would otherwise stop each other's owner for ever.
-      const timeoutMs = Math.max(1, until - performance.now());
-      await requestOwner({ socket: home.socket, method: "POST", path: "/owner/stop", timeoutMs });
-      throw new OwnerError("stopping", "an owner of an older version makes way");
-    }
-    if (options.agent && !closed) attach();
-    return note;
-  }
-
-  function attach(): void {
-    if (attachment) return;
-    const stream = sendToOwner({ socket: home.socket, method: "GET", path: "/owner/attach" });
-    attachment = stream;
-    const lost = () => {
-      if (attachment === stream) attachment = undefined;
-      known = undefined;
-    };
-    stream.on("error", lost);
-    stream.on("close", lost);
-    stream.resume();
-    // It only tells the owner that this process lives; it must not keep this process alive.
-    stream.unref();
-  }
-
-  async function reach(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> {
-    const answer = performance.now() + answerMs;
-    const until = Math.min(answer, performance.now() + reachMs);
-    try {
-      return (await askOwner(home, { method, path, body }, { reach: until, answer }, finder(until))).json;
-    } catch (error) {
-      if (!(error instanceof OwnerError)) throw error;
-      if (error.code === "timeout") throw tooSlow(answerMs, error);
-      throw unavailable(`The memory could not be reached within ${reachMs / 1000} s.`, error);
-    }
-  }
-
-  async function outcomeOf(path: string, body: unknown): Promise<Outcome> {
-    try {
-      return (await reach("POST", path, body)) as Outcome;
-    } catch (error) {
-      if (error instanceof MemoryError) return { ok: false, error: { code: error.code, message: error.message } };
-      return {
-        ok: false,
-        error: { code: "unavailable", message: `The memory could not be reached: ${reasonOf(error)}` },
-      };
-    }
-  }
-
+  const state: ClientState = { options, known: undefined, attachment: undefined, closed: false };
   return {
     async butlers() {
-      const { butlers } = (await reach("GET", "/owner/butlers")) as { butlers: ButlerInfo[] };
+      const { butlers } = (await ask(state, "GET", "/owner/butlers")) as { butlers: ButlerInfo[] };
       return butlers;
     },
     async health() {
-      return (await reach("GET", "/owner/health")) as Health;
+      return (await ask(state, "GET", "/owner/health")) as Health;
     },
     async invoke(butler, request) {
+      const { project, now, agent = false } = options;
       const keyed = {
-        ...(options.project === undefined ? {} : { project: options.project }),
+        ...(project === undefined ? {} : { project }),
         ...request,
         idempotencyKey: request.idempotencyKey ?? `${CALL_KEY_PREFIX}${randomUUID()}`,
         ...(now === undefined ? {} : { now }),
       };
-      return outcomeOf("/owner/call", { butler, agent: options.agent ?? false, request: keyed });
+      return askForOutcome(state, "/owner/call", { butler, agent, request: keyed });
     },
-    jobs: (request) => outcomeOf("/owner/jobs", request),
+    jobs: (request) => askForOutcome(state, "/owner/jobs", request),
     close() {
-      closed = true;
-      attachment?.destroy();
+      state.closed = true;
+      state.attachment?.destroy();
     },
   };
+}
+
+async function askForOutcome(state: ClientState, path: string, body: unknown): Promise<Outcome> {
+  try {
+    return (await ask(state, "POST", path, body)) as Outcome;
+  } catch (error) {
+    if (error instanceof MemoryError) return { ok: false, error: { code: error.code, message: error.message } };
+    return {
+      ok: false,
+      error: { code: "unavailable", message: `The memory could not be reached: ${reasonOf(error)}` },
+    };
+  }
+}
+
+async function ask(state: ClientState, method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> {
+  const { home, reachMs = REACH_MS, answerMs = ANSWER_MS } = state.options;
+  const answer = performance.now() + answerMs;
+  const reach = Math.min(answer, performance.now() + reachMs);
+  try {
+    return (await askOwner(home, { method, path, body }, { reach, answer }, finder(state, reach))).json;
+  } catch (error) {
+    if (!(error instanceof OwnerError)) throw error;
+    if (error.code === "timeout") throw tooSlow(answerMs, error);
+    throw unavailable(`The memory could not be reached within ${reachMs / 1000} s.`, error);
+  }
+}
+
+/** One search for all calls that wait. Its result holds until a call that relied on it finds no owner. */
+function finder(state: ClientState, until: number): () => Promise<OwnerNote> {
+  let used: Promise<OwnerNote> | undefined;
+  return () => {
+    if (used === state.known) state.known = undefined;
+    state.known ??= findFitting(state, until).catch((error: unknown) => {
+      state.known = undefined;
+      throw error;
+    });
+    used = state.known;
+    return used;
+  };
+}
+
+/** Finds or starts an owner that this client may use. */
+async function findFitting(state: ClientState, until: number): Promise<OwnerNote> {
+  const { home, launch, databaseUrl, version, agent } = state.options;
+  const note = await ensureOwner(home, launch, until);
+  if (databaseUrl !== undefined && note.database !== databaseMark(databaseUrl)) throw otherDatabase(note);
+  if (note.mode === "auto" && isOlder(note.version, version)) {
+    // Only an older one is replaced: two clients of different versions would otherwise stop each other's owner for ever.
+    const timeoutMs = Math.max(1, until - performance.now());
+    await requestOwner({ socket: home.socket, method: "POST", path: "/owner/stop", timeoutMs });
+    throw new OwnerError("stopping", "an owner of an older version makes way");
+  }
+  if (agent && !state.closed) attach(state);
+  return note;
+}
+
+/** An open connection by which the owner knows that this process lives. */
+function attach(state: ClientState): void {
+  if (state.attachment) return;
+  const stream = sendToOwner({ socket: state.options.home.socket, method: "GET", path: "/owner/attach" });
+  state.attachment = stream;
+  const lost = () => {
+    if (state.attachment === stream) state.attachment = undefined;
+    state.known = undefined;
+  };
+  stream.on("error", lost);
+  stream.on("close", lost);
+  stream.resume();
+  // It must not keep this process alive.
+  stream.unref();
 }
 
 /** Going on would put memories where their owner does not look for them. */

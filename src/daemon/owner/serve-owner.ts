@@ -49,111 +49,143 @@ const DRAIN_MS = 20_000;
 /** Long-lived streams do not end by themselves. */
 const LINGER_MS = 1_000;
 
-export async function serveOwner(parts: ServeOwnerParts): Promise<RunningOwner> {
-  const { home, owner, log } = parts;
-  const attached = new Set<ServerResponse>();
+interface ServedOwner {
+  readonly parts: ServeOwnerParts;
+  note: OwnerNote;
+  readonly servers: Server[];
+  /** One open response for each attached client. */
+  readonly attached: Set<ServerResponse>;
   /** Local questions under way, those of attached clients included: an idle owner does not leave before it has answered. */
-  const answering = new Set<ServerResponse>();
-  let draining = false;
-  let lastLeft = performance.now();
-  let finish: () => void = () => undefined;
+  readonly answering: Set<ServerResponse>;
+  draining: boolean;
+  /** When the last local question ended, on the clock of `performance.now()`. */
+  lastAnswered: number;
+  idleWatch: NodeJS.Timeout | undefined;
+  finished(): void;
+}
+
+export async function serveOwner(parts: ServeOwnerParts): Promise<RunningOwner> {
+  let finished: () => void = () => undefined;
   const stopped = new Promise<void>((done) => {
-    finish = done;
+    finished = done;
   });
-
-  const servers: Server[] = [];
-  let note: OwnerNote = {
-    pid: process.pid,
-    version: parts.version,
-    mode: parts.mode,
-    address: null,
-    port: null,
-    started: parts.started.toISOString(),
-    fixed: parts.fixed,
-    database: parts.database,
+  const served: ServedOwner = {
+    parts,
+    note: firstNote(parts),
+    servers: [],
+    attached: new Set(),
+    answering: new Set(),
+    draining: false,
+    lastAnswered: performance.now(),
+    idleWatch: undefined,
+    finished,
   };
-
-  const routes = ownerRoutes({
-    host: owner,
-    local: parts.local,
-    jobs: owner.jobs,
-    session: parts.session,
-    verifyReplay: owner.verifyReplay,
-    note: () => note,
-    stopping: () => draining,
-    stop,
-    attached,
-  });
-  const socketServer = createServer((incoming, outgoing) => {
-    outgoing.on("close", () => {
-      lastLeft = performance.now();
-      answering.delete(outgoing);
-    });
-    if (routes(incoming, outgoing)) {
-      answering.add(outgoing);
-      return;
-    }
-    // Whoever comes now is sent to the next owner.
-    if (draining) outgoing.writeHead(503, { "content-type": "application/json" }).end(JSON.stringify(note));
-    else parts.localListener(incoming, outgoing);
-  });
-
   try {
-    if (parts.http) {
-      const httpServer = createServer(parts.http.listener);
-      servers.push(httpServer);
-      const { port, address } = await listenOnPort(httpServer, parts.http.host, parts.http.port);
-      note = { ...note, port, address };
-    }
-    // Whoever left it there is dead: this process holds the lock.
-    rmSync(home.socket, { force: true });
-    servers.push(socketServer);
-    await listen(socketServer, (done) => socketServer.listen(home.socket, done));
-    chmodSync(home.socket, 0o600);
-    writeOwnerNote(home, note);
-    rmSync(home.failureFile, { force: true });
+    await listenEverywhere(served);
   } catch (error) {
-    for (const server of servers) server.close();
+    for (const server of served.servers) server.close();
     throw error;
   }
+  const { note } = served;
+  const { pid, mode, version, address } = note;
+  parts.log.info({ pid, mode, version, address }, "the owner is ready");
+  if (parts.idleMs !== undefined) served.idleWatch = watchIdle(served, parts.idleMs);
+  return { note, stop: (why) => stop(served, why), stopped };
+}
 
-  log.info({ pid: note.pid, mode: note.mode, version: note.version, address: note.address }, "the owner is ready");
-  const idleWatch = parts.idleMs === undefined ? undefined : watchIdle(parts.idleMs);
+const firstNote = ({ version, mode, started, fixed, database }: ServeOwnerParts): OwnerNote => ({
+  pid: process.pid,
+  version,
+  mode,
+  address: null,
+  port: null,
+  started: started.toISOString(),
+  fixed,
+  database,
+});
 
-  function watchIdle(idleMs: number): NodeJS.Timeout {
-    return setInterval(
-      () => {
-        if (answering.size > 0 || !owner.atRest() || parts.busy?.()) return;
-        if (performance.now() - Math.max(lastLeft, owner.lastCall()) >= idleMs) stop("nobody needs it");
-      },
-      Math.min(1_000, Math.max(50, idleMs / 4)),
-    );
+/** The port first: it may be taken, and then nobody has seen this owner. */
+async function listenEverywhere(served: ServedOwner): Promise<void> {
+  const { home, http } = served.parts;
+  if (http) {
+    const httpServer = createServer(http.listener);
+    served.servers.push(httpServer);
+    const { port, address } = await listenOnPort(httpServer, http.host, http.port);
+    served.note = { ...served.note, port, address };
   }
+  // Whoever left it there is dead: this process holds the lock.
+  rmSync(home.socket, { force: true });
+  const socketServer = createServer(localListener(served));
+  served.servers.push(socketServer);
+  await listen(socketServer, (done) => socketServer.listen(home.socket, done));
+  chmodSync(home.socket, 0o600);
+  writeOwnerNote(home, served.note);
+  rmSync(home.failureFile, { force: true });
+}
 
-  function stop(why: string): void {
-    if (draining) return;
-    draining = true;
-    log.info({ why }, "the owner stops");
-    clearInterval(idleWatch);
-    void shutDown()
-      .catch((error: unknown) => log.error({ reason: reasonOf(error) }, "the owner did not stop cleanly"))
-      .finally(finish);
-  }
+function localListener(served: ServedOwner): RequestListener {
+  const { parts, answering, attached } = served;
+  const { owner, local, session } = parts;
+  const routes = ownerRoutes({
+    host: owner,
+    local,
+    jobs: owner.jobs,
+    session,
+    verifyReplay: owner.verifyReplay,
+    note: () => served.note,
+    stopping: () => served.draining,
+    stop: (why) => stop(served, why),
+    attached,
+  });
+  return (incoming, outgoing) => {
+    outgoing.on("close", () => {
+      served.lastAnswered = performance.now();
+      answering.delete(outgoing);
+    });
+    if (routes(incoming, outgoing)) answering.add(outgoing);
+    // Whoever comes now is sent to the next owner.
+    else if (served.draining)
+      outgoing.writeHead(503, { "content-type": "application/json" }).end(JSON.stringify(served.note));
+    else parts.localListener(incoming, outgoing);
+  };
+}
 
-  async function shutDown(): Promise<void> {
-    for (const stream of attached) stream.end();
-    parts.onStop();
-    const closed = servers.map(closeServer);
-    if (parts.closing) await within(LINGER_MS * 5, parts.closing());
-    if (!(await within(DRAIN_MS, owner.close())))
-      log.error({ calls: owner.inFlight() }, "calls did not end in time and are cut off");
-    await within(LINGER_MS, Promise.all(closed));
-    for (const server of servers) server.closeAllConnections();
-    rmSync(home.ownerFile, { force: true });
-    await parts.lock.release();
-  }
+function watchIdle(served: ServedOwner, idleMs: number): NodeJS.Timeout {
+  const { parts, answering } = served;
+  const { owner } = parts;
+  return setInterval(
+    () => {
+      if (answering.size > 0 || !owner.atRest() || parts.busy?.()) return;
+      const unused = performance.now() - Math.max(served.lastAnswered, owner.lastCall());
+      if (unused >= idleMs) stop(served, "nobody needs it");
+    },
+    Math.min(1_000, Math.max(50, idleMs / 4)),
+  );
+}
 
-  return { note, stop, stopped };
+function stop(served: ServedOwner, why: string): void {
+  if (served.draining) return;
+  served.draining = true;
+  const { log } = served.parts;
+  log.info({ why }, "the owner stops");
+  clearInterval(served.idleWatch);
+  void shutDown(served)
+    .catch((error: unknown) => log.error({ reason: reasonOf(error) }, "the owner did not stop cleanly"))
+    .finally(served.finished);
+}
+
+async function shutDown({ parts, attached, servers }: ServedOwner): Promise<void> {
+  const { home, owner, log } = parts;
+  for (const stream of attached) stream.end();
+  parts.onStop();
+  const closed = servers.map(closeServer);
+  if (parts.closing) await within(LINGER_MS * 5, parts.closing());
+  if (!(await within(DRAIN_MS, owner.close())))
+    log.error({ calls: owner.inFlight() }, "calls did not end in time and are cut off");
+  await within(LINGER_MS, Promise.all(closed));
+  for (const server of servers) server.closeAllConnections();
+  rmSync(home.ownerFile, { force: true });
+  await parts.lock.release();
 }
 
 /** A keep-alive connection that is between two requests would hold the server open. */

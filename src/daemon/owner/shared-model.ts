@@ -1,6 +1,6 @@
 /**
- * One embedder for all butlers of a house. Finding the files is quick and comes first, so that a store knows at opening
- * which vectors it may compare; the weights are loaded beside it, and a missing model is fetched in the background.
+ * One embedder for all butlers of an owner. Finding the files is quick and comes first, so that a store knows at opening
+ * which vectors it may compare; the weights are loaded meanwhile, and a missing model is fetched in the background.
  */
 import type { Embedder, ModelVersion } from "../../engine/adapters/embedder/port.ts";
 import type { Log } from "../../engine/adapters/log.ts";
@@ -33,106 +33,126 @@ export interface SharedModel {
 
 const RETRY_PULL_MS = 10 * 60_000;
 
+interface ModelState {
+  readonly parts: SharedModelParts;
+  readonly stopped: AbortController;
+  found: Promise<ModelOnDisk | undefined> | undefined;
+  loaded: Promise<Embedder> | undefined;
+  pulling: Promise<void> | undefined;
+  /** Runs after a download that failed, until the next one. */
+  retry: NodeJS.Timeout | undefined;
+  tellArrival(embedder: Embedder): void;
+  status: string;
+}
+
 export function sharedModel(parts: SharedModelParts): SharedModel {
-  const { log } = parts;
-  const stopped = new AbortController();
-  let found: Promise<ModelOnDisk | undefined> | undefined;
-  let loaded: Promise<Embedder> | undefined;
-  let pulling: Promise<void> | undefined;
-  let retry: NodeJS.Timeout | undefined;
-  let tellArrival: (embedder: Embedder) => void = () => undefined;
-  let status = "unknown until first use";
-
-  function locate(): Promise<ModelOnDisk | undefined> {
-    found ??= parts.locate().then(
-      (model) => {
-        status = model ? describe(model.version) : "none: keyword search only";
-        return model;
-      },
-      (error: unknown) => {
-        // A file with wrong bytes is never used; search by keywords goes on and says `degraded`.
-        log.error({ reason: reasonOf(error) }, "the embedding model cannot be used");
-        status = `none: ${reasonOf(error)}`;
-        return undefined;
-      },
-    );
-    return found;
-  }
-
-  function load(model: ModelOnDisk): Promise<Embedder> {
-    loaded ??= model.load().catch((error: unknown) => {
-      loaded = undefined;
-      log.error({ reason: reasonOf(error) }, "the embedding model could not be loaded");
-      throw unavailable(`The embedding model could not be loaded: ${reasonOf(error)}`, error);
-    });
-    return loaded;
-  }
-
-  function fetchInBackground(): void {
-    const { pull } = parts;
-    if (!pull || pulling || retry || stopped.signal.aborted) return;
-    status = "being fetched; keyword search only until it is here";
-    pulling = pull(stopped.signal).then(
-      (model) => {
-        pulling = undefined;
-        found = Promise.resolve(model);
-        status = describe(model.version);
-        log.info({ model: status }, "the embedding model has arrived");
-        tellArrival(handOf(model));
-      },
-      (error: unknown) => {
-        pulling = undefined;
-        if (stopped.signal.aborted) return;
-        status = `none: ${reasonOf(error)}`;
-        log.warn({ reason: reasonOf(error) }, "the embedding model could not be fetched; keyword search only");
-        retry = setTimeout(() => {
-          retry = undefined;
-          fetchInBackground();
-        }, parts.retryPullMs ?? RETRY_PULL_MS).unref();
-      },
-    );
-  }
-
-  function handOf(model: ModelOnDisk): Embedder {
-    // A store that opens is about to embed: loading now runs beside the opening instead of after it.
-    void load(model).catch(() => undefined);
-    return {
-      version: model.version,
-      embed: async (text, priority) => (await load(model)).embed(text, priority),
-      // Shared: a store that closes must not take it away from the others.
-      close: async () => undefined,
-    };
-  }
-
+  const state: ModelState = {
+    parts,
+    stopped: new AbortController(),
+    found: undefined,
+    loaded: undefined,
+    pulling: undefined,
+    retry: undefined,
+    tellArrival: () => undefined,
+    status: "unknown until first use",
+  };
   return {
     async handle() {
-      const model = await locate();
-      if (!model) {
-        fetchInBackground();
-        return undefined;
-      }
-      return handOf(model);
+      const model = await locate(state);
+      if (model) return handleOf(state, model);
+      fetchInBackground(state);
+      return undefined;
     },
     onArrival(tell) {
-      tellArrival = tell;
+      state.tellArrival = tell;
     },
-    status: () => status,
-    fetching: () => pulling !== undefined,
-    async drop() {
-      const held = loaded;
-      loaded = undefined;
-      await held?.then(
-        (embedder) => embedder.close(),
-        () => undefined,
-      );
-    },
+    status: () => state.status,
+    fetching: () => state.pulling !== undefined,
+    drop: () => drop(state),
     async close() {
-      stopped.abort();
-      clearTimeout(retry);
-      await pulling;
-      await this.drop();
+      state.stopped.abort();
+      clearTimeout(state.retry);
+      await state.pulling;
+      await drop(state);
     },
   };
+}
+
+function locate(state: ModelState): Promise<ModelOnDisk | undefined> {
+  state.found ??= state.parts.locate().then(
+    (model) => {
+      state.status = model ? describe(model.version) : "none: keyword search only";
+      return model;
+    },
+    (error: unknown) => {
+      // A file with wrong bytes is never used; search by keywords goes on and says `degraded`.
+      state.parts.log.error({ reason: reasonOf(error) }, "the embedding model cannot be used");
+      state.status = `none: ${reasonOf(error)}`;
+      return undefined;
+    },
+  );
+  return state.found;
+}
+
+/** What a store gets: it loads the weights when it first embeds, unless they are loaded already. */
+function handleOf(state: ModelState, model: ModelOnDisk): Embedder {
+  // A store that opens is about to embed: loading now runs beside the opening instead of after it.
+  void load(state, model).catch(() => undefined);
+  return {
+    version: model.version,
+    embed: async (text, priority) => (await load(state, model)).embed(text, priority),
+    // Shared: a store that closes must not take it away from the others.
+    close: async () => undefined,
+  };
+}
+
+function load(state: ModelState, model: ModelOnDisk): Promise<Embedder> {
+  state.loaded ??= model.load().catch((error: unknown) => {
+    state.loaded = undefined;
+    state.parts.log.error({ reason: reasonOf(error) }, "the embedding model could not be loaded");
+    throw unavailable(`The embedding model could not be loaded: ${reasonOf(error)}`, error);
+  });
+  return state.loaded;
+}
+
+async function drop(state: ModelState): Promise<void> {
+  const held = state.loaded;
+  state.loaded = undefined;
+  await held?.then(
+    (embedder) => embedder.close(),
+    () => undefined,
+  );
+}
+
+function fetchInBackground(state: ModelState): void {
+  const { pull } = state.parts;
+  const { signal } = state.stopped;
+  if (!pull || state.pulling || state.retry || signal.aborted) return;
+  state.status = "being fetched; keyword search only until it is here";
+  state.pulling = pull(signal).then(
+    (model) => arrived(state, model),
+    (error: unknown) => {
+      state.pulling = undefined;
+      if (!signal.aborted) fetchLater(state, reasonOf(error));
+    },
+  );
+}
+
+function arrived(state: ModelState, model: ModelOnDisk): void {
+  state.pulling = undefined;
+  state.found = Promise.resolve(model);
+  state.status = describe(model.version);
+  state.parts.log.info({ model: state.status }, "the embedding model has arrived");
+  state.tellArrival(handleOf(state, model));
+}
+
+function fetchLater(state: ModelState, reason: string): void {
+  state.status = `none: ${reason}`;
+  state.parts.log.warn({ reason }, "the embedding model could not be fetched; keyword search only");
+  state.retry = setTimeout(() => {
+    state.retry = undefined;
+    fetchInBackground(state);
+  }, state.parts.retryPullMs ?? RETRY_PULL_MS).unref();
 }
 
 const describe = (version: ModelVersion) => `${version.model} ${version.variant}`;

@@ -1,0 +1,56 @@
+/** The two HTTP doors of an owner's process: the socket of the home, for local processes, and the port, for whoever has a token. */
+import type { RequestListener } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import type { Home } from "../../daemon/home.ts";
+import type { Owner } from "../../daemon/owner/owner.ts";
+import { tenantOf } from "../../daemon/roster/roster.ts";
+import { tokenChecker } from "../../daemon/tokens/tokens.ts";
+import { type Host, inTenant } from "../../doors/host.ts";
+import { httpApp } from "../../doors/http/http.ts";
+import type { Log } from "../../engine/adapters/log.ts";
+import { tools } from "../../engine/tools/index.ts";
+import type { HookAnswerer } from "../../hosts/hooks/answer-hook.ts";
+import { version } from "../version.ts";
+import type { LocalCallers } from "./local-callers.ts";
+
+export interface OwnerDoorParts {
+  readonly home: Home;
+  readonly log: Log;
+  readonly owner: Owner;
+  readonly callers: LocalCallers;
+  readonly hook: HookAnswerer;
+  /** Why a changed roster is not in force. */
+  rosterFault(): string | undefined;
+  /** The names under which a request on the port may come. */
+  hostNames(): readonly string[];
+  /** Ends open streams. */
+  readonly signal: AbortSignal;
+}
+
+export function ownerDoors(parts: OwnerDoorParts): {
+  readonly socket: RequestListener;
+  readonly port: RequestListener;
+} {
+  const { home, log, owner, callers, hook, signal } = parts;
+  const check = tokenChecker(home);
+  const health: Host["health"] = async () => {
+    const fault = parts.rosterFault();
+    return { ...(await owner.health()), ...(fault === undefined ? {} : { roster: fault }) };
+  };
+  const common = {
+    tools,
+    authenticate: async (token: string) => check(token),
+    log,
+    version,
+    tokenPlace: home.tokenFile,
+    signal,
+    allowedHosts: parts.hostNames,
+  };
+  // On the socket a hook speaks for the butler it names, as an agent and not as the person who owns the home.
+  const localHook: Host["hook"] = (_, told) => hook(callers.transcript(told.butler), told, true);
+  const portHook: Host["hook"] = (principal, told) =>
+    hook(inTenant(principal, tenantOf(owner.roster(), told.butler)), told, false);
+  const socket = httpApp({ ...common, host: { ...owner, health, hook: localHook }, local: callers.unnamed });
+  const port = httpApp({ ...common, host: { ...owner, health, hook: portHook } });
+  return { socket: getRequestListener(socket.fetch), port: getRequestListener(port.fetch) };
+}
