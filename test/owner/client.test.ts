@@ -149,6 +149,25 @@ test("a live owner that gives no answer is reported, and the call is not piled u
   never.open();
 });
 
+test("a call larger than the owner takes is refused in words, once, and with its code", async () => {
+  let calls = 0;
+  const { owner } = fakeOwner({
+    call: async () => {
+      calls += 1;
+      return { ok: true, answer: {} };
+    },
+  });
+  await house(owner);
+  const large = { tool: "t", input: { text: "x".repeat(40 * 1024 * 1024) } };
+  const one = client({ reachMs: 2_000 });
+  expect(await one.invoke("general", large)).toEqual({
+    ok: false,
+    error: { code: "invalid_input", message: "The call is larger than 32 MB; send it in parts." },
+  });
+  expect(calls).toBe(0);
+  expect(await one.invoke("general", call)).toMatchObject({ ok: true });
+});
+
 test("an owner that cannot start is told in one sentence", async () => {
   const outcome = await client().invoke("general", call);
   expect(outcome).toMatchObject({ ok: false, error: { code: "unavailable" } });

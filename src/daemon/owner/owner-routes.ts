@@ -140,15 +140,16 @@ function withoutGaps(request: z.infer<typeof CallBody>["request"]): ToolRequest 
   };
 }
 
+/** A body that is too large is read to its end all the same: an answer to a caller that still writes is lost with the connection. */
 async function bodyOf(incoming: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of incoming) {
-    size += (chunk as Buffer).length;
-    if (size > BODY_LIMIT) return undefined;
-    chunks.push(chunk as Buffer);
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= BODY_LIMIT) chunks.push(chunk);
+    else chunks.length = 0;
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return size <= BODY_LIMIT ? Buffer.concat(chunks).toString("utf8") : undefined;
 }
 
 function send(outgoing: ServerResponse, status: number, body: object): void {

@@ -3,8 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CallToolResult, Client, ProtocolError } from "@modelcontextprotocol/client";
 import { readFailure } from "../../doors/failures.ts";
-import type { ErrorCode } from "../../engine/domain/errors.ts";
-import { reasonOf } from "../../engine/domain/errors.ts";
+import { type ErrorCode, errorCode, reasonOf } from "../../engine/domain/errors.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 
 export interface RemoteMemory {
@@ -151,7 +150,13 @@ function causeOf(error: unknown): string {
   return reasonOf(cause instanceof Error && cause.message !== "" ? cause : error).replace(/\.$/, "");
 }
 
-const isTimeout = (error: unknown): boolean => /timed? ?out|timeout/i.test(reasonOf(error));
+/** The library's code for a call that ran into its time limit (`SdkErrorCode.RequestTimeout`). */
+const REQUEST_TIMEOUT = "REQUEST_TIMEOUT";
+/** Request Timeout, and Gateway Timeout of a proxy before the service. */
+const TIMEOUT_STATUS: readonly (number | undefined)[] = [408, 504];
+
+const isTimeout = (error: unknown): boolean =>
+  errorCode(error) === REQUEST_TIMEOUT || TIMEOUT_STATUS.includes(statusOf(error));
 const wasCutOff = (error: unknown): boolean => statusOf(error) === undefined && !isTimeout(error);
 
 /** Told by its shape: the class is loaded with the first connection. */
