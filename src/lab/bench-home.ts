@@ -13,10 +13,10 @@ import { locateModel, type ModelFiles } from "../engine/adapters/model/files.ts"
 import { MemoryError, unavailable } from "../engine/domain/errors.ts";
 import { maintain } from "../engine/memory/keep/maintain.ts";
 import type { OpenMemory } from "../engine/memory/open.ts";
-import type { Context } from "../main/command.ts";
 import { type Environment, ownerVariables } from "../main/environment.ts";
-import { ownEntry } from "../main/own-entry.ts";
-import { memoryOpener } from "../main/store-parts.ts";
+import { programCommand } from "../main/owner/launch.ts";
+import type { Context } from "../main/program/command.ts";
+import { memoryOpener } from "../main/wiring/engines.ts";
 import { type Progress, progressLine } from "../main/words/progress.ts";
 import { buildStore, countMemories } from "./build.ts";
 import { type Build, type Report, round } from "./figures.ts";
@@ -119,7 +119,7 @@ function programOn(
   const modelDir = model.origin === "modelDir" ? environment.modelDir : homeAt(environment.home).models;
   const variables = ownerVariables({ ...environment, home: home.root, roster: rosterOf(home), modelDir });
   const env = { ...variables, BUTLER_DATABASE_URL: databaseUrl ?? "", BUTLER_NOW: "", BUTLER_IDLE_SECONDS: "120" };
-  return { ...ownEntry(), env, butler };
+  return { ...programCommand(), env, butler };
 }
 
 export async function dropDatabase(url: string, butler: string): Promise<void> {
@@ -134,7 +134,7 @@ export async function dropDatabase(url: string, butler: string): Promise<void> {
 /** Opens store and model anew each time, as a new owner does. */
 export async function opened(bench: BenchHome) {
   const place = { folder: bench.home.store, databaseUrl: bench.databaseUrl };
-  const open = memoryOpener({ place, clock: systemClock, log: silentLog });
+  const open = memoryOpener({ stores: place, clock: systemClock, log: silentLog });
   const embedder = await openOnnxEmbedder(bench.model);
   const memory = await open(bench.butler, embedder);
   return {

@@ -4,7 +4,7 @@ export { usage } from "../main/commands/bench.ts";
 
 import type { ExitCode } from "../doors/failures.ts";
 import { invalid } from "../engine/domain/errors.ts";
-import { type CommandModule, type Context, readOptions } from "../main/command.ts";
+import { type CommandModule, type Context, readOptions } from "../main/program/command.ts";
 import { benchConsolidation } from "./consolidation/consolidation.ts";
 import { benchHooks } from "./hooks/hooks.ts";
 import { benchIntent } from "./intent/intent.ts";

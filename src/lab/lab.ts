@@ -2,8 +2,8 @@
  * The program behind `butler bench` and `butler demo`: measurements and demonstrations, started as a process of its own and loaded
  * by nothing else. It stands above the commands, whose parts (options, progress, opening a store) it uses.
  */
-import type { CommandModule } from "../main/command.ts";
-import { runProgram } from "../main/run-program.ts";
+import type { CommandModule } from "../main/program/command.ts";
+import { runProgram } from "../main/program/run-program.ts";
 
 const commands: Readonly<Record<string, () => Promise<CommandModule>>> = {
   bench: () => import("./bench.ts"),

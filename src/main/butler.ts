@@ -1,7 +1,7 @@
 #!/usr/bin/env node
+import { commands } from "./program/command-table.ts";
 /** The command `butler`. Start-up stays light: stores, model and doors are loaded by the commands that need them. */
-import { runProgram, say } from "./run-program.ts";
-import { commands } from "./table.ts";
+import { runProgram, say } from "./program/run-program.ts";
 import { version } from "./version.ts";
 
 const [name, ...args] = process.argv.slice(2);
@@ -15,7 +15,7 @@ else if (name === undefined || ["--help", "-h", "help"].includes(name)) {
   await runProgram(
     {
       command: async (word) => (Object.hasOwn(commands, word) ? commands[word]?.load() : undefined),
-      otherwise: async (word, rest, context) => (await import("./run-tool.ts")).runWord(word, rest, context),
+      otherwise: async (word, rest, context) => (await import("./program/run-tool.ts")).runWord(word, rest, context),
     },
     [name, ...args],
   );

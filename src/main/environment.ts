@@ -56,7 +56,7 @@ export function readEnvironment(variables: Variables = process.env): Environment
 const isOff = (text: string | undefined): boolean => text === "0" || text === "off" || text === "false";
 
 /** The flags that `butler up` takes and `butler config show` understands; a flag goes before the environment. */
-export const HOUSE_FLAGS = {
+export const ENVIRONMENT_FLAGS = {
   port: { type: "string" },
   host: { type: "string" },
   roster: { type: "string" },
@@ -64,9 +64,9 @@ export const HOUSE_FLAGS = {
   "model-dir": { type: "string" },
 } as const;
 
-export function withHouseFlags(
+export function withFlags(
   environment: Environment,
-  flags: { readonly [K in keyof typeof HOUSE_FLAGS]?: string },
+  flags: { readonly [K in keyof typeof ENVIRONMENT_FLAGS]?: string },
 ): Environment {
   const { port, host, roster, "database-url": databaseUrl, "model-dir": modelDir } = flags;
   return {

@@ -14,8 +14,10 @@ import { projectOf } from "../hosts/projects/project.ts";
 import { runSession as runWith, type SessionReport } from "../hosts/sessions/run-session.ts";
 import { readEnvironment } from "./environment.ts";
 import { sessionParts } from "./owner/session-parts.ts";
-import { clockAt, engineOpener, modelShelf, storeJobs } from "./store-parts.ts";
 import { version } from "./version.ts";
+import { clockAt, engineOpener } from "./wiring/engines.ts";
+import { sharedModels } from "./wiring/models.ts";
+import { storeJobs } from "./wiring/stores.ts";
 
 export type { ErrorCode, Failure, Log, Outcome, SessionReport, ToolAnswer, ToolInput, ToolName };
 
@@ -61,16 +63,16 @@ export async function openMemory(options: LibraryOptions): Promise<OpenedMemory>
   const environment = readEnvironment();
   const config =
     options.toml === undefined ? defaultButler(options.butler ?? "general") : parseButlerToml(options.toml, "toml");
-  const place = { folder: () => join(resolve(folder ?? "."), "store"), databaseUrl: url };
+  const stores = { folder: () => join(resolve(folder ?? "."), "store"), databaseUrl: url };
   const models = { modelDir: options.modelDir ?? environment.modelDir, cacheDir: homeAt(environment.home).models };
   const clock = clockAt(options.now);
   const owner = createOwner({
     version,
     roster: [config],
     log,
-    open: engineOpener({ place, clock, log, models, fetch: options.fetchModel ?? true }),
-    model: modelShelf({ place: models, fetch: options.fetchModel ?? true, log }),
-    jobs: storeJobs(place, clock, notesInMemory()),
+    open: engineOpener({ stores, clock, log, models, fetch: options.fetchModel ?? true }),
+    model: sharedModels({ folders: models, fetch: options.fetchModel ?? true, log }),
+    jobs: storeJobs(stores, clock, notesInMemory()),
   });
   // A memory that never sweeps would never forget, whoever hosts it.
   owner.startJobs();

@@ -5,7 +5,7 @@ import { renderAnswer, renderError } from "../../src/doors/cli/render.ts";
 import { exitCode, httpStatus, readFailure } from "../../src/doors/failures.ts";
 import { httpApp } from "../../src/doors/http/http.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
-import { readOptions } from "../../src/main/command.ts";
+import { readOptions } from "../../src/main/program/command.ts";
 import { anyone, fakeHost, fakeTool, fakeTools } from "../support/fake-host.ts";
 
 const search = fakeTool("memory_search");

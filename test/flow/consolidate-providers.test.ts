@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { Settings } from "../../src/engine/memory/settings.ts";
-import { openExtractor } from "../../src/main/owner/extractor.ts";
+import { openExtractor } from "../../src/main/wiring/extractor.ts";
 import { fail, type Reply, say } from "../support/fake-model.ts";
 import { type Dialect, type FakeApi, startFakeApi } from "../support/fake-model-api.ts";
 import { runJob } from "../support/job-runs.ts";

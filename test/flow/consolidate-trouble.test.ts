@@ -6,7 +6,7 @@ import { episodeCleanup } from "../../src/engine/memory/keep/episode-cleanup.ts"
 import { jobRunner } from "../../src/engine/memory/keep/run-job.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { Settings } from "../../src/engine/memory/settings.ts";
-import { extractorOrWhyNot } from "../../src/main/owner/extractor.ts";
+import { extractorOrWhyNot } from "../../src/main/wiring/extractor.ts";
 import { runJob } from "../support/job-runs.ts";
 import { type Reply, scripted } from "../support/scripted-extractor.ts";
 import { type House, onEachStore } from "../support/stores.ts";

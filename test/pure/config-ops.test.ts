@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readEnvironment } from "../../src/main/environment.ts";
-import { commands } from "../../src/main/table.ts";
+import { commands } from "../../src/main/program/command-table.ts";
 
 const SYSTEMD = "systemd-analyze";
 

@@ -10,7 +10,7 @@ import { warningsOf } from "../../src/daemon/config/warnings.ts";
 import { readRoster } from "../../src/daemon/roster/roster.ts";
 import { jobs } from "../../src/engine/memory/keep/jobs.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
-import { houseValues } from "../../src/main/words/own-values.ts";
+import { environmentValues } from "../../src/main/words/environment-values.ts";
 
 const presets = Object.fromEntries(jobs.map(({ name, cron }) => [name, cron]));
 
@@ -91,7 +91,7 @@ describe("the values of the house", () => {
       BUTLER_DATABASE_URL: "postgres://bob:hunter2@db.example.org/postgres",
     };
     const environment = { ...readEnvironment(variables), port: 6000 };
-    const values = houseValues(environment, { port: "--port" }, variables);
+    const values = environmentValues(environment, { port: "--port" }, variables);
     const rows = Object.fromEntries(values.map(({ key, value, source, differs }) => [key, [value, source, differs]]));
     expect(rows).toMatchObject({
       port: [6000, "--port", true],

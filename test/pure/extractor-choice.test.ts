@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import { Settings } from "../../src/engine/memory/settings.ts";
-import { extractorOrWhyNot, openExtractor } from "../../src/main/owner/extractor.ts";
+import { extractorOrWhyNot, openExtractor } from "../../src/main/wiring/extractor.ts";
 
 const choose = (extractor: object, variables: Record<string, string> = {}) =>
   openExtractor(Settings.parse({ extractor }).extractor, variables);

@@ -11,8 +11,8 @@ import { silentLog } from "../../engine/adapters/log.ts";
 import { locateModel, type ModelFiles } from "../../engine/adapters/model/files.ts";
 import { unavailable } from "../../engine/domain/errors.ts";
 import type { OpenMemory } from "../../engine/memory/open.ts";
-import type { Context } from "../../main/command.ts";
-import { memoryOpener } from "../../main/store-parts.ts";
+import type { Context } from "../../main/program/command.ts";
+import { memoryOpener } from "../../main/wiring/engines.ts";
 import { progressLine } from "../../main/words/progress.ts";
 import { benchButler, dropDatabase } from "../bench-home.ts";
 import type { DataSet } from "../quality/data.ts";
@@ -76,7 +76,7 @@ async function inNewStore<T>(
   const embedder = await openOnnxEmbedder(model);
   try {
     const place = { folder: () => join(folder, "store"), databaseUrl };
-    const memory = await memoryOpener({ place, clock: systemClock, log: silentLog })(config, embedder);
+    const memory = await memoryOpener({ stores: place, clock: systemClock, log: silentLog })(config, embedder);
     try {
       return await work(memory);
     } finally {

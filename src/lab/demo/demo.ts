@@ -17,8 +17,8 @@ import type { Memory } from "../../engine/memory/memory.ts";
 import { callTool } from "../../engine/tools/call.ts";
 import type { ToolAnswer, ToolInput } from "../../engine/tools/index.ts";
 import { type AnyToolName, typedCall } from "../../engine/tools/typed-call.ts";
-import { type Context, readOptions } from "../../main/command.ts";
-import { clockAt, memoryOpener } from "../../main/store-parts.ts";
+import { type Context, readOptions } from "../../main/program/command.ts";
+import { clockAt, memoryOpener } from "../../main/wiring/engines.ts";
 import { type Answer, type Kept, LAST_DAY, live, PROMPT, QUESTION, type Stage } from "./story.ts";
 import { callLine, dateOf, dayName, foundLines, painter, title, wrap } from "./words.ts";
 import { DAYS, liveYear, yearLines } from "./year.ts";
@@ -93,7 +93,7 @@ async function perform(show: Performance): Promise<void> {
   tell(paint("dim", show.keep ? `in ${show.folder}` : "in a throw-away home: nothing of yours is touched"));
   const embedder = await openModel(show);
   const home = homeAt(show.folder);
-  const open = memoryOpener({ place: { folder: home.store, databaseUrl: undefined }, clock, log: silentLog });
+  const open = memoryOpener({ stores: { folder: home.store, databaseUrl: undefined }, clock, log: silentLog });
   const memory = await open(butler, embedder);
   try {
     const timeline: { date: string; title: string; calls: { tool: string; input: Answer; answer: Answer }[] }[] = [];
@@ -141,7 +141,7 @@ async function performYear(show: Performance): Promise<void> {
   let now = start;
   const embedder = await openModel(show);
   const place = { folder: homeAt(show.folder).store, databaseUrl: undefined };
-  const memory = await memoryOpener({ place, clock: { now: () => now, fixed: true }, log: silentLog })(
+  const memory = await memoryOpener({ stores: place, clock: { now: () => now, fixed: true }, log: silentLog })(
     butler,
     embedder,
   );

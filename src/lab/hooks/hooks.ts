@@ -6,7 +6,7 @@ import { stopOwner } from "../../daemon/owner/take-ownership.ts";
 import { pause } from "../../daemon/pause.ts";
 import { unavailable } from "../../engine/domain/errors.ts";
 import { projectScope } from "../../engine/domain/scope.ts";
-import type { Context } from "../../main/command.ts";
+import type { Context } from "../../main/program/command.ts";
 import {
   type BenchHome,
   type BenchHomeOptions,

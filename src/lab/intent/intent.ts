@@ -10,8 +10,8 @@ import { locateModel, type ModelFiles } from "../../engine/adapters/model/files.
 import { invalid, unavailable } from "../../engine/domain/errors.ts";
 import type { MemoryType } from "../../engine/domain/memory-types.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
-import type { Context } from "../../main/command.ts";
-import { memoryOpener } from "../../main/store-parts.ts";
+import type { Context } from "../../main/program/command.ts";
+import { memoryOpener } from "../../main/wiring/engines.ts";
 import { type Progress, progressLine } from "../../main/words/progress.ts";
 import { benchButler } from "../bench-home.ts";
 import { round } from "../figures.ts";
@@ -68,7 +68,7 @@ async function opened<T>(model: ModelFiles, folder: string, work: (memory: Memor
   const place = { folder: (butler: string) => join(folder, butler), databaseUrl: undefined };
   const embedder = await openOnnxEmbedder(model);
   try {
-    const open = memoryOpener({ place, clock: systemClock, log: silentLog });
+    const open = memoryOpener({ stores: place, clock: systemClock, log: silentLog });
     const memory = await open(benchButler(`bench_intent_${process.pid}`).config, embedder);
     try {
       return await work(memory);

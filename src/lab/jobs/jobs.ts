@@ -8,7 +8,7 @@ import { openPglite } from "../../engine/adapters/db/pglite.ts";
 import { openPostgres } from "../../engine/adapters/db/postgres.ts";
 import { silentLog } from "../../engine/adapters/log.ts";
 import { migrate } from "../../engine/store/schema/migrate.ts";
-import { memoryOpener } from "../../main/store-parts.ts";
+import { memoryOpener } from "../../main/wiring/engines.ts";
 import { residentMb } from "../latency/processes.ts";
 import { measureReplay, measureSweep, type ReplayFigures, type SweepFigures } from "./measure.ts";
 
@@ -25,7 +25,7 @@ export async function benchJobs(facts: number, databaseUrl: string | undefined):
   const butler = defaultButler(`bench_${process.pid}`);
   const place = { folder: (name: string) => join(folder, name), databaseUrl };
   try {
-    const memory = await memoryOpener({ place, clock: systemClock, log: silentLog })(butler, undefined);
+    const memory = await memoryOpener({ stores: place, clock: systemClock, log: silentLog })(butler, undefined);
     try {
       // The replay comes first: the facts of the sweep are inserted by SQL and have no events.
       const scratch = await openPglite({ dir: undefined });

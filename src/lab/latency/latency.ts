@@ -4,7 +4,7 @@ import { connectOwner } from "../../daemon/line/client.ts";
 import { findOwner } from "../../daemon/owner/start-owner.ts";
 import { stopOwner } from "../../daemon/owner/take-ownership.ts";
 import { unavailable } from "../../engine/domain/errors.ts";
-import type { Context } from "../../main/command.ts";
+import type { Context } from "../../main/program/command.ts";
 import { version } from "../../main/version.ts";
 import { type BenchHome, type BenchHomeOptions, filled, opened, thisMachine, withBenchHome } from "../bench-home.ts";
 import { answerOf } from "../build.ts";

@@ -11,7 +11,8 @@ import type { ModelFiles } from "../../engine/adapters/model/files.ts";
 import { RECIPE, type Recipe } from "../../engine/domain/ranking/recipe.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
 import type { Settings } from "../../engine/memory/settings.ts";
-import { type ModelPlace, memoryOpener } from "../../main/store-parts.ts";
+import { memoryOpener } from "../../main/wiring/engines.ts";
+import type { ModelFolders } from "../../main/wiring/models.ts";
 import { benchButler, dropDatabase } from "../bench-home.ts";
 import { type Filled, fill, type Unit } from "./fill.ts";
 
@@ -29,7 +30,7 @@ export interface Site {
   readonly databaseUrl: string | undefined;
   readonly model: ModelFiles | undefined;
   /** The folders that are searched for a cross-encoder. */
-  readonly models: ModelPlace;
+  readonly models: ModelFolders;
 }
 
 export interface Opening {
@@ -62,7 +63,7 @@ export async function withStore<T>(site: Site, plan: Plan, show: Show, work: (bu
   async function use<R>({ settings, ...opening }: Opening, task: (memory: Memory) => Promise<R>): Promise<R> {
     const embedder = site.model && !opening.noModel ? await openOnnxEmbedder(site.model) : undefined;
     const recipe = opening.recipe?.(RECIPE);
-    const open = memoryOpener({ place, clock: systemClock, log: silentLog, models: site.models, recipe });
+    const open = memoryOpener({ stores: place, clock: systemClock, log: silentLog, models: site.models, recipe });
     try {
       const memory = await open({ ...butler, memory: settings }, embedder);
       try {

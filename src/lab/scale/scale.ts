@@ -12,8 +12,8 @@ import { MemoryError, unavailable } from "../../engine/domain/errors.ts";
 import { maintain } from "../../engine/memory/keep/maintain.ts";
 import { fitIndex } from "../../engine/memory/keep/vector-index.ts";
 import type { OpenMemory } from "../../engine/memory/open.ts";
-import type { Context } from "../../main/command.ts";
-import { memoryOpener } from "../../main/store-parts.ts";
+import type { Context } from "../../main/program/command.ts";
+import { memoryOpener } from "../../main/wiring/engines.ts";
 import { type Progress, progressLine } from "../../main/words/progress.ts";
 import { benchButler, dropDatabase, thisMachine } from "../bench-home.ts";
 import { countMemories } from "../build.ts";
@@ -99,7 +99,7 @@ async function opened<T>(bench: Bench, work: (memory: OpenMemory) => Promise<T>)
   const place = { folder: (butler: string) => join(bench.folder, butler), databaseUrl: bench.databaseUrl };
   const embedder = await openOnnxEmbedder(bench.model);
   try {
-    const memory = await memoryOpener({ place, clock: systemClock, log: silentLog })(bench.butler, embedder);
+    const memory = await memoryOpener({ stores: place, clock: systemClock, log: silentLog })(bench.butler, embedder);
     try {
       return await work(memory);
     } finally {

@@ -1,7 +1,7 @@
 import type { ExitCode } from "../../doors/failures.ts";
 import { invalid } from "../../engine/domain/errors.ts";
-import type { Context } from "../command.ts";
-import { runTool } from "../run-tool.ts";
+import type { Context } from "../program/command.ts";
+import { runTool } from "../program/run-tool.ts";
 
 export const usage = `butler call <tool> [--butler <name>] [--json '{…}' | --<argument> <value> …]
 

@@ -8,10 +8,10 @@ import { readRoster } from "../../daemon/roster/roster.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import { invalid, notFound } from "../../engine/domain/errors.ts";
 import { nearest } from "../../engine/domain/text/spelling.ts";
-import { type Context, readOptions } from "../command.ts";
-import { type Environment, HOUSE_FLAGS, withHouseFlags } from "../environment.ts";
+import { ENVIRONMENT_FLAGS, type Environment, withFlags } from "../environment.ts";
+import { type Context, readOptions } from "../program/command.ts";
 import { type CheckedButler, checkLines, type ShownButler, showLines } from "../words/config.ts";
-import { type HouseFlags, houseValues } from "../words/own-values.ts";
+import { environmentValues, type GivenFlags } from "../words/environment-values.ts";
 
 export const usage = `butler config check [--roster <folder>] [--json]
 butler config show [--butler <name>] [--all] [--json] [--roster <folder>] [--port <n>] [--host <address>]
@@ -61,10 +61,10 @@ async function show(args: readonly string[], context: Context): Promise<ExitCode
     butler: { type: "string" },
     all: { type: "boolean" },
     json: { type: "boolean" },
-    ...HOUSE_FLAGS,
+    ...ENVIRONMENT_FLAGS,
   });
-  const environment = withHouseFlags(context.environment, values);
-  const flags: HouseFlags = {
+  const environment = withFlags(context.environment, values);
+  const flags: GivenFlags = {
     ...(values.port === undefined ? {} : { port: "--port" }),
     ...(values.host === undefined ? {} : { host: "--host" }),
     ...(values.roster === undefined ? {} : { roster: "--roster" }),
@@ -82,7 +82,7 @@ async function show(args: readonly string[], context: Context): Promise<ExitCode
       values: butlerValues(config, written, here ? presets : {}),
     };
   });
-  const shown = { house: houseValues(environment, flags), butlers };
+  const shown = { house: environmentValues(environment, flags), butlers };
   if (values.json) context.say(JSON.stringify(asJson(shown, values.all ?? false), null, 2));
   else for (const line of showLines(shown, values.all ?? false, onTerminal(environment))) context.say(line);
   return 0;

@@ -1,5 +1,5 @@
-import type { CommandModule } from "../command.ts";
-import { runLab } from "../run-lab.ts";
+import type { CommandModule } from "../program/command.ts";
+import { runLab } from "../program/run-lab.ts";
 
 export const usage = `butler demo [year] [--butler <name>] [--home <folder>] [--keep] [--json]
 

@@ -1,13 +1,13 @@
 import { homeAt } from "../../daemon/home.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import type { ModelVariant } from "../../engine/adapters/model/catalogue.ts";
-import { type Context, readOptions } from "../command.ts";
 import type { Finding } from "../doctor/finding.ts";
-import { checkDisk, checkHome, checkNode, checkRoster, checkSpool, checkTokens } from "../doctor/house-checks.ts";
+import { checkDisk, checkHome, checkNode, checkRoster, checkSpool, checkTokens } from "../doctor/home-checks.ts";
 import { checkModel } from "../doctor/model-check.ts";
 import { checkPort } from "../doctor/port-check.ts";
 import { checkDatabaseRights, checkDatabaseServer, checkOwner, checkStore } from "../doctor/store-checks.ts";
 import type { Environment } from "../environment.ts";
+import { type Context, readOptions } from "../program/command.ts";
 import { version } from "../version.ts";
 
 export const usage = `butler doctor [--json]
@@ -47,9 +47,9 @@ async function* examine(environment: Environment): AsyncGenerator<Finding> {
   const { finding, roster } = checkRoster(environment.roster);
   yield finding;
 
-  const place = { modelDir: environment.modelDir, cacheDir: home.models };
+  const folders = { modelDir: environment.modelDir, cacheDir: home.models };
   const variants = new Set<ModelVariant>(roster?.map(({ memory }) => memory.embedding_variant) ?? ["int8"]);
-  for (const variant of variants) yield await checkModel(place, variant);
+  for (const variant of variants) yield await checkModel(folders, variant);
 
   if (homeFindings.some(({ state }) => state === "fail")) return;
   const ownership = await checkOwner(home, version);

@@ -4,8 +4,8 @@ import { invalid } from "../../engine/domain/errors.ts";
 import { callHook } from "../../hosts/hooks/call.ts";
 import { type AgentName, HOOK_DIALECTS } from "../../hosts/hooks/dialects.ts";
 import { faultOf } from "../../hosts/hooks/fault.ts";
-import { type Context, readOptions } from "../command.ts";
-import { ownLaunch } from "../own-entry.ts";
+import { ownerLaunch } from "../owner/launch.ts";
+import { type Context, readOptions } from "../program/command.ts";
 
 export const usage = `butler hook <agent> <event> [--butler <name>] [--spent <seconds>] [--late]
 
@@ -29,7 +29,7 @@ export async function run(args: readonly string[], { environment, say, note }: C
   try {
     const answer = await callHook({
       home: homeAt(environment.home),
-      launch: environment.autostart ? async () => ownLaunch(environment) : undefined,
+      launch: environment.autostart ? async () => ownerLaunch(environment) : undefined,
       // As the shell script does, it asks whichever owner runs.
       databaseUrl: undefined,
       agent: agent as AgentName,

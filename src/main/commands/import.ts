@@ -13,9 +13,9 @@ import { type Place, usualPlaces } from "../../hosts/transcripts/find.ts";
 import { TRANSCRIPT_AGENTS, type TranscriptAgent } from "../../hosts/transcripts/read.ts";
 import { type Survey, survey } from "../../hosts/transcripts/survey.ts";
 import { TakeInFailure, type TakenIn, takeIn } from "../../hosts/transcripts/take-in.ts";
-import { chooseButler } from "../choose-butler.ts";
-import { type Context, readOptions } from "../command.ts";
-import { ownerClient } from "../owner/launch.ts";
+import { ownerClient } from "../owner/owner-client.ts";
+import { chooseButler } from "../program/choose-butler.ts";
+import { type Context, readOptions } from "../program/command.ts";
 import { progressLine } from "../words/progress.ts";
 
 export const usage = `butler import transcripts [--agent claude-code|codex] [--from <file or folder>] [--since <date or 30d>]

@@ -10,10 +10,11 @@ import { AGENTS } from "../../hosts/install/agents/agents.ts";
 import { carryOut, type Prepared, prepareInstall } from "../../hosts/install/install.ts";
 import type { Order } from "../../hosts/install/plan.ts";
 import { type AgentStatus, agentStatus } from "../../hosts/install/status.ts";
-import { type Context, readOptions } from "../command.ts";
 import type { Environment } from "../environment.ts";
-import { changeLines, fileChanges, ownProgram, readAgent, readPlaces, readScope, short } from "../install-words.ts";
+import { type Context, readOptions } from "../program/command.ts";
+import { ownProgram, readAgent, readPlaces, readScope } from "../program/install-args.ts";
 import { version } from "../version.ts";
+import { changeLines, fileChanges, short } from "../words/install.ts";
 
 export const usage = `butler install [--json]
 butler install <agent> [--scope user|project] [--butler <name>] [--dry-run] [--force] [--json]

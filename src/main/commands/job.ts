@@ -4,9 +4,9 @@ import { renderError } from "../../doors/cli/render.ts";
 import { type ExitCode, exitCode } from "../../doors/failures.ts";
 import { invalid } from "../../engine/domain/errors.ts";
 import type { Failure, Outcome } from "../../engine/tools/outcome.ts";
-import { chooseButler } from "../choose-butler.ts";
-import { type Context, readOptions } from "../command.ts";
-import { ownerClient } from "../owner/launch.ts";
+import { ownerClient } from "../owner/owner-client.ts";
+import { chooseButler } from "../program/choose-butler.ts";
+import { type Context, readOptions } from "../program/command.ts";
 import { historyTable, listTable, reportLines, type ShownJob, type ShownRun } from "../words/jobs.ts";
 import { waitingLine } from "../words/progress.ts";
 

@@ -3,10 +3,10 @@ import type { ExitCode } from "../../doors/failures.ts";
 import { serveMcpStdio } from "../../doors/mcp/mcp-stdio.ts";
 import { invalid } from "../../engine/domain/errors.ts";
 import { tools } from "../../engine/tools/index.ts";
-import { chooseButler } from "../choose-butler.ts";
-import { chosenProject } from "../choose-project.ts";
-import { type Context, readOptions } from "../command.ts";
-import { ownerClient } from "../owner/launch.ts";
+import { ownerClient } from "../owner/owner-client.ts";
+import { chooseButler } from "../program/choose-butler.ts";
+import { chosenProject } from "../program/choose-project.ts";
+import { type Context, readOptions } from "../program/command.ts";
 import { version } from "../version.ts";
 
 const BY = "butler.project in its git config, its remote, or its place";

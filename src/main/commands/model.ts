@@ -10,9 +10,9 @@ import {
 } from "../../engine/adapters/model/catalogue.ts";
 import { type FileStatus, type ModelStatus, modelStatus } from "../../engine/adapters/model/files.ts";
 import { integrity, invalid, MemoryError, reasonOf } from "../../engine/domain/errors.ts";
-import { type Context, readOptions } from "../command.ts";
 import type { Environment } from "../environment.ts";
-import { fetchModel, type ModelPlace } from "../store-parts.ts";
+import { type Context, readOptions } from "../program/command.ts";
+import { fetchModel, type ModelFolders } from "../wiring/models.ts";
 import { progressLine } from "../words/progress.ts";
 
 export const usage = `butler model status [--json]
@@ -39,7 +39,7 @@ function readVariant(text: string): ModelVariant {
   throw invalid("variant", `--variant is "${text}"; it must be one of ${MODEL_VARIANTS.join(", ")}.`);
 }
 
-const placeOf = (environment: Environment): ModelPlace => ({
+const foldersOf = (environment: Environment): ModelFolders => ({
   modelDir: environment.modelDir,
   cacheDir: homeAt(environment.home).models,
 });
@@ -61,7 +61,7 @@ interface Looked {
 }
 
 /** The order in which a start looks: the owner's folder, the cache, then what a pull would fetch from. */
-function lookedIn({ modelDir, cacheDir }: ModelPlace, variant: ModelVariant): Looked[] {
+function lookedIn({ modelDir, cacheDir }: ModelFolders, variant: ModelVariant): Looked[] {
   return [
     ...(modelDir === undefined ? [] : [{ where: "BUTLER_MODEL_DIR", place: modelDir } as const]),
     { where: "cache", place: cacheDir },
@@ -71,12 +71,12 @@ function lookedIn({ modelDir, cacheDir }: ModelPlace, variant: ModelVariant): Lo
 }
 
 async function status(context: Context, json: boolean): Promise<ExitCode> {
-  const place = placeOf(context.environment);
+  const folders = foldersOf(context.environment);
   const inUse = variantsInUse(context);
-  const models = (await modelStatus(place)).map((model) => ({
+  const models = (await modelStatus(folders)).map((model) => ({
     ...model,
     in_use: inUse.includes(model.variant),
-    looked_in: lookedIn(place, model.variant),
+    looked_in: lookedIn(folders, model.variant),
   }));
   const needed = models.filter((model) => model.in_use);
   const usable = needed.every((model) => model.state === "present");
@@ -111,14 +111,14 @@ function advice(needed: readonly ModelStatus[]): string {
 
 async function pull(context: Context, asked: ModelVariant | undefined, json: boolean): Promise<ExitCode> {
   const home = homeAt(context.environment.home);
-  const place = placeOf(context.environment);
+  const folders = foldersOf(context.environment);
   prepareHome(home);
   const pulled: { variant: ModelVariant; already: boolean; weights: string }[] = [];
   for (const variant of asked === undefined ? variantsInUse(context) : [asked]) {
-    const found = (await modelStatus(place)).find((model) => model.variant === variant);
+    const found = (await modelStatus(folders)).find((model) => model.variant === variant);
     if (found?.state === "corrupt" && found.origin === "modelDir") throw integrity(advice([found]));
     const already = found?.state === "present";
-    const weights = already ? found.weights.path : await fetchWithBar(place, variant);
+    const weights = already ? found.weights.path : await fetchWithBar(folders, variant);
     pulled.push({ variant, already, weights });
     if (!json) context.say(`${MODEL_NAME} ${variant} is ${already ? "already here" : "here now"}: ${weights}`);
   }
@@ -127,13 +127,13 @@ async function pull(context: Context, asked: ModelVariant | undefined, json: boo
 }
 
 /** Ctrl-C ends the download and takes the half file away with it. */
-async function fetchWithBar(place: ModelPlace, variant: ModelVariant): Promise<string> {
+async function fetchWithBar(folders: ModelFolders, variant: ModelVariant): Promise<string> {
   const progress = progressLine(`Fetching ${MODEL_NAME} ${variant}`);
   const stopped = new AbortController();
   const onSignal = () => stopped.abort(new Error("stopped by you; what had come was taken away again"));
   process.once("SIGINT", onSignal);
   try {
-    const files = await fetchModel(place, variant, { onProgress: progress.show, signal: stopped.signal });
+    const files = await fetchModel(folders, variant, { onProgress: progress.show, signal: stopped.signal });
     progress.done("done");
     return files.weights;
   } catch (error) {

@@ -6,8 +6,8 @@ import { failureNote, REPORT_FD, type StartReport } from "../../daemon/owner/sta
 import type { ExitCode } from "../../doors/failures.ts";
 import { acquireLock } from "../../engine/adapters/files/lock.ts";
 import { reasonOf } from "../../engine/domain/errors.ts";
-import { type Context, readOptions } from "../command.ts";
-import { openEarly } from "../owner/early-store.ts";
+import { type Context, readOptions } from "../program/command.ts";
+import { openEarly } from "../wiring/early-store.ts";
 
 export const usage = "butler own: used by other commands to own the stores in the background.";
 

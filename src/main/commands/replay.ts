@@ -3,9 +3,9 @@ import { askReplay } from "../../daemon/line/replay.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import { invalid, MemoryError } from "../../engine/domain/errors.ts";
 import type { Difference, ReplayReport } from "../../engine/memory/past/replay.ts";
-import { chooseButler } from "../choose-butler.ts";
-import { type Context, readOptions } from "../command.ts";
-import { ownerClient } from "../owner/launch.ts";
+import { ownerClient } from "../owner/owner-client.ts";
+import { chooseButler } from "../program/choose-butler.ts";
+import { type Context, readOptions } from "../program/command.ts";
 import { progressLine } from "../words/progress.ts";
 
 export const usage = `butler replay --verify [--butler <name>] [--json]

@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import type { ExitCode } from "../../doors/failures.ts";
 import { invalid } from "../../engine/domain/errors.ts";
 import { runSession, type SessionReport, type SessionRequest } from "../../hosts/sessions/run-session.ts";
-import { type Context, readOptions } from "../command.ts";
 import { sessionParts } from "../owner/session-parts.ts";
+import { type Context, readOptions } from "../program/command.ts";
 
 export const usage = `butler run <butler> "<prompt>" [--folder <dir>] [--project <key>|auto|none] [--timeout <seconds>] [--json]
            [-- <more arguments for the agent>]

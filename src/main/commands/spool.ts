@@ -4,7 +4,7 @@ import { invalid } from "../../engine/domain/errors.ts";
 import { failedFolder } from "../../hosts/hooks/spool-files.ts";
 import { retryFailed } from "../../hosts/hooks/spool-rows.ts";
 import { type Problem, spoolState } from "../../hosts/hooks/spool-state.ts";
-import { type Context, readOptions } from "../command.ts";
+import { type Context, readOptions } from "../program/command.ts";
 
 export const usage = `butler spool [retry] [--json]
 

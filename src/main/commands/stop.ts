@@ -1,7 +1,7 @@
 import { homeAt } from "../../daemon/home.ts";
 import { stopOwner } from "../../daemon/owner/take-ownership.ts";
 import type { ExitCode } from "../../doors/failures.ts";
-import { type Context, readOptions } from "../command.ts";
+import { type Context, readOptions } from "../program/command.ts";
 
 export const usage = `butler stop [--json]
 

@@ -5,7 +5,7 @@ import type { ExitCode } from "../../doors/failures.ts";
 import { TENANT_OF_BUTLER } from "../../doors/host.ts";
 import { systemClock } from "../../engine/adapters/clock.ts";
 import { invalid } from "../../engine/domain/errors.ts";
-import { type Context, readOptions } from "../command.ts";
+import { type Context, readOptions } from "../program/command.ts";
 
 export const usage = `butler token create --name <name> [--butler <name>|*] [--tenant <tenant>] [--admin] [--json]
 butler token list [--json]

@@ -2,8 +2,9 @@ import type { ExitCode } from "../../doors/failures.ts";
 import { invalid } from "../../engine/domain/errors.ts";
 import { AGENTS } from "../../hosts/install/agents/agents.ts";
 import { carryOutUninstall, prepareUninstall, type Undoing } from "../../hosts/install/uninstall.ts";
-import { type Context, readOptions } from "../command.ts";
-import { changeLines, fileChanges, readAgent, readPlaces, readScope, short } from "../install-words.ts";
+import { type Context, readOptions } from "../program/command.ts";
+import { readAgent, readPlaces, readScope } from "../program/install-args.ts";
+import { changeLines, fileChanges, short } from "../words/install.ts";
 
 export const usage = `butler uninstall <agent> [--scope user|project] [--dry-run] [--json]
 

@@ -7,24 +7,25 @@ import { MODEL_NAME, type ModelVariant } from "../../engine/adapters/model/catal
 import { locateModel } from "../../engine/adapters/model/files.ts";
 import { openTokenizer } from "../../engine/adapters/tokenizer/gpt.ts";
 import { reasonOf } from "../../engine/domain/errors.ts";
-import { type Context, readOptions } from "../command.ts";
-import { type Environment, HOUSE_FLAGS, withHouseFlags } from "../environment.ts";
+import { ENVIRONMENT_FLAGS, type Environment, withFlags } from "../environment.ts";
 import { stderrLog } from "../logger.ts";
 import { runOwner, untilStopped } from "../owner/owner-process.ts";
-import { selfCommand } from "../self.ts";
-import { checkDatabase, fetchModel } from "../store-parts.ts";
+import { type Context, readOptions } from "../program/command.ts";
+import { fetchModel } from "../wiring/models.ts";
+import { checkDatabase } from "../wiring/stores.ts";
 import { progressLine } from "../words/progress.ts";
+import { typedCommand } from "../words/typed-command.ts";
 
 export const usage = `butler up [--port <n>] [--host <address>] [--roster <folder>] [--database-url <url>] [--model-dir <folder>] [--json]
 
 Brings up every butler of the roster over HTTP and MCP and stays until it is stopped (Ctrl-C or butler stop).
 Without a roster there is one butler, general. An owner that a client had started hands its stores over.`;
 
-const options = { ...HOUSE_FLAGS, json: { type: "boolean" } } as const;
+const options = { ...ENVIRONMENT_FLAGS, json: { type: "boolean" } } as const;
 
 export async function run(args: readonly string[], context: Context): Promise<ExitCode> {
   const { values } = readOptions(args, options);
-  const environment = withHouseFlags(context.environment, values);
+  const environment = withFlags(context.environment, values);
   const home = homeAt(environment.home);
   const log = stderrLog(environment.logLevel ?? "warn");
   prepareHome(home);
@@ -50,12 +51,12 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
 
 /** A person waits at this command, so the model is fetched before the doors open; without it search is by keywords only. */
 async function haveModels(environment: Environment, home: Home, roster: Roster, { note }: Context): Promise<void> {
-  const place = { modelDir: environment.modelDir, cacheDir: home.models };
+  const folders = { modelDir: environment.modelDir, cacheDir: home.models };
   for (const variant of new Set<ModelVariant>(keepers(roster).map(({ memory }) => memory.embedding_variant))) {
     const progress = progressLine(`Fetching the model ${MODEL_NAME} (${variant})`);
     try {
-      if (await locateModel({ ...place, variant })) continue;
-      await fetchModel(place, variant, { onProgress: progress.show });
+      if (await locateModel({ ...folders, variant })) continue;
+      await fetchModel(folders, variant, { onProgress: progress.show });
       progress.done("done");
     } catch (error) {
       progress.done("failed");
@@ -84,8 +85,8 @@ function welcome(environment: Environment, home: Home, roster: Roster, { note }:
     row("Data", environment.databaseUrl === undefined ? home.root : "PostgreSQL (BUTLER_DATABASE_URL)"),
     "",
     "Connect an agent:",
-    `  ${selfCommand(process.argv)} install claude-code --butler ${first}        (or codex, cursor, gemini, opencode; uninstall undoes it)`,
-    `  claude mcp add butler-memory -- ${selfCommand(process.argv)} mcp --butler ${first}`,
+    `  ${typedCommand(process.argv)} install claude-code --butler ${first}        (or codex, cursor, gemini, opencode; uninstall undoes it)`,
+    `  claude mcp add butler-memory -- ${typedCommand(process.argv)} mcp --butler ${first}`,
     `  claude mcp add --transport http butler-memory ${note.address}/butlers/${first}/mcp --header "Authorization: Bearer $(cat ${home.tokenFile})"`,
     "",
     "Ready. Ctrl-C or butler stop ends it.",

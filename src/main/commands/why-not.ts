@@ -1,5 +1,5 @@
 import type { ExitCode } from "../../doors/failures.ts";
-import type { Context } from "../command.ts";
+import type { Context } from "../program/command.ts";
 import { tell } from "./why.ts";
 
 export const usage = `butler why-not <id> --query "<question>" [--context] [filters] [--butler <name>] [--json]

@@ -4,9 +4,9 @@ import { type ExitCode, exitCode } from "../../doors/failures.ts";
 import { invalid, MemoryError } from "../../engine/domain/errors.ts";
 import { memoryWhy } from "../../engine/tools/memory-why.ts";
 import { type WhyShown, type WhyStyle, whyWords } from "../../engine/tools/why-words.ts";
-import { chooseButler } from "../choose-butler.ts";
-import type { Context } from "../command.ts";
-import { ownerClient } from "../owner/launch.ts";
+import { ownerClient } from "../owner/owner-client.ts";
+import { chooseButler } from "../program/choose-butler.ts";
+import type { Context } from "../program/command.ts";
 
 export const usage = `butler why <id> --query "<question>" [--context] [filters] [--butler <name>] [--json]
 

@@ -4,7 +4,7 @@ import { openOnnxEmbedder } from "../../engine/adapters/embedder/onnx.ts";
 import type { ModelVariant } from "../../engine/adapters/model/catalogue.ts";
 import { locateModel } from "../../engine/adapters/model/files.ts";
 import { reasonOf } from "../../engine/domain/errors.ts";
-import type { ModelPlace } from "../store-parts.ts";
+import type { ModelFolders } from "../wiring/models.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const PAIR = ["A man is eating food.", "A man is eating a piece of bread."] as const;
@@ -12,10 +12,10 @@ const PAIR = ["A man is eating food.", "A man is eating a piece of bread."] as c
 const COSINE = 0.756;
 const TOLERANCE = 0.02;
 
-export async function checkModel(place: ModelPlace, variant: ModelVariant): Promise<Finding> {
+export async function checkModel(folders: ModelFolders, variant: ModelVariant): Promise<Finding> {
   const check = `model ${variant}`;
   try {
-    const files = await locateModel({ ...place, variant });
+    const files = await locateModel({ ...folders, variant });
     if (!files) return warn(check, "not on this disk: search goes by keywords only", "butler model pull");
     const embedder = await openOnnxEmbedder(files);
     try {

@@ -1,19 +1,16 @@
-/** How commands reach the owner of this home. */
+/** How this program is started again. It imports little: a hook or a session must not wait for what `owner-client.ts` loads. */
+import { fileURLToPath } from "node:url";
+import type { Launch } from "../../daemon/owner/start-owner.ts";
+import { type Environment, ownerVariables } from "../environment.ts";
 
-import { homeAt } from "../../daemon/home.ts";
-import { connectOwner, type OwnerClient } from "../../daemon/line/client.ts";
-import type { Environment } from "../environment.ts";
-import { ownLaunch } from "../own-entry.ts";
-import { version } from "../version.ts";
-
-interface Options {
-  readonly agent?: boolean;
-  readonly project?: string | undefined;
+/** The command that starts this program, from its sources or from the build as it runs now. */
+export function programCommand(): { readonly command: string; readonly args: readonly string[] } {
+  const entry = new URL(`../butler${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
+  return { command: process.execPath, args: [...process.execArgv, fileURLToPath(entry)] };
 }
 
-export function ownerClient(environment: Environment, options: Options = {}): OwnerClient {
-  const { now, databaseUrl } = environment;
-  const home = homeAt(environment.home);
-  const launch = environment.autostart ? ownLaunch(environment) : undefined;
-  return connectOwner({ home, launch, version, now, databaseUrl, ...options });
+/** As an owner in the background. */
+export function ownerLaunch(environment: Environment): Launch {
+  const { command, args } = programCommand();
+  return { command, args: [...args, "own", "--report"], env: ownerVariables(environment) };
 }

@@ -20,12 +20,14 @@ import { createPickup, type Pickup } from "../../hosts/hooks/pickup.ts";
 import { prepareSession } from "../../hosts/sessions/prepare.ts";
 import { noteSession } from "../../hosts/sessions/session-log.ts";
 import type { Environment } from "../environment.ts";
-import { checkDatabase, clockAt, engineOpener, modelShelf, storeJobs } from "../store-parts.ts";
 import { version } from "../version.ts";
-import type { EarlyStore } from "./early-store.ts";
+import type { EarlyStore } from "../wiring/early-store.ts";
+import { clockAt, engineOpener } from "../wiring/engines.ts";
+import { sharedModels } from "../wiring/models.ts";
+import { remoteOf } from "../wiring/remote.ts";
+import { checkDatabase, storeJobs } from "../wiring/stores.ts";
 import { type LocalCallers, localCallers } from "./local-callers.ts";
 import { ownerDoors } from "./owner-doors.ts";
-import { remoteOf } from "./remote.ts";
 
 export interface OwnerProcessParts {
   readonly environment: Environment;
@@ -114,15 +116,15 @@ function closeHome(home: Home, log: Log): void {
 
 function ownerOf({ environment, home, roster, log, early }: OwnerProcessParts, clock: Clock): Owner {
   const { databaseUrl, modelDir } = environment;
-  const place = { folder: home.store, databaseUrl, early };
+  const stores = { folder: home.store, databaseUrl, early };
   const models = { modelDir, cacheDir: home.models };
   return createOwner({
     version,
     roster,
     log,
-    open: engineOpener({ place, clock, log, models }),
-    jobs: storeJobs(place, clock, databaseUrl === undefined ? notesInFile(home.scheduleFile, log) : notesInMemory()),
-    model: modelShelf({ place: models, fetch: true, log }),
+    open: engineOpener({ stores, clock, log, models }),
+    jobs: storeJobs(stores, clock, databaseUrl === undefined ? notesInFile(home.scheduleFile, log) : notesInMemory()),
+    model: sharedModels({ folders: models, fetch: true, log }),
     remote: remoteOf,
     reach: databaseUrl === undefined ? undefined : async () => void (await checkDatabase(databaseUrl)),
   });

@@ -4,11 +4,11 @@ import { homeAt } from "../../daemon/home.ts";
 import { fixedClock, systemClock } from "../../engine/adapters/clock.ts";
 import type { SessionParts } from "../../hosts/sessions/run-session.ts";
 import type { Environment } from "../environment.ts";
-import { ownEntry, ownLaunch } from "../own-entry.ts";
+import { ownerLaunch, programCommand } from "./launch.ts";
 
 export function sessionParts(environment: Environment, note: (line: string) => void): SessionParts {
   const { home, roster, now, databaseUrl, autostart } = environment;
-  const entry = ownEntry();
+  const entry = programCommand();
   return {
     home: homeAt(home),
     roster,
@@ -16,7 +16,7 @@ export function sessionParts(environment: Environment, note: (line: string) => v
     databaseUrl,
     clock: now === undefined ? systemClock : fixedClock(new Date(now)),
     env: process.env,
-    launch: autostart ? async () => ownLaunch(environment) : undefined,
+    launch: autostart ? async () => ownerLaunch(environment) : undefined,
     agent: async (runtime) =>
       /^claude(\.\w+)?$/i.test(basename(runtime.command))
         ? (await import("../../hosts/agents/claude.ts")).claudeAgent(runtime)

@@ -1,5 +1,5 @@
 import { friendlyHelp } from "../../doors/cli/cli.ts";
-import { commands } from "../table.ts";
+import { commands } from "../program/command-table.ts";
 
 export function overview(version: string): string {
   const shown = Object.entries(commands).filter(([, entry]) => !entry.hidden);

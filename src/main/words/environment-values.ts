@@ -1,4 +1,4 @@
-/** The values of the house itself, and where they came from: a flag, the environment or the default. */
+/** The values that hold for the whole home, and where each came from: a flag, the environment or the default. */
 import { maskText } from "../../daemon/config/mask.ts";
 import type { Effective } from "../../daemon/config/values.ts";
 import { type Environment, readEnvironment } from "../environment.ts";
@@ -6,9 +6,9 @@ import { type Environment, readEnvironment } from "../environment.ts";
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** The flags that were given, by the name of the value they set. */
-export type HouseFlags = Readonly<Partial<Record<keyof Environment, string>>>;
+export type GivenFlags = Readonly<Partial<Record<keyof Environment, string>>>;
 
-/** What `butler up` says when nobody asks for more. */
+/** The log level of `butler up` when none is set. */
 const USUAL_LOG = "warn";
 
 const ROWS: readonly { key: string; of: keyof Environment; variable: string }[] = [
@@ -25,9 +25,9 @@ const ROWS: readonly { key: string; of: keyof Environment; variable: string }[] 
   { key: "now", of: "now", variable: "BUTLER_NOW" },
 ];
 
-export function houseValues(
+export function environmentValues(
   environment: Environment,
-  flags: HouseFlags,
+  flags: GivenFlags,
   variables: Variables = process.env,
 ): Effective[] {
   const usual = readEnvironment({});

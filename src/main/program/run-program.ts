@@ -1,8 +1,8 @@
 /** Runs one command of a program: help, answers on stdout, failures as a sentence or as JSON with their exit code. */
-import type { ExitCode } from "../doors/failures.ts";
-import { MemoryError, messageOf } from "../engine/domain/errors.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { MemoryError, messageOf } from "../../engine/domain/errors.ts";
+import { readEnvironment } from "../environment.ts";
 import type { CommandModule, Context } from "./command.ts";
-import { readEnvironment } from "./environment.ts";
 
 export interface Program {
   /** The command of that name; undefined when there is none. */
@@ -46,7 +46,7 @@ function note(line: string): void {
 }
 
 async function fail(error: unknown, argv: readonly string[]): Promise<ExitCode> {
-  const { exitCode, hint } = await import("../doors/failures.ts");
+  const { exitCode, hint } = await import("../../doors/failures.ts");
   const known = error instanceof MemoryError;
   const code = known ? error.code : "internal";
   const message = messageOf(error);

@@ -1,9 +1,9 @@
 /** What a command is. Each lives in its own file and is loaded only when it is asked for. */
 
-import { readArgv } from "../doors/cli/argv.ts";
-import type { ExitCode } from "../doors/failures.ts";
-import { invalid } from "../engine/domain/errors.ts";
-import type { Environment } from "./environment.ts";
+import { readArgv } from "../../doors/cli/argv.ts";
+import type { ExitCode } from "../../doors/failures.ts";
+import { invalid } from "../../engine/domain/errors.ts";
+import type { Environment } from "../environment.ts";
 
 export interface Context {
   readonly environment: Environment;

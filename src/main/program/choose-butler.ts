@@ -1,5 +1,5 @@
-import type { OwnerClient } from "../daemon/line/client.ts";
-import { invalid } from "../engine/domain/errors.ts";
+import type { OwnerClient } from "../../daemon/line/client.ts";
+import { invalid } from "../../engine/domain/errors.ts";
 
 /** Whom a command talks to: who was named, or the only one there is. */
 export async function chooseButler(client: OwnerClient, asked: string | undefined): Promise<string> {

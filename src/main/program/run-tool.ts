@@ -1,19 +1,26 @@
 /** Tools at the command line: by their name, by `call`, or in a friendly form. */
 
-import type { OwnerClient } from "../daemon/line/client.ts";
-import { FRIENDLY, type Parsed, parseFriendly, parseToolFlags, type ToolCommand, toolHelp } from "../doors/cli/cli.ts";
-import { flagsOf } from "../doors/cli/flags.ts";
-import { renderAnswer, renderError } from "../doors/cli/render.ts";
-import { type ExitCode, exitCode } from "../doors/failures.ts";
-import { systemClock } from "../engine/adapters/clock.ts";
-import { MemoryError } from "../engine/domain/errors.ts";
-import { isRecord } from "../engine/domain/record.ts";
-import type { Tool } from "../engine/tools/define.ts";
-import { toolNamed, tools } from "../engine/tools/index.ts";
+import type { OwnerClient } from "../../daemon/line/client.ts";
+import {
+  FRIENDLY,
+  type Parsed,
+  parseFriendly,
+  parseToolFlags,
+  type ToolCommand,
+  toolHelp,
+} from "../../doors/cli/cli.ts";
+import { flagsOf } from "../../doors/cli/flags.ts";
+import { renderAnswer, renderError } from "../../doors/cli/render.ts";
+import { type ExitCode, exitCode } from "../../doors/failures.ts";
+import { systemClock } from "../../engine/adapters/clock.ts";
+import { MemoryError } from "../../engine/domain/errors.ts";
+import { isRecord } from "../../engine/domain/record.ts";
+import type { Tool } from "../../engine/tools/define.ts";
+import { toolNamed, tools } from "../../engine/tools/index.ts";
+import { ownerClient } from "../owner/owner-client.ts";
 import { chooseButler } from "./choose-butler.ts";
 import { chosenProject } from "./choose-project.ts";
 import type { Context } from "./command.ts";
-import { ownerClient } from "./owner/launch.ts";
 
 /** `butler <word> …`, where the word is a friendly form or a tool's name. */
 export async function runWord(word: string, args: readonly string[], context: Context): Promise<ExitCode> {

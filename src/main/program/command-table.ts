@@ -1,0 +1,64 @@
+/** The commands by name. A new one is a file in `commands/` and a line here. */
+import type { CommandModule } from "./command.ts";
+
+interface Entry {
+  readonly about: string;
+  /** Not for people: left out of --help. */
+  readonly hidden?: boolean;
+  load(): Promise<CommandModule>;
+}
+
+export const commands: Readonly<Record<string, Entry>> = {
+  up: {
+    about: "Bring up the house: every butler over HTTP and MCP, until you stop it.",
+    load: () => import("../commands/up.ts"),
+  },
+  stop: { about: "Stop whatever owns the memory of this home.", load: () => import("../commands/stop.ts") },
+  mcp: {
+    about: "The memory of one butler as an MCP server on stdin and stdout.",
+    load: () => import("../commands/mcp.ts"),
+  },
+  run: { about: "Start a butler's agent on a prompt, with its memory.", load: () => import("../commands/run.ts") },
+  sessions: {
+    about: "What agents did with this memory, and how it went.",
+    load: () => import("../commands/sessions.ts"),
+  },
+  spool: {
+    about: "What agents said and is not stored yet, and what could not be stored.",
+    load: () => import("../commands/spool.ts"),
+  },
+  call: { about: "Call a tool by its name.", load: () => import("../commands/call.ts") },
+  why: { about: "Why a memory is shown for a question.", load: () => import("../commands/why.ts") },
+  "why-not": { about: "What keeps a memory out of an answer.", load: () => import("../commands/why-not.ts") },
+  job: { about: "Jobs of the memory: list, run or look back.", load: () => import("../commands/job.ts") },
+  token: { about: "Create, list or revoke tokens for the HTTP door.", load: () => import("../commands/token.ts") },
+  model: { about: "Fetch the embedding model, or say where it is.", load: () => import("../commands/model.ts") },
+  config: {
+    about: "Check every butler.toml, or show what holds and where it came from.",
+    load: () => import("../commands/config.ts"),
+  },
+  import: {
+    about: "Take in the transcripts that coding agents have left.",
+    load: () => import("../commands/import.ts"),
+  },
+  doctor: {
+    about: "Look at everything a butler needs, and say what is wrong.",
+    load: () => import("../commands/doctor.ts"),
+  },
+  replay: {
+    about: "Rebuild the memory from its audit stream, and compare.",
+    load: () => import("../commands/replay.ts"),
+  },
+  install: {
+    about: "Give a coding agent memory: tools, hooks and how to use them.",
+    load: () => import("../commands/install.ts"),
+  },
+  uninstall: {
+    about: "Take memory away from a coding agent again, without a trace.",
+    load: () => import("../commands/uninstall.ts"),
+  },
+  demo: { about: "Show a small life of a butler in a throw-away home.", load: () => import("../commands/demo.ts") },
+  bench: { about: "Measure speed and memory on this machine.", load: () => import("../commands/bench.ts") },
+  hook: { about: "Answer a hook of an agent.", hidden: true, load: () => import("../commands/hook.ts") },
+  own: { about: "Own the stores for local clients.", hidden: true, load: () => import("../commands/own.ts") },
+};

@@ -1,0 +1,89 @@
+/** Opens the engine of a butler with its concrete adapters: store, model, tokenizer, reranker and extractor. */
+import type { ButlerConfig } from "../../daemon/config/config.ts";
+import { type Clock, fixedClock, systemClock } from "../../engine/adapters/clock.ts";
+import { openPglite } from "../../engine/adapters/db/pglite.ts";
+import type { Embedder } from "../../engine/adapters/embedder/port.ts";
+import { uuidv7Source } from "../../engine/adapters/ids.ts";
+import type { Log } from "../../engine/adapters/log.ts";
+import { openReranker } from "../../engine/adapters/reranker/lazy.ts";
+import type { Reranker } from "../../engine/adapters/reranker/port.ts";
+import { openTokenizer, type TokenizerName } from "../../engine/adapters/tokenizer/gpt.ts";
+import type { Tokenizer } from "../../engine/adapters/tokenizer/port.ts";
+import type { Recipe } from "../../engine/domain/ranking/recipe.ts";
+import { openEngine } from "../../engine/engine.ts";
+import { type MemoryParts, openMemory } from "../../engine/memory/open.ts";
+import type { Settings } from "../../engine/memory/settings.ts";
+import { extractorOrWhyNot } from "./extractor.ts";
+import { type ModelFolders, olderModel } from "./models.ts";
+import { openDb, type StoreLocation } from "./stores.ts";
+
+export const clockAt = (now: string | undefined): Clock =>
+  now === undefined ? systemClock : fixedClock(new Date(now));
+
+interface OpenerOptions {
+  readonly stores: StoreLocation;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly models?: ModelFolders;
+  /** May a reranking model be fetched? The embedding model is fetched by `sharedModels`. */
+  readonly fetch?: boolean;
+  readonly recipe?: Recipe | undefined;
+}
+
+/** Opens the engines of butlers. */
+export const engineOpener = (options: OpenerOptions) => opener(options, (parts) => openEngine({ ...parts, scratch }));
+
+/** Opens only the memories: what a benchmark looks into. */
+export const memoryOpener = (options: OpenerOptions) => opener(options, openMemory);
+
+/**
+ * The scratch store of a replay is PGlite in memory for both kinds of store: it needs no rights on a server, leaves nothing behind
+ * when the process dies, and takes about as much memory as the rows have bytes, twice.
+ */
+const scratch = () => openPglite({ dir: undefined });
+
+/** Butlers share ids, clock, and one tokenizer of each kind. */
+function opener<T>(options: OpenerOptions, open: (parts: MemoryParts) => Promise<T>) {
+  const { stores, clock, log, models } = options;
+  const ids = uuidv7Source();
+  const tokenizers = new Map<TokenizerName, Promise<Tokenizer>>();
+
+  function tokenizer(name: TokenizerName): Promise<Tokenizer> {
+    const known = tokenizers.get(name) ?? openTokenizer(name);
+    tokenizers.set(name, known);
+    return known;
+  }
+
+  function reranker({ rerank, rerank_model, rerank_model_sha256 }: Settings["retrieval"]): Reranker | undefined {
+    if (rerank !== "cross-encoder" || models === undefined) return undefined;
+    const files = { model: rerank_model, sha256: rerank_model_sha256, cacheDir: models.cacheDir };
+    return openReranker({ ...files, fetch: options.fetch ?? true, log });
+  }
+  return async (config: ButlerConfig, embedder: Embedder | undefined): Promise<T> => {
+    // Beside the opening of the store, which works in another thread: 0.2 to 0.9 s of a first answer.
+    const words = tokenizer(config.memory.retrieval.tokenizer);
+    // Awaited below; when the store fails first, nobody is left to hear of a tokenizer that fails too.
+    words.catch(() => undefined);
+    const db = await openDb(stores, config.name, log);
+    try {
+      return await open({
+        butler: config.name,
+        role: config.role,
+        db,
+        clock,
+        ids,
+        embedder,
+        tokenizer: await words,
+        settings: config.memory,
+        log,
+        previous: models && olderModel(models, log),
+        reranker: reranker(config.memory.retrieval),
+        extractor: extractorOrWhyNot(config.memory.extractor, log),
+        recipe: options.recipe,
+      });
+    } catch (error) {
+      await db.close();
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,85 @@
+/** The stores of butlers: embedded ones in folders, or databases of a PostgreSQL server. */
+import { existsSync, mkdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { gunzip as gunzipTo } from "node:zlib";
+import type { OwnerJobs } from "../../daemon/owner/owner-state.ts";
+import type { ScheduleNotes } from "../../daemon/schedule/notes.ts";
+import type { Clock } from "../../engine/adapters/clock.ts";
+import { openPgliteExclusive } from "../../engine/adapters/db/pglite.ts";
+import type { Db } from "../../engine/adapters/db/port.ts";
+import { openPostgres } from "../../engine/adapters/db/postgres.ts";
+import { checkServer, ensureDatabase, hasDatabase } from "../../engine/adapters/db/postgres-admin.ts";
+import { checkRights, openDatabaseWarning, superuserWarning } from "../../engine/adapters/db/postgres-rights.ts";
+import type { Log } from "../../engine/adapters/log.ts";
+import { jobs } from "../../engine/memory/keep/jobs.ts";
+import type { EarlyStore } from "./early-store.ts";
+
+const gunzip = promisify(gunzipTo);
+
+export interface StoreLocation {
+  /** The folder of a butler's embedded store. */
+  folder(butler: string): string;
+  /** A PostgreSQL server; when given, each butler lives in its database there. */
+  readonly databaseUrl: string | undefined;
+  readonly early?: EarlyStore | undefined;
+}
+
+/**
+ * Fails with words when a server cannot be reached or used; returns what is unwise about it. Embedded stores are looked at when
+ * they are opened.
+ */
+export async function checkDatabase(databaseUrl: string | undefined): Promise<string | undefined> {
+  if (databaseUrl === undefined) return undefined;
+  const db = await openPostgres({ url: databaseUrl, max: 1 });
+  try {
+    await checkServer(db);
+    return await superuserWarning(db);
+  } finally {
+    await db.close();
+  }
+}
+
+export async function openDb(location: StoreLocation, butler: string, log: Log): Promise<Db> {
+  if (location.databaseUrl === undefined) {
+    const early = location.early?.(butler);
+    if (early) return early;
+    const dir = location.folder(butler);
+    mkdirSync(dirname(dir), { recursive: true, mode: 0o700 });
+    const snapshot = existsSync(join(dir, "PG_VERSION")) ? undefined : await emptyStore();
+    return openPgliteExclusive({ dir, ...(snapshot === undefined ? {} : { snapshot }) });
+  }
+  const db = await openPostgres({ url: await ensureDatabase(location.databaseUrl, butler) });
+  try {
+    await checkServer(db);
+    await checkRights(db);
+    const unwise = await openDatabaseWarning(db);
+    if (unwise !== undefined) log.warn({ butler }, unwise);
+    return db;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+/** What the build left: a store with all migrations and no rows. Without it one is made from nothing, in seconds. */
+async function emptyStore(): Promise<Uint8Array | undefined> {
+  const path = import.meta.url.endsWith(".ts") ? "../../../dist/empty-store.tar.gz" : "../empty-store.tar.gz";
+  const file = new URL(path, import.meta.url);
+  return existsSync(file) ? gunzip(await readFile(file)) : undefined;
+}
+
+/** What the scheduler of an owner needs to know of its stores. */
+export function storeJobs(location: StoreLocation, clock: Clock, notes: ScheduleNotes): OwnerJobs {
+  const { databaseUrl } = location;
+  return {
+    jobs,
+    clock,
+    notes,
+    hasStore: async (butler) =>
+      databaseUrl === undefined
+        ? existsSync(join(location.folder(butler), "PG_VERSION"))
+        : hasDatabase(databaseUrl, butler),
+  };
+}
