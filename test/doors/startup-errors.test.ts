@@ -112,18 +112,27 @@ describe.skipIf(probe === undefined)("the disk", () => {
       JSON.stringify({
         content: `${n} ${Array.from({ length: 9_000 }, (_, i) => (i * 7_919 * n).toString(36)).join(" ")}`,
       });
-    expect((await run(home, ["remember", "Before the disk was full."])).code).toBe(0);
+    // The owner stays until it is told to go, however slow the commands are.
+    const stays = { BUTLER_IDLE_SECONDS: "3600" };
+    expect((await run(home, ["remember", "Before the disk was full."], stays)).code).toBe(0);
     fillUp(join(disk, "fill"));
     const refused: unknown[] = [];
     for (let n = 1; n <= 8 && refused.length === 0; n++) {
-      const { code, stdout } = await butler(home, ["call", "memory_store_episode", "--json", episode(n)]);
+      const { code, stdout } = await butler(home, ["call", "memory_store_episode", "--json", episode(n)], stays);
       if (code !== 0) refused.push({ code, ...JSON.parse(stdout) });
     }
     expect(refused).toEqual([
       { code: 1, error: { code: "unavailable", message: expect.stringMatching(/free some (?:disk )?space/) } },
     ]);
+    await butler(home, ["stop"]);
+    fillUp(join(disk, "fill"));
+    expectSentence(
+      await run(home, ["stats"], stays),
+      1,
+      /could not start: the disk that holds .* is full: free some space/,
+    );
     rmSync(join(disk, "fill"));
-    expect(await butler(home, ["remember", "After there was room again."])).toMatchObject({ code: 0 });
+    expect(await butler(home, ["remember", "After there was room again."], stays)).toMatchObject({ code: 0 });
     const found = await butler(home, ["search", "disk room", "--mode", "keyword", "--json"]);
     expect(
       JSON.parse(found.stdout)

@@ -5,7 +5,7 @@ import { homeAt, prepareHome, writePrivate } from "../../daemon/home.ts";
 import { failureNote, REPORT_FD, type StartReport } from "../../daemon/owner/start-report.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import { acquireLock } from "../../engine/adapters/files/lock.ts";
-import { reasonOf } from "../../engine/domain/errors.ts";
+import { errorCode, reasonOf } from "../../engine/domain/errors.ts";
 import { type Context, readOptions } from "../program/command.ts";
 import { openEarly } from "../wiring/early-store.ts";
 
@@ -35,13 +35,19 @@ export async function run(args: readonly string[], { environment }: Context): Pr
     report({ state: "ready" });
     await untilStopped(running);
   } catch (error) {
-    const reason = reasonOf(error);
+    const reason = whyItFailed(error, home.root);
     process.stderr.write(`the owner could not start: ${reason}\n`);
     report({ state: "failed", reason });
     keepReason(home.failureFile, reason);
     process.exit(1);
   }
   process.exit(0);
+}
+
+/** Node names a full disk by its code alone, which says nothing of what to do. */
+function whyItFailed(error: unknown, home: string): string {
+  if (errorCode(error) !== "ENOSPC") return reasonOf(error);
+  return `the disk that holds ${home} is full: free some space and try again; nothing was lost.`;
 }
 
 function reportOnce(report: StartReport): void {
