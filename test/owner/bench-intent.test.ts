@@ -10,9 +10,8 @@ import { type IntentReport, intentLines, verdict } from "../../src/lab/intent/sh
 import { readEnvironment } from "../../src/main/environment.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 
-const LONG = 240_000;
 const folder = mkdtempSync(join(tmpdir(), "bi-"));
-beforeAll(() => testModel(), LONG);
+beforeAll(() => testModel());
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function bench(args: readonly string[], modelDir = TEST_MODEL_CACHE): Promise<string> {
@@ -22,7 +21,7 @@ async function bench(args: readonly string[], modelDir = TEST_MODEL_CACHE): Prom
   return said.join("\n");
 }
 
-describe("butler bench intent", { timeout: LONG }, () => {
+describe("butler bench intent", () => {
   test("asks every prompt with and without", async () => {
     const report = JSON.parse(await bench(["--prompts", "2", "--json"])) as IntentReport;
     expect(report).toMatchObject({ prompts: 8, facts: 40, rules: 14, episodes: 80 });

@@ -8,9 +8,8 @@ import type { QualityRun } from "../../src/lab/quality/report.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 
-const LONG = 240_000;
 const folder = mkdtempSync(join(tmpdir(), "bq-"));
-beforeAll(() => testModel(), LONG);
+beforeAll(() => testModel());
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const talk = {
@@ -79,7 +78,7 @@ async function bench(args: readonly string[], variables: Record<string, string> 
   return said.join("\n");
 }
 
-describe("butler bench quality", { timeout: LONG }, () => {
+describe("butler bench quality", () => {
   test("asks every question and gives all figures of the protocol", async () => {
     const report = JSON.parse(await bench(["--data", talkFile, "--json"])) as QualityRun;
     expect(report).toMatchObject({

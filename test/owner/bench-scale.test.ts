@@ -8,9 +8,8 @@ import type { ScaleReport } from "../../src/lab/scale/figures.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 
-const LONG = 240_000;
 const folder = mkdtempSync(join(tmpdir(), "bs-"));
-beforeAll(() => testModel(), LONG);
+beforeAll(() => testModel());
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function bench(args: readonly string[], variables: Record<string, string> = {}): Promise<string> {
@@ -25,7 +24,7 @@ async function bench(args: readonly string[], variables: Record<string, string> 
   return said.join("\n");
 }
 
-describe("butler bench scale", { timeout: LONG }, () => {
+describe("butler bench scale", () => {
   test("measures every call, storage and recall, and says what is invented", async () => {
     const args = ["--n", "300", "--queries", "3", "--keep"];
     const report = JSON.parse(await bench([...args, "--json"])) as ScaleReport;

@@ -8,7 +8,6 @@ import { cleanUp, emptyHome, up } from "../support/owner-processes.ts";
 import { PATIENCE } from "../support/patience.ts";
 import { administer } from "../support/postgres.ts";
 
-const LONG = 240_000;
 const url = inject("postgresUrl") ?? "";
 const NAMES = [`first_${process.pid}`, `second_${process.pid}`] as const;
 
@@ -18,7 +17,7 @@ afterAll(async () => {
   await administer(url, async (client) => {
     for (const name of NAMES) await client.query(`drop database if exists "butler_${name}" with (force)`);
   });
-}, LONG);
+});
 
 /** The way to the server, which can be cut. */
 function wire(to: URL) {
@@ -53,7 +52,7 @@ function wire(to: URL) {
   };
 }
 
-describe.skipIf(url === "")("butler up", { timeout: LONG }, () => {
+describe.skipIf(url === "")("butler up", () => {
   test("takes changes of the roster over, says unknown of a dead database, and stops in good order", async () => {
     const line = wire(new URL(url));
     const home = emptyHome();

@@ -13,12 +13,11 @@ import { butler, cleanUp, emptyHome, seededHome, up } from "../support/owner-pro
 import { PATIENCE } from "../support/patience.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 240_000;
 const folders: string[] = [];
 afterAll(async () => {
   await cleanUp();
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-}, LONG);
+});
 
 const scratch = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "strangers-"));
@@ -42,9 +41,7 @@ async function token(home: string, args: readonly string[], variables: Record<st
   return (JSON.parse(made.stdout) as { token: string }).token;
 }
 
-test("what a stranger tells in any agent's words is the stranger's, and no token has a file read", {
-  timeout: LONG,
-}, async () => {
+test("what a stranger tells in any agent's words is the stranger's, and no token has a file read", async () => {
   const home = await seededHome();
   const folder = scratch();
   for (const [name, more] of [
@@ -126,7 +123,7 @@ test("what a stranger tells in any agent's words is the stranger's, and no token
   }
 });
 
-test("pipes as transcripts stop neither the others nor the owner's end", { timeout: LONG }, async () => {
+test("pipes as transcripts stop neither the others nor the owner's end", async () => {
   const home = await seededHome();
   const folder = scratch();
   const daemon = await up(home);
@@ -156,7 +153,7 @@ test("pipes as transcripts stop neither the others nor the owner's end", { timeo
   expect((await daemon.ended).code).toBe(0);
 });
 
-test("what could not be stored is shown by the doctor and the spool, and tried again", { timeout: LONG }, async () => {
+test("what could not be stored is shown by the doctor and the spool, and tried again", async () => {
   const home = emptyHome();
   const at = homeAt(home);
   const doctor = async () => {

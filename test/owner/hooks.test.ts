@@ -23,8 +23,7 @@ import { PATIENCE } from "../support/patience.ts";
 import { REAL_TIME } from "../support/slow-time.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 240_000;
-afterAll(cleanUp, LONG);
+afterAll(cleanUp);
 
 const TOLD = "The staging database listens on port 5433.";
 const messageIn = ({ stdout }: HookEnd) =>
@@ -49,7 +48,7 @@ async function session(
   return { start, prompt, stop, end };
 }
 
-describe("hooks", { timeout: LONG }, () => {
+describe("hooks", () => {
   test("session 1 tells something, session 2 knows it; nobody has to start anything", async () => {
     const home = await seededHome();
     const hooks = await installHooks(home);
@@ -128,7 +127,6 @@ const claude = process.env.BUTLER_TEST_CLAUDE ?? "";
 
 describe.skipIf(!claude.includes("/"))(
   "the real Claude Code with its plugin (skipped unless BUTLER_TEST_CLAUDE is the path of a claude)",
-  { timeout: LONG },
   () => {
     test("session 1 tells something, session 2 has it in its prompt, and our own block is not learned", async () => {
       const api = await claudeApi();

@@ -29,7 +29,6 @@ import { butler, cleanUp, emptyHome, up, type Variables } from "../support/owner
 import { PATIENCE } from "../support/patience.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 600_000;
 const OWN = "ada";
 const SHARED = "shared";
 const url = inject("postgresUrl");
@@ -40,7 +39,7 @@ afterAll(async () => {
   const db = await openPostgres({ url, max: 1 });
   for (const name of [OWN, SHARED]) await db.exec(`drop database if exists "butler_${name}" with (force)`);
   await db.close();
-}, LONG);
+});
 
 interface Lane {
   readonly databaseUrl: string | undefined;
@@ -103,165 +102,161 @@ const inScope = (rows: Rows, scope: string): string[] =>
   );
 
 describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseUrl, calls, open }) => {
-  test.skipIf(lane === "PostgreSQL" && url === undefined)(
-    "get and change nothing foreign",
-    { timeout: LONG },
-    async () => {
-      const home = emptyHome();
-      const roster = join(home, "roster");
-      for (const [name, role] of [
-        [OWN, ""],
-        [SHARED, 'role = "memory"\n'],
-      ] as const) {
-        mkdirSync(join(roster, name), { recursive: true });
-        writeFileSync(join(roster, name, "butler.toml"), `[butler]\nname = "${name}"\n${role}\n[modules.memory]\n`);
+  test.skipIf(lane === "PostgreSQL" && url === undefined)("get and change nothing foreign", async () => {
+    const home = emptyHome();
+    const roster = join(home, "roster");
+    for (const [name, role] of [
+      [OWN, ""],
+      [SHARED, 'role = "memory"\n'],
+    ] as const) {
+      mkdirSync(join(roster, name), { recursive: true });
+      writeFileSync(join(roster, name, "butler.toml"), `[butler]\nname = "${name}"\n${role}\n[modules.memory]\n`);
+    }
+    const variables: Variables = {
+      BUTLER_ROSTER: roster,
+      // Nothing is due while the clock stands still: what changes, a call has changed.
+      BUTLER_NOW: "2031-05-05T12:00:00Z",
+      ...(databaseUrl === undefined ? {} : { BUTLER_DATABASE_URL: databaseUrl }),
+    };
+    const tokens = await makeTokens(home, variables);
+    const fileWord = "wqfilezx";
+    const said = transcript(join(home, "mine.jsonl"), "evening", join(home, "project"));
+    said.user(`Please note that the harbour gate code is violet thunder, says ${fileWord}`);
+    said.agent("Noted.");
+
+    let house = await up(home, [], variables);
+    const base = { address: house.address, socket: homeAt(home).socket, places: [OWN, SHARED] as const };
+    const planted = await plant(base, tokens);
+    let world: World = { ...base, attackers: tokens, planted, transcript: { path: said.path, word: fileWord } };
+
+    const clients = new Map<string, Promise<Client>>();
+    const clientOf: Clients = (who, place) => {
+      const key = `${world.address} ${who.name} ${place}`;
+      const known = clients.get(key) ?? connect(world.address, who, place);
+      clients.set(key, known);
+      return known;
+    };
+
+    /** Stops, looks at the rows of these tenants, and starts again. */
+    async function look(tenants: readonly Tenant[]): Promise<Map<string, Rows>> {
+      const ends = await Promise.allSettled(clients.values());
+      clients.clear();
+      for (const end of ends) if (end.status === "fulfilled") await end.value.close();
+      await butler(home, ["stop"], variables);
+      const seen = new Map<string, Rows>();
+      for (const place of [OWN, SHARED]) {
+        const db = await open(home, place);
+        for (const tenant of tenants) seen.set(`${place}: ${tenant}`, await rowsOf(db, tenant));
+        await db.close();
       }
-      const variables: Variables = {
-        BUTLER_ROSTER: roster,
-        // Nothing is due while the clock stands still: what changes, a call has changed.
-        BUTLER_NOW: "2031-05-05T12:00:00Z",
-        ...(databaseUrl === undefined ? {} : { BUTLER_DATABASE_URL: databaseUrl }),
-      };
-      const tokens = await makeTokens(home, variables);
-      const fileWord = "wqfilezx";
-      const said = transcript(join(home, "mine.jsonl"), "evening", join(home, "project"));
-      said.user(`Please note that the harbour gate code is violet thunder, says ${fileWord}`);
-      said.agent("Noted.");
+      house = await up(home, [], variables);
+      world = { ...world, address: house.address };
+      return seen;
+    }
 
-      let house = await up(home, [], variables);
-      const base = { address: house.address, socket: homeAt(home).socket, places: [OWN, SHARED] as const };
-      const planted = await plant(base, tokens);
-      let world: World = { ...base, attackers: tokens, planted, transcript: { path: said.path, word: fileWord } };
-
-      const clients = new Map<string, Promise<Client>>();
-      const clientOf: Clients = (who, place) => {
-        const key = `${world.address} ${who.name} ${place}`;
-        const known = clients.get(key) ?? connect(world.address, who, place);
-        clients.set(key, known);
-        return known;
-      };
-
-      /** Stops, looks at the rows of these tenants, and starts again. */
-      async function look(tenants: readonly Tenant[]): Promise<Map<string, Rows>> {
-        const ends = await Promise.allSettled(clients.values());
-        clients.clear();
-        for (const end of ends) if (end.status === "fulfilled") await end.value.close();
-        await butler(home, ["stop"], variables);
-        const seen = new Map<string, Rows>();
-        for (const place of [OWN, SHARED]) {
-          const db = await open(home, place);
-          for (const tenant of tenants) seen.set(`${place}: ${tenant}`, await rowsOf(db, tenant));
-          await db.close();
+    const leaks: string[] = [];
+    const answers = { rest: 0, mcp: 0, hook: 0, socket: 0 };
+    let allowed = 0;
+    async function attack(seed: number, who: readonly Attacker[], n: number): Promise<void> {
+      const d = dice(seed);
+      const attempts = Array.from({ length: n }, () => {
+        const caller = d.one(who);
+        return { caller, ...attempt(d, world, caller, clientOf) };
+      });
+      const four = [0, 1, 2, 3].map(async (first) => {
+        for (let at = first; at < attempts.length; at += 4) {
+          const one = attempts[at];
+          if (one === undefined) break;
+          check(one.caller, one.project, `${one.caller.name} ${one.door} ${one.words}`, await one.run());
+          answers[one.door] += 1;
         }
-        house = await up(home, [], variables);
-        world = { ...world, address: house.address };
-        return seen;
-      }
-
-      const leaks: string[] = [];
-      const answers = { rest: 0, mcp: 0, hook: 0, socket: 0 };
-      let allowed = 0;
-      async function attack(seed: number, who: readonly Attacker[], n: number): Promise<void> {
-        const d = dice(seed);
-        const attempts = Array.from({ length: n }, () => {
-          const caller = d.one(who);
-          return { caller, ...attempt(d, world, caller, clientOf) };
-        });
-        const four = [0, 1, 2, 3].map(async (first) => {
-          for (let at = first; at < attempts.length; at += 4) {
-            const one = attempts[at];
-            if (one === undefined) break;
-            check(one.caller, one.project, `${one.caller.name} ${one.door} ${one.words}`, await one.run());
-            answers[one.door] += 1;
-          }
-        });
-        await Promise.all(four);
-      }
-      function check(who: Attacker, project: string | undefined, words: string, { status, text }: Answer): void {
-        if (status < 400) allowed += 1;
-        if (status >= 500 && status !== 503) leaks.push(`status ${status}: ${words} → ${text.slice(0, 300)}`);
-        for (const one of world.planted)
-          if (text.includes(one.word) && !maySee(who, project, one))
-            leaks.push(`${one.tenant}, ${one.scope} (${one.type}): ${words} → ${text.slice(0, 300)}`);
-        // The transcript of this machine's user is nobody's who comes with a token.
-        if (who.token !== undefined && text.includes(fileWord))
-          leaks.push(`transcript: ${words} → ${text.slice(0, 300)}`);
-      }
-      /** What hooks left to be taken in has been, once a word that came after it is found. */
-      async function settled(tenant: Tenant): Promise<void> {
-        const who = tokens.find(({ name }) => name === `${tenant}-one-butler`);
-        const headers = bearer(who?.token ?? "");
-        const word = `settled${tenant}${answers.hook}`;
-        const body = {
-          session_id: `last-${word}`,
-          cwd: "/",
-          prompt: `Tell me about ${word} please`,
-          prompt_response: `${word} it is.`,
-        };
-        const told = await send(overPort(world), { path: `/hooks/gemini/AfterAgent?butler=${SHARED}`, body, headers });
-        expect([200, 204], told.text).toContain(told.status);
-        await vi.waitFor(
-          async () => {
-            const path = `/api/butlers/${SHARED}/tools/memory_search`;
-            const body = { query: word, mode: "keyword", scope: "*" };
-            const found = await send(overPort(world), { path, body, headers: adminOf(tenant) });
-            expect(found.text).toContain(word);
-          },
-          { ...PATIENCE, interval: 250 },
-        );
-      }
-      const adminOf = (tenant: Tenant) =>
-        bearer(tokens.find(({ name }) => name === `${tenant}-every-butler-admin`)?.token ?? "");
-
-      // Each tenant's four tokens against everybody else.
-      for (const [nth, tenant] of TENANTS.entries()) {
-        const others = (["north", "south", "default"] as const).filter((one) => one !== tenant);
-        const before = await look(others);
-        const who = tokens.filter((one) => one.tenant === tenant && !one.name.endsWith("neighbour"));
-        await attack(1_000 + nth, who, calls.tenant);
-        await settled(tenant);
-        expect(leaks.slice(0, 5)).toEqual([]);
-        expect(await look(others)).toEqual(before);
-      }
-
-      // One butler without rights against another of the same tenant.
-      const neighbour = async (): Promise<string[]> => {
-        const seen = await look(["north"]);
-        return [...seen.values()].flatMap((rows) => inScope(rows, "bob"));
+      });
+      await Promise.all(four);
+    }
+    function check(who: Attacker, project: string | undefined, words: string, { status, text }: Answer): void {
+      if (status < 400) allowed += 1;
+      if (status >= 500 && status !== 503) leaks.push(`status ${status}: ${words} → ${text.slice(0, 300)}`);
+      for (const one of world.planted)
+        if (text.includes(one.word) && !maySee(who, project, one))
+          leaks.push(`${one.tenant}, ${one.scope} (${one.type}): ${words} → ${text.slice(0, 300)}`);
+      // The transcript of this machine's user is nobody's who comes with a token.
+      if (who.token !== undefined && text.includes(fileWord))
+        leaks.push(`transcript: ${words} → ${text.slice(0, 300)}`);
+    }
+    /** What hooks left to be taken in has been, once a word that came after it is found. */
+    async function settled(tenant: Tenant): Promise<void> {
+      const who = tokens.find(({ name }) => name === `${tenant}-one-butler`);
+      const headers = bearer(who?.token ?? "");
+      const word = `settled${tenant}${answers.hook}`;
+      const body = {
+        session_id: `last-${word}`,
+        cwd: "/",
+        prompt: `Tell me about ${word} please`,
+        prompt_response: `${word} it is.`,
       };
-      const before = await neighbour();
-      expect(before.length).toBeGreaterThan(0);
-      await attack(
-        2_000,
-        tokens.filter(({ name }) => name === "north-one-butler"),
-        calls.neighbour,
+      const told = await send(overPort(world), { path: `/hooks/gemini/AfterAgent?butler=${SHARED}`, body, headers });
+      expect([200, 204], told.text).toContain(told.status);
+      await vi.waitFor(
+        async () => {
+          const path = `/api/butlers/${SHARED}/tools/memory_search`;
+          const body = { query: word, mode: "keyword", scope: "*" };
+          const found = await send(overPort(world), { path, body, headers: adminOf(tenant) });
+          expect(found.text).toContain(word);
+        },
+        { ...PATIENCE, interval: 250 },
       );
-      await settled("north");
+    }
+    const adminOf = (tenant: Tenant) =>
+      bearer(tokens.find(({ name }) => name === `${tenant}-every-butler-admin`)?.token ?? "");
+
+    // Each tenant's four tokens against everybody else.
+    for (const [nth, tenant] of TENANTS.entries()) {
+      const others = (["north", "south", "default"] as const).filter((one) => one !== tenant);
+      const before = await look(others);
+      const who = tokens.filter((one) => one.tenant === tenant && !one.name.endsWith("neighbour"));
+      await attack(1_000 + nth, who, calls.tenant);
+      await settled(tenant);
       expect(leaks.slice(0, 5)).toEqual([]);
-      expect(await neighbour()).toEqual(before);
+      expect(await look(others)).toEqual(before);
+    }
 
-      // An agent on the socket against both tenants of tokens.
-      const foreign = await look(TENANTS);
-      const local: Attacker = { name: "local", tenant: "default", butler: OWN, admin: false, token: undefined };
-      await attack(3_000, [local], calls.local);
-      expect(leaks.slice(0, 5)).toEqual([]);
-      expect(await look(TENANTS)).toEqual(foreign);
+    // One butler without rights against another of the same tenant.
+    const neighbour = async (): Promise<string[]> => {
+      const seen = await look(["north"]);
+      return [...seen.values()].flatMap((rows) => inScope(rows, "bob"));
+    };
+    const before = await neighbour();
+    expect(before.length).toBeGreaterThan(0);
+    await attack(
+      2_000,
+      tokens.filter(({ name }) => name === "north-one-butler"),
+      calls.neighbour,
+    );
+    await settled("north");
+    expect(leaks.slice(0, 5)).toEqual([]);
+    expect(await neighbour()).toEqual(before);
 
-      for (const headers of UNKNOWN)
-        for (const path of [
-          `/api/butlers/${SHARED}/tools/memory_stats`,
-          `/hooks/gemini/AfterAgent?butler=${SHARED}`,
-          `/butlers/${SHARED}/mcp`,
-        ])
-          expect((await send(overPort(world), { path, body: {}, headers })).status, path).toBe(401);
+    // An agent on the socket against both tenants of tokens.
+    const foreign = await look(TENANTS);
+    const local: Attacker = { name: "local", tenant: "default", butler: OWN, admin: false, token: undefined };
+    await attack(3_000, [local], calls.local);
+    expect(leaks.slice(0, 5)).toEqual([]);
+    expect(await look(TENANTS)).toEqual(foreign);
 
-      // Attempts that are all refused for their form would show nothing.
-      const total = answers.rest + answers.mcp + answers.hook + answers.socket;
-      expect(total).toBe(calls.tenant * TENANTS.length + calls.neighbour + calls.local);
-      expect(allowed).toBeGreaterThan(total / 4);
-      for (const door of ["rest", "mcp", "hook", "socket"] as const) expect(answers[door], door).toBeGreaterThan(50);
-    },
-  );
+    for (const headers of UNKNOWN)
+      for (const path of [
+        `/api/butlers/${SHARED}/tools/memory_stats`,
+        `/hooks/gemini/AfterAgent?butler=${SHARED}`,
+        `/butlers/${SHARED}/mcp`,
+      ])
+        expect((await send(overPort(world), { path, body: {}, headers })).status, path).toBe(401);
+
+    // Attempts that are all refused for their form would show nothing.
+    const total = answers.rest + answers.mcp + answers.hook + answers.socket;
+    expect(total).toBe(calls.tenant * TENANTS.length + calls.neighbour + calls.local);
+    expect(allowed).toBeGreaterThan(total / 4);
+    for (const door of ["rest", "mcp", "hook", "socket"] as const) expect(answers[door], door).toBeGreaterThan(50);
+  });
 });
 
 async function connect(address: string, who: Attacker, place: string): Promise<Client> {

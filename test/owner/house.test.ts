@@ -7,8 +7,7 @@ import { afterAll, describe, expect, inject, test } from "vitest";
 import { agent, butler, cleanUp, emptyHome, ownerNote, seededHome, up } from "../support/owner-processes.ts";
 import { administer } from "../support/postgres.ts";
 
-const LONG = 240_000;
-afterAll(cleanUp, LONG);
+afterAll(cleanUp);
 
 const remember = (text: string) => ["remember", text, "--json"];
 const parsed = (stdout: string) => JSON.parse(stdout) as Record<string, unknown>;
@@ -18,7 +17,7 @@ async function count(home: string, more = {}): Promise<unknown> {
   return (parsed(stdout) as { episodes: { total: number } }).episodes.total;
 }
 
-describe("butler up", { timeout: LONG }, () => {
+describe("butler up", () => {
   test("takes over from an owner that a client started, while agents go on", async () => {
     const home = await seededHome();
     const one = await agent(home);
@@ -88,7 +87,7 @@ describe("butler up", { timeout: LONG }, () => {
   });
 });
 
-describe("several butlers", { timeout: LONG }, () => {
+describe("several butlers", () => {
   test("must be told apart, and each has its own memory", async () => {
     const home = emptyHome();
     const more = { BUTLER_ROSTER: "roster" };
@@ -108,7 +107,7 @@ describe("several butlers", { timeout: LONG }, () => {
   });
 });
 
-describe("a PostgreSQL server", { timeout: LONG }, () => {
+describe("a PostgreSQL server", () => {
   const url = inject("postgresUrl");
 
   test.skipIf(url === undefined)("keeps each butler in its own database", async () => {
@@ -130,7 +129,7 @@ describe("a PostgreSQL server", { timeout: LONG }, () => {
   });
 });
 
-describe("a fixed clock", { timeout: LONG }, () => {
+describe("a fixed clock", () => {
   const at = (now: string) => ({ BUTLER_NOW: now });
 
   test("belongs to the owner that was started with it, and each caller brings its own", async () => {
@@ -154,7 +153,7 @@ describe("a fixed clock", { timeout: LONG }, () => {
   });
 });
 
-describe("what cannot work", { timeout: LONG }, () => {
+describe("what cannot work", () => {
   test("a home that cannot be written is told at once, not after a wait", async () => {
     const home = emptyHome();
     writeFileSync(join(home, "file"), "");

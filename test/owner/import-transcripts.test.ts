@@ -8,8 +8,7 @@ import { claude, codex, jsonl } from "../pure/transcripts-material.ts";
 import { TEST_MODEL_CACHE } from "../support/model.ts";
 import { cleanUp, butler as command, emptyHome, seededHome } from "../support/owner-processes.ts";
 
-const LONG = 240_000;
-afterAll(cleanUp, LONG);
+afterAll(cleanUp);
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/transcripts/${name}`, import.meta.url));
 const BUTLER = fileURLToPath(new URL("../../dist/main/butler.js", import.meta.url));
@@ -43,7 +42,7 @@ const episodes = async (home: string, project: string) => {
   return (JSON.parse(stdout) as { episodes: { total: number } }).episodes.total;
 };
 
-describe("butler import transcripts", { timeout: LONG }, () => {
+describe("butler import transcripts", () => {
   test("says what it would do, does it once, and leaves out what it cannot read", async () => {
     const home = await seededHome();
     const { variables } = agents();

@@ -6,10 +6,9 @@ import { afterAll, describe, expect, test, vi } from "vitest";
 import { cleanUp, butler as command, emptyHome, ownerNote, up } from "../support/owner-processes.ts";
 import { PATIENCE } from "../support/patience.ts";
 
-const LONG = 240_000;
-afterAll(cleanUp, LONG);
+afterAll(cleanUp);
 
-describe("butler job", { timeout: LONG }, () => {
+describe("butler job", () => {
   test("lists, runs, tries without changing, and looks back", async () => {
     const home = emptyHome();
     const early = { BUTLER_NOW: "2026-01-01T00:00:00Z" };
@@ -52,7 +51,7 @@ describe("butler job", { timeout: LONG }, () => {
   });
 });
 
-describe("a daemon", { timeout: LONG }, () => {
+describe("a daemon", () => {
   test("runs what it missed when it comes up, keeps a note of it, and closes the store again", async () => {
     const home = emptyHome();
     await command(home, ["remember", "long ago"], { BUTLER_NOW: "2026-01-01T00:00:00Z" });

@@ -13,8 +13,7 @@ import {
 } from "../support/owner-processes.ts";
 import { PATIENCE } from "../support/patience.ts";
 
-const LONG = 300_000;
-afterAll(cleanUp, LONG);
+afterAll(cleanUp);
 
 async function storeMany(one: Agent, name: string, count: number): Promise<void> {
   for (let n = 0; n < count; n++) {
@@ -36,7 +35,7 @@ async function nobodyLeft(home: string): Promise<void> {
   await vi.waitFor(() => expect(processesOf(home)).toEqual([]), { ...PATIENCE, interval: 200 });
 }
 
-test.skipIf(!canListProcesses)("twenty agents at once on an empty home", { timeout: LONG }, async () => {
+test.skipIf(!canListProcesses)("twenty agents at once on an empty home", async () => {
   const home = emptyHome();
   const agents = await Promise.all(Array.from({ length: 20 }, () => agent(home)));
   await Promise.all(agents.map((one, n) => storeMany(one, `agent-${n}`, 50)));
@@ -48,7 +47,6 @@ test.skipIf(!canListProcesses)("twenty agents at once on an empty home", { timeo
 
 test.skipIf(!canListProcesses)(
   "an owner that is killed in the middle is replaced, and no write is lost or doubled",
-  { timeout: LONG },
   async () => {
     const home = emptyHome();
     const agents = await Promise.all(Array.from({ length: 20 }, () => agent(home)));
@@ -80,7 +78,7 @@ test.skipIf(!canListProcesses)(
   },
 );
 
-test.skipIf(!canListProcesses)("agents that are killed leave no owner behind", { timeout: LONG }, async () => {
+test.skipIf(!canListProcesses)("agents that are killed leave no owner behind", async () => {
   const home = emptyHome();
   const one = await agent(home);
   await storeMany(one, "doomed", 1);

@@ -8,21 +8,18 @@ import { installHooks } from "../support/agent-hooks.ts";
 import { butler, cleanUp, emptyHome } from "../support/owner-processes.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 240_000;
 const umask = process.umask();
 // Children take it along.
 beforeAll(() => void process.umask(0));
 afterAll(async () => {
   process.umask(umask);
   await cleanUp();
-}, LONG);
+});
 
 const modesIn = (root: string) =>
   [...openPaths(root)].map((path) => `${(statSync(path).mode & 0o777).toString(8)} ${path}`);
 
-test("what a store, an install, hooks and sessions leave has no right for anybody else", {
-  timeout: LONG,
-}, async () => {
+test("what a store, an install, hooks and sessions leave has no right for anybody else", async () => {
   const home = emptyHome();
   const hooks = await installHooks(home);
   expect(await butler(home, ["remember", "the tea is in the blue tin"])).toMatchObject({ code: 0 });
@@ -36,9 +33,7 @@ test("what a store, an install, hooks and sessions leave has no right for anybod
   await butler(home, ["stop"]);
 });
 
-test("what was open is closed by the next start, told by the doctor, and files that are not ours are left alone", {
-  timeout: LONG,
-}, async () => {
+test("what was open is closed by the next start, told by the doctor, and files that are not ours are left alone", async () => {
   const home = emptyHome();
   expect(await butler(home, ["remember", "the tea is in the blue tin"])).toMatchObject({ code: 0 });
   await butler(home, ["stop"]);
@@ -63,7 +58,7 @@ test("what was open is closed by the next start, told by the doctor, and files t
   await butler(home, ["stop"]);
 });
 
-test("a store of the library is private too, in a folder that is not", { timeout: LONG }, async () => {
+test("a store of the library is private too, in a folder that is not", async () => {
   const folder = join(emptyHome(), "memory");
   mkdirSync(folder);
   const memory = await openMemory({ folder, fetchModel: false });

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { agent, butler, cleanUp, emptyHome, type Up, up, type Variables } from "../support/owner-processes.ts";
 import { PATIENCE } from "../support/patience.ts";
 
-const LONG = 240_000;
-afterAll(cleanUp, LONG);
+afterAll(cleanUp);
 
 const NAMES = ["ada", "bob", "eve"] as const;
 let serviceHome = "";
@@ -48,7 +47,7 @@ beforeAll(async () => {
   const remote = Object.fromEntries(NAMES.map((name) => [name, toml(name)]));
   variables = { ...tokens, BUTLER_ROSTER: roster("clients", { ...remote, own: "[modules.memory]\n" }) };
   house = await up(home, [], variables);
-}, LONG);
+});
 
 interface Said {
   readonly code: number | null;
@@ -66,7 +65,7 @@ const found = async (name: string, query: string) => {
   return ((answer.results ?? []) as { content: string }[]).map(({ content }) => content).toSorted();
 };
 
-test("own facts stay apart, global ones are seen, tenants never", { timeout: LONG }, async () => {
+test("own facts stay apart, global ones are seen, tenants never", async () => {
   const fact = (predicate: string, content: string, scope: string) => ({ subject: "user", predicate, content, scope });
   expect(await call("ada", "memory_store_fact", fact("tea", "likes green tea", "ada"))).toMatchObject({ code: 0 });
   expect(await call("bob", "memory_store_fact", fact("tea", "likes black tea", "bob"))).toMatchObject({ code: 0 });
@@ -88,7 +87,7 @@ test("own facts stay apart, global ones are seen, tenants never", { timeout: LON
   expect(await found("own", "tea")).toEqual([]);
 });
 
-test("the same tools over the agent's own door, in its project, and the same refusals", { timeout: LONG }, async () => {
+test("the same tools over the agent's own door, in its project, and the same refusals", async () => {
   const one = await agent(home, { ...variables, BUTLER_PROJECT: "acme/app" }, ["--butler", "ada", "--project", "auto"]);
   await one.call("memory_store_episode", { butler: "ada", content: "The harbour crane was painted yellow" });
   const { results } = await one.call("memory_search", { query: "harbour crane", types: ["episode"] });
@@ -106,7 +105,7 @@ test("the same tools over the agent's own door, in its project, and the same ref
   expect(inProject.answer.results).toHaveLength(1);
 });
 
-test("the token that the example roster tells people to make opens the shared memory", { timeout: LONG }, async () => {
+test("the token that the example roster tells people to make opens the shared memory", async () => {
   const example = readFileSync(new URL("../../roster/general/butler.toml", import.meta.url), "utf8");
   const [, args = ""] = /butler token create ([^)]+)\)/.exec(example) ?? [];
   const made = await butler(serviceHome, ["token", "create", ...args.split(" ")]);
@@ -119,7 +118,7 @@ test("the token that the example roster tells people to make opens the shared me
   expect(answer.status, await answer.text()).toBe(200);
 });
 
-test("while the service is down everybody is told, and afterwards it goes on", { timeout: LONG }, async () => {
+test("while the service is down everybody is told, and afterwards it goes on", async () => {
   expect(await call("ada", "memory_stats", {})).toMatchObject({ code: 0 });
   service.child.kill("SIGKILL");
   await service.ended;
@@ -144,7 +143,7 @@ test("while the service is down everybody is told, and afterwards it goes on", {
   });
 });
 
-test("a token that is wrong, and one of another butler, are refused in words", { timeout: LONG }, async () => {
+test("a token that is wrong, and one of another butler, are refused in words", async () => {
   await butler(home, ["stop"], variables);
   const wrong = await call("ada", "memory_stats", {}, { ADA_TOKEN: "bm_wrong" });
   expect(wrong.answer.error).toMatchObject({ code: "unauthorized", message: expect.stringContaining("token") });

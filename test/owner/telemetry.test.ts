@@ -8,10 +8,10 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { testModel } from "../support/model.ts";
 import { agent, canListProcesses, cleanUp, ownerNote, seededHome } from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { type Sockets, socketsOf } from "../support/sockets.ts";
 import { writeTinyCrossEncoder } from "../support/tiny-cross-encoder.ts";
 
-const LONG = 240_000;
 const dist = (path: string) => fileURLToPath(new URL(`../../dist/${path}`, import.meta.url));
 
 let user = "";
@@ -19,7 +19,7 @@ beforeEach(() => {
   user = mkdtempSync(join(tmpdir(), "user-"));
 });
 afterEach(() => rmSync(user, { recursive: true, force: true, maxRetries: 5 }));
-afterAll(cleanUp, LONG);
+afterAll(cleanUp);
 
 /** The folders in which a library would look for a place of its own, all empty. */
 const variables = () => ({
@@ -58,15 +58,12 @@ const models = async () => {
   return { embedding: { version, weights, tokenizer }, tiny: await writeTinyCrossEncoder(join(user, "tiny")) };
 };
 
-test.skipIf(!canListProcesses)(
-  "neither model writes a file of its own or opens a socket",
-  { timeout: LONG },
-  async () => {
-    const { embedding, tiny } = await models();
-    const before = filesOfUser();
-    let seen: Sockets | undefined;
-    const said = await inProcess(
-      `import { openOnnxEmbedder } from ${JSON.stringify(dist("engine/adapters/embedder/onnx.js"))};
+test.skipIf(!canListProcesses)("neither model writes a file of its own or opens a socket", async () => {
+  const { embedding, tiny } = await models();
+  const before = filesOfUser();
+  let seen: Sockets | undefined;
+  const said = await inProcess(
+    `import { openOnnxEmbedder } from ${JSON.stringify(dist("engine/adapters/embedder/onnx.js"))};
      import { openCrossEncoder } from ${JSON.stringify(dist("engine/adapters/reranker/cross-encoder.js"))};
      const embedder = await openOnnxEmbedder(${JSON.stringify(embedding)});
      const { vector } = await embedder.embed("green tea", "query");
@@ -74,19 +71,16 @@ test.skipIf(!canListProcesses)(
      const [score] = await reranker.score("green tea", ["Green tea!"]);
      process.stdin.once("end", () => Promise.all([embedder.close(), reranker.close()]));
      console.log(vector.length, score > 0.5);`,
-      (pid) => {
-        seen = socketsOf(pid);
-      },
-    );
-    expect(said).toBe("384 true\n");
-    expect(filesOfUser()).toEqual(before);
-    expect(seen).toEqual(none);
-  },
-);
+    (pid) => {
+      seen = socketsOf(pid);
+    },
+  );
+  expect(said).toBe("384 true\n");
+  expect(filesOfUser()).toEqual(before);
+  expect(seen).toEqual(none);
+});
 
-test("a thread that cannot reach the environment of its process refuses to load a model", {
-  timeout: LONG,
-}, async () => {
+test("a thread that cannot reach the environment of its process refuses to load a model", async () => {
   const { embedding } = await models();
   const before = filesOfUser();
   const thread = `
@@ -105,26 +99,21 @@ test("a thread that cannot reach the environment of its process refuses to load 
   expect(filesOfUser()).toEqual(before);
 });
 
-test.skipIf(!canListProcesses)(
-  "an owner that embeds has no file and no socket but its own",
-  { timeout: LONG },
-  async () => {
-    const home = await seededHome();
-    const client = await agent(home, variables());
-    await client.call("memory_store_episode", { content: "Ada planted an apple tree" });
-    // Until the model is loaded an answer says that it is by keywords only.
-    await vi.waitFor(
-      async () =>
-        expect((await client.call("memory_search", { query: "fruit in the garden" })).degraded).toBeUndefined(),
-      LONG / 2,
-    );
-    const { pid = 0, address } = ownerNote(home) ?? {};
-    const { network, unix, others } = socketsOf(pid);
-    expect(address).toBeNull();
-    expect(network).toEqual([]);
-    expect(unix.filter((path) => !path.startsWith(home) && !/^@butler/.test(path))).toEqual([]);
-    expect(others).toBe(0);
-    expect(filesOfUser()).toEqual([]);
-    await client.close();
-  },
-);
+test.skipIf(!canListProcesses)("an owner that embeds has no file and no socket but its own", async () => {
+  const home = await seededHome();
+  const client = await agent(home, variables());
+  await client.call("memory_store_episode", { content: "Ada planted an apple tree" });
+  // Until the model is loaded an answer says that it is by keywords only.
+  await vi.waitFor(
+    async () => expect((await client.call("memory_search", { query: "fruit in the garden" })).degraded).toBeUndefined(),
+    PATIENCE.timeout,
+  );
+  const { pid = 0, address } = ownerNote(home) ?? {};
+  const { network, unix, others } = socketsOf(pid);
+  expect(address).toBeNull();
+  expect(network).toEqual([]);
+  expect(unix.filter((path) => !path.startsWith(home) && !/^@butler/.test(path))).toEqual([]);
+  expect(others).toBe(0);
+  expect(filesOfUser()).toEqual([]);
+  await client.close();
+});

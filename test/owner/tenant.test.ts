@@ -13,16 +13,15 @@ import { butler, cleanUp, emptyHome, up } from "../support/owner-processes.ts";
 import { PATIENCE } from "../support/patience.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 240_000;
 const TENANTS = { ada: "family", bob: "work" } as const;
 type Name = keyof typeof TENANTS;
 const NAMES = Object.keys(TENANTS) as Name[];
 
-afterAll(cleanUp, LONG);
+afterAll(cleanUp);
 
 const toml = (name: Name) => `[butler]\nname = "${name}"\ntenant = "${TENANTS[name]}"\n\n[modules.memory]\n`;
 
-test("every door speaks for the tenant of the butler it addresses", { timeout: LONG }, async () => {
+test("every door speaks for the tenant of the butler it addresses", async () => {
   const home = emptyHome();
   const roster = join(home, "roster");
   for (const name of NAMES) {
@@ -113,6 +112,6 @@ async function overMcp(url: string, token: string, content: string): Promise<voi
 }
 
 async function overSocket(socket: string, path: string, body: object): Promise<void> {
-  const { status } = await ask({ socket, method: "POST", path, body, timeoutMs: LONG });
+  const { status } = await ask({ socket, method: "POST", path, body, timeoutMs: PATIENCE.timeout });
   expect(status).toBeLessThan(300);
 }

@@ -12,7 +12,6 @@ import { butler, cleanUp, emptyHome, up } from "../support/owner-processes.ts";
 import { PATIENCE } from "../support/patience.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 240_000;
 const NAMES = [`left_${process.pid}`, `right_${process.pid}`] as const;
 const WRITES = 20;
 const url = inject("postgresUrl");
@@ -23,7 +22,7 @@ afterAll(async () => {
   const db = await openPostgres({ url, max: 1 });
   for (const name of NAMES) await db.exec(`drop database if exists "butler_${name}" with (force)`);
   await db.close();
-}, LONG);
+});
 
 interface Lane {
   readonly databaseUrl: string | undefined;
@@ -43,7 +42,7 @@ const LANES: Readonly<Record<string, Lane>> = {
 };
 
 describe.each(Object.entries(LANES))("two butlers on %s", (lane, { databaseUrl, open }) => {
-  test.skipIf(lane === "PostgreSQL" && url === undefined)("share nothing by accident", { timeout: LONG }, async () => {
+  test.skipIf(lane === "PostgreSQL" && url === undefined)("share nothing by accident", async () => {
     const home = emptyHome();
     const roster = join(home, "roster");
     for (const name of NAMES) {
@@ -68,7 +67,13 @@ describe.each(Object.entries(LANES))("two butlers on %s", (lane, { databaseUrl, 
     // A transcript is a file of this machine, which only a hook on the home's own socket may name.
     const hook = async (name: string, event: string, body: object) => {
       const path = `/hooks/claude-code/${event}?butler=${name}`;
-      const { status } = await ask({ socket: homeAt(home).socket, method: "POST", path, body, timeoutMs: LONG });
+      const { status } = await ask({
+        socket: homeAt(home).socket,
+        method: "POST",
+        path,
+        body,
+        timeoutMs: PATIENCE.timeout,
+      });
       expect([200, 204]).toContain(status);
     };
 

@@ -8,7 +8,6 @@ import { butler, cleanUp, emptyHome, up } from "../support/owner-processes.ts";
 import { PATIENCE } from "../support/patience.ts";
 import { administer, withDatabase } from "../support/postgres.ts";
 
-const LONG = 240_000;
 const url = inject("postgresUrl") ?? "";
 const name = `twins-${randomBytes(6).toString("hex")}`;
 const database = `butler_${name}`;
@@ -16,7 +15,7 @@ const database = `butler_${name}`;
 afterAll(async () => {
   await cleanUp();
   if (url !== "") await administer(url, (client) => client.query(`drop database if exists "${database}" with (force)`));
-}, LONG);
+});
 
 const EVERY_S = 4;
 const CRON = `*/${EVERY_S} * * * * *`;
@@ -46,7 +45,7 @@ const ranBy = (stderr: string) =>
     .map((line) => JSON.parse(line) as { job: string; slot: string })
     .map(({ job, slot }) => `${job} ${slot}`);
 
-describe.skipIf(url === "")("two daemons on one server", { timeout: LONG }, () => {
+describe.skipIf(url === "")("two daemons on one server", () => {
   test("every slot runs once, and the one that is left goes on when the other is killed", async () => {
     const roster = join(emptyHome(), "roster");
     mkdirSync(join(roster, name), { recursive: true });

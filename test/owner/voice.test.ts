@@ -13,8 +13,7 @@ import { agent, butler, cleanUp, emptyHome, up } from "../support/owner-processe
 import { PATIENCE } from "../support/patience.ts";
 import { transcript } from "../support/transcript.ts";
 
-const LONG = 240_000;
-afterAll(cleanUp, LONG);
+afterAll(cleanUp);
 
 const claim = (door: string) => ({ content: `told by ${door}`, speaker: "user" });
 const exchange = (door: string) => ({ content: `User: told by ${door}`, metadata: { format: "exchange" } });
@@ -28,7 +27,7 @@ async function trusts(dir: string): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map(({ content, trust }) => [nameOf(content), trust]));
 }
 
-test("only the command line and the transcripts of this machine speak for the user", { timeout: LONG }, async () => {
+test("only the command line and the transcripts of this machine speak for the user", async () => {
   const home = emptyHome();
   const house = await up(home);
   const token = readFileSync(join(home, "token"), "utf8").trim();
@@ -81,9 +80,7 @@ test("only the command line and the transcripts of this machine speak for the us
   });
 });
 
-test("the library speaks as an agent, unless its program says that it takes down a person's words", {
-  timeout: LONG,
-}, async () => {
+test("the library speaks as an agent, unless its program says that it takes down a person's words", async () => {
   for (const [voice, trust] of [
     [undefined, "agent"],
     ["user", "user"],
@@ -98,6 +95,6 @@ test("the library speaks as an agent, unless its program says that it takes down
 });
 
 async function overSocket(socket: string, path: string, body: object): Promise<void> {
-  const { status } = await ask({ socket, method: "POST", path, body, timeoutMs: LONG });
+  const { status } = await ask({ socket, method: "POST", path, body, timeoutMs: PATIENCE.timeout });
   expect(status).toBeLessThan(300);
 }
