@@ -1,6 +1,8 @@
 /** From a sentence to clauses that have a subject. What is doubtful, conditional or about somebody unnamed has none. */
-import { findDate } from "./dates.ts";
 import type { Clause, Person } from "./draft.ts";
+import { findDate } from "./patterns/dates.ts";
+import { OF_OTHERS, OF_SPEAKER, SUBJECTLESS, type Subject, THIRD } from "./patterns/subjects.ts";
+import { find } from "./table.ts";
 
 export interface Setting {
   /** Whom "I" is about; null when the speaker is no person to learn from. */
@@ -40,6 +42,8 @@ const AFTER_SUBJECT = new RegExp(
   `^((?:am|is|are|was|were|have been|has been|have|has|had|do not|does not|cannot|can not)\\s+)?(?:${ADVERB}\\s+)+`,
   "i",
 );
+/** Longer clauses are lists; patterns would only guess. */
+const LONGEST = 300;
 const HEDGE = /^(?:i (?:think|believe|guess|suppose|feel like)(?: that)?|maybe|perhaps|probably)\s+/i;
 const SOFT = /\b(?:kinda|kind of|sort of|sorta)\s+/gi;
 /** A condition or somebody else's words: nothing after it is a statement. */
@@ -48,7 +52,6 @@ const UNREAL =
 /** One such word and the whole sentence is no statement of the speaker. */
 export const UNMEANT =
   /\b(?:for example|for instance|e\.g|hypothetically|pretend|imagine|just kidding|as a joke|i wish|what if|let's say|role-?play|lol|lmao|jk|yeah right)\b/i;
-const TELLING = /\b(?:said|says|told|tells|thinks|claims?|asked|according to|quote|reads|called me|heard)\b/i;
 
 /** Sentences have single blanks. */
 const BREAKS =
@@ -102,91 +105,47 @@ export function opened(text: string, names: ReadonlySet<string>): string {
   return rest;
 }
 
-const KIN =
-  "sister|brother|mother|father|mum|mom|mommy|dad|daddy|wife|husband|partner|spouse|fianc[eé]e?|girlfriend|boyfriend|son|daughter|grandmother|grandfather|grandma|grandpa|granny|aunt|uncle|cousin|nephew|niece|boss|manager|roommate|flatmate|best friend|twin(?: (?:sister|brother))?|kids|children|parents|sons|daughters|sisters|brothers|grandparents|stepson|stepdaughter|mother-in-law|father-in-law|sister-in-law|brother-in-law";
-export const PETS =
-  "dog|puppy|cat|kitten|hamster|rabbit|bunny|horse|parrot|turtle|tortoise|guinea pig|goldfish|lizard|snake|bird";
-export const KINSHIP = `(?:(?:older|younger|elder|little|big|eldest|oldest|youngest|twin|late|half-?) )?(?:${KIN})`;
-const RELATIVE = new RegExp(
-  `^(?:my|our) (${KINSHIP})(?:,? (\\p{Lu}\\p{L}+),?)? (?=(?:just |recently |also |really )?(?:is|are|was|lives?|works?|has|have|speaks?|studies|loves?|likes?|enjoys?|hates?|prefers?|moved|teaches|plays|passed|died|got|had|graduated|gave birth|started|bought|retired|adopted)\\b)`,
-  "iu",
-);
-const COMPANY =
-  /^(?:(?:my|our) ((?:[\p{L}-]+ ){0,2}[\p{L}-]+(?:, \p{Lu}\p{L}+)?) & i|me and (?:my|our) ((?:[\p{L}-]+ ){0,1}[\p{L}-]+)|(some friends(?: from \p{L}+)?) & i) /iu;
-const THIRD =
-  /^((?:[Tt]he |[Tt]his )?[Uu]ser|\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2}) (?=(?:is|was|lives|works|has|speaks|studies|loves|likes|hates|dislikes|prefers|enjoys|moved|teaches|plays|uses|does not|no longer|wants|plans|joined|graduated|got|bought|adopted|started)\b)/u;
-const NOBODY =
-  /^(?:he|she|it|they|we|you|i|this|that|these|those|there|here|who|what|which|everyone|everybody|someone|somebody|nobody|noone|one|my|our|your|his|her|their|its|the|a|an|if|when|while|where|how|why|not|never|always|and|or|but|so|as|at|in|on|for|to|of|by|with|from|mine|yours|all|both|most|many|some|none|nothing|something|anything|everything|today|tomorrow|yesterday|god|life|love|work|nature|family|dance|art|music)\b/i;
+const ABOUT = /\b(?:i|we|my|our)\b/i;
+const OWNED = /^(?:my|our) /i;
 
-/** "Won a raffle yesterday": the speaker is left out. An order or a list would not have these forms. */
-const SUBJECTLESS =
-  /^(?:Started|Went|Took|Joined|Visited|Met|Finished|Bought|Lost|Got|Had|Signed|Moved|Passed|Won|Adopted|Ran|Made|Saw|Launched|Opened|Graduated|Attended|Hosted|Volunteered|Spent|Began|Been(?= \p{L}+ing))\b/u;
-const NOT_SAID = /^(?:Got it|Got you|Lost in|Made by|Made of|Made in|Had to|Got to|Had I|Met with)\b/;
-
-function clause(setting: Setting, person: Person, rest: string, more: Partial<Clause> & { hedged: boolean }): Clause {
+/** A text as a clause: what the patterns do not find in it is not said. */
+export function clauseOf(setting: Setting, subject: Subject): Clause {
   return {
-    person,
     first: true,
     other: false,
     plural: false,
     company: "",
     relative: null,
+    recent: null,
+    hedged: false,
     when: undefined,
+    owned: OWNED.test(subject.rest),
     day: setting.day,
     among: setting.among,
-    recent: LATELY.test(` ${rest}`) ? "recently" : RECENT.test(rest.slice(0, 30)) ? "just" : null,
-    ...more,
-    rest: rest.trim().replace(LATELY, "").replace(AFTER_SUBJECT, "$1"),
+    ...subject,
   };
 }
 
-const ABOUT = /\b(?:i|we|my|our)\b/i;
-
 /** The clause with its subject found and its date taken out, or `undefined`. */
 export function readClause(raw: string, setting: Setting): Clause | undefined {
-  let text = opened(raw, setting.names);
+  const text = opened(raw, setting.names);
   // Most clauses of a conversation are about nobody who is known; looking for dates in them would cost the most.
   if (!ABOUT.test(text) && !SUBJECTLESS.test(text) && !THIRD.test(text)) return undefined;
-  if (UNREAL.test(text) || text.length > 300) return undefined;
-  const hedged = HEDGE.test(text) || SOFT.test(text);
-  SOFT.lastIndex = 0;
-  text = text.replace(HEDGE, "").replace(SOFT, "");
-  const dated = findDate(text, setting.day);
-  const bare = opened(dated?.text ?? text, setting.names);
-  const more = { hedged, when: dated?.span };
-  if (setting.speaker !== null) {
-    const me = /^(?:i|we) /i.exec(bare);
-    if (me !== null)
-      return clause(setting, setting.speaker, bare.slice(me[0].length), { ...more, plural: /^we /i.test(bare) });
-    const relative = RELATIVE.exec(bare);
-    if (relative !== null && !TELLING.test(bare))
-      return clause(setting, setting.speaker, bare.slice(relative[0].length), {
-        ...more,
-        first: false,
-        relative: relative[2] === undefined ? (relative[1] ?? "") : `${relative[1]} ${relative[2]}`,
-      });
-    const company = COMPANY.exec(bare);
-    if (company !== null)
-      return clause(setting, setting.speaker, bare.slice(company[0].length), {
-        ...more,
-        plural: true,
-        company:
-          company[3] === undefined ? ` and their ${company[1] ?? company[2]}` : ` and ${company[3].toLowerCase()}`,
-      });
-    if (/^(?:my|our) /i.test(bare))
-      return clause(setting, setting.speaker, bare.charAt(0).toLowerCase() + bare.slice(1), { ...more, first: false });
-  }
-  if (setting.speaker !== null && SUBJECTLESS.test(bare) && !NOT_SAID.test(bare))
-    return clause(
-      setting,
-      setting.speaker,
-      bare.replace(/^Been\b/, "have been").replace(/^\p{Lu}/u, (letter) => letter.toLowerCase()),
-      more,
-    );
-  const third = THIRD.exec(bare);
-  if (third === null || (NOBODY.test(bare) && !/^the user\b/i.test(bare)) || TELLING.test(bare)) return undefined;
-  const name = third[1] ?? "";
-  const isUser = /^(?:the |this )?user$/i.test(name);
-  const person = isUser ? { subject: "user", name: "The user" } : { subject: name, name };
-  return clause(setting, person, bare.slice(third[0].length), { ...more, first: false, other: !isUser });
+  if (UNREAL.test(text) || text.length > LONGEST) return undefined;
+  const sure = text.replace(HEDGE, "").replace(SOFT, "");
+  const dated = findDate(sure, setting.day);
+  const bare = opened(dated?.text ?? sure, setting.names);
+  const { speaker } = setting;
+  const found =
+    (speaker === null ? undefined : find(OF_SPEAKER, bare, { person: speaker, text: bare })) ??
+    find(OF_OTHERS, bare, bare);
+  if (found === undefined) return undefined;
+  const { rest } = found.made;
+  return clauseOf(setting, {
+    ...found.made,
+    rest: rest.trim().replace(LATELY, "").replace(AFTER_SUBJECT, "$1"),
+    recent: LATELY.test(` ${rest}`) ? "recently" : RECENT.test(rest.slice(0, 30)) ? "just" : null,
+    hedged: sure !== text,
+    when: dated?.span,
+  });
 }

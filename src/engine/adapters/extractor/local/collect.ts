@@ -112,7 +112,7 @@ export function learn(material: Material): Answer {
     const said = reading.drafts.at(-1);
     if (said === undefined) last.delete(turn);
     else last.set(turn, { said, label: episode.label });
-    for (const rule of reading.rules) {
+    for (const { made: rule } of reading.rules) {
       const key = contentKey(rule);
       rules.set(key, { of: rule, episodes: cited(rules.get(key)?.episodes ?? [], episode.label) });
     }

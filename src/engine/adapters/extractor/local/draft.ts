@@ -1,6 +1,6 @@
 /** What one clause says, before a batch is put together. */
 import type { Claim, Fact } from "../../../domain/fact.ts";
-import type { Span } from "./dates.ts";
+import type { Span } from "./calendar.ts";
 
 export interface Draft extends Claim, Pick<Fact, "permanence" | "importance" | "confidence"> {
   readonly valid_from: string | null;
@@ -36,6 +36,8 @@ export interface Clause {
   /** "my sister": her attributes stay with the speaker, as `sister_lives_in`. */
   readonly relative: string | null;
   readonly rest: string;
+  /** "my bike was stolen": `rest` starts with what is owned, not with a verb. */
+  readonly owned: boolean;
   /** "just": about the day on which it is said. "recently": some time before, no day is known. */
   readonly recent: "just" | "recently" | null;
   /** "I think", "kind of". */

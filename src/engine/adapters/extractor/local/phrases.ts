@@ -1,5 +1,5 @@
 /** Noun and verb phrases taken from a sentence: cut to what stands alone, turned to the third person, or refused. */
-import { DATE_WORD } from "./dates.ts";
+import { DATE_WORD } from "./patterns/dates.ts";
 
 /** What points to something outside of the phrase; nobody could tell later what was meant. */
 const POINTING =

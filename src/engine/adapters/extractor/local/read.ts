@@ -1,95 +1,75 @@
 /** One episode, read sentence by sentence: what it says, and how it tells the agent to behave. */
 import type { EpisodeShown } from "../port.ts";
-import { changes, corrected } from "./changes.ts";
-import { clausesOf, opened, readClause, type Setting, spelt, UNMEANT } from "./clauses.ts";
-import { type Clause, type Draft, draft } from "./draft.ts";
-import { events } from "./events.ts";
-import { family, inPassing, namedAfter } from "./family.ts";
-import { german, germanInstruction } from "./german.ts";
-import { identity } from "./identity.ts";
-import { instruction, rememberedIn } from "./instructions.ts";
-import { keyOf, phrase } from "./phrases.ts";
-import { plans } from "./plans.ts";
-import { favouriteFirst, preferences } from "./preferences.ts";
-import { decisions, means, practices, resolve, uses } from "./project.ts";
-import { pursuits } from "./pursuits.ts";
+import { clauseOf, clausesOf, opened, readClause, type Setting, spelt, UNMEANT } from "./clauses.ts";
+import type { Clause, Draft } from "./draft.ts";
+import { ADDITIONS, CORRECTIONS } from "./patterns/follow-ups.ts";
+import { GERMAN_ORDERS, withoutEnd } from "./patterns/german.ts";
+import { instruction } from "./patterns/instructions.ts";
+import { rememberedIn } from "./patterns/notes.ts";
 import { sentencesOf } from "./speech.ts";
+import { type Found, find, foundBy, readTable, type Table } from "./table.ts";
+import { OF_NOTES, OF_OTHERS, OF_SENTENCE, OF_SPEAKER, WITHOUT_SUBJECT } from "./tables.ts";
 
-export interface Reading {
-  readonly drafts: readonly Draft[];
-  readonly rules: readonly string[];
+export interface FoundRule {
+  readonly row: string;
+  readonly made: string;
 }
 
-const FINDERS = [changes, decisions, identity, family, preferences, events, plans, pursuits, practices, means, uses];
+export interface Reading {
+  readonly drafts: readonly Found[];
+  readonly rules: readonly FoundRule[];
+}
 
-function factsIn(clause: Clause): readonly Draft[] {
-  for (const find of clause.other ? [identity, preferences] : FINDERS) {
-    const found = find(clause);
+const readAll = (tables: readonly Table[], clause: Clause): readonly Found[] =>
+  tables.flatMap((table) => readTable(table, clause));
+
+/** A text of the speaker in which no subject has been looked for. */
+const asClause = (text: string, setting: Setting): Clause | undefined =>
+  setting.speaker === null ? undefined : clauseOf(setting, { person: setting.speaker, rest: text });
+
+/** What a clause says: the items of the first table that finds something in it. */
+export function factsInClause(clause: Clause): readonly Found[] {
+  for (const table of clause.other ? OF_OTHERS : OF_SPEAKER) {
+    const found = readTable(table, clause);
     if (found.length > 0) return found;
   }
   return [];
 }
 
-function bareClause(setting: Setting): Clause | undefined {
-  if (setting.speaker === null) return undefined;
-  const { speaker: person, day, among } = setting;
-  return {
-    person,
-    first: true,
-    other: false,
-    plural: false,
-    company: "",
-    relative: null,
-    rest: "",
-    recent: null,
-    hedged: false,
-    when: undefined,
-    day,
-    among,
-  };
-}
-
-/** "Remember that …" is worth keeping even when no pattern knows what it is about. */
-function remembered(statement: string, setting: Setting): readonly Draft[] {
-  const read = factsInSentence(statement, setting, undefined);
-  const bare = bareClause(setting);
-  if (read.length > 0 || bare === undefined) return read;
-  const said = phrase(statement, { words: 25 });
-  if (
-    said === undefined ||
-    setting.among ||
-    !/ (?:is|are|was|were|has|have|needs?|must|runs?|lives?|uses?|starts?|ends?|expires?) /i.test(said)
-  )
-    return [];
-  return [
-    draft(bare, {
-      predicate: `note:${keyOf(said)}`,
-      content: said.replace(/^their\b/i, `${bare.person.name}'s`),
-      permanence: "standard",
-      importance: 6,
-      confidence: 0.85,
-    }),
-  ];
-}
-
-function factsInSentence(text: string, setting: Setting, last: Draft | undefined): readonly Draft[] {
-  const found: Draft[] = [];
-  const bare = bareClause(setting);
-  const correction = corrected(text, last);
-  if (correction !== undefined) return [{ ...correction, leans: true }];
-  if (bare !== undefined)
-    found.push(...namedAfter(opened(text, setting.names), last, bare).map((said) => ({ ...said, leans: true })));
+/** What a sentence says. `last` is what the same person said before it. */
+export function factsInSentence(text: string, setting: Setting, last: Draft | undefined): readonly Found[] {
+  const correction = last === undefined ? undefined : find(CORRECTIONS.rows, text, last);
+  if (correction !== undefined) return foundBy(`${CORRECTIONS.kind}/${correction.row}`, [correction.made]);
+  const sentence = asClause(text, setting);
+  const found: Found[] = [];
+  if (sentence !== undefined && last !== undefined) {
+    const added = find(ADDITIONS.rows, opened(text, setting.names), { clause: sentence, last });
+    if (added !== undefined) found.push(...foundBy(`${ADDITIONS.kind}/${added.row}`, [added.made]));
+  }
   const clauses = clausesOf(text);
   for (const raw of clauses) {
     const clause = readClause(raw, setting);
-    const facts = clause === undefined ? [] : factsIn(clause);
-    found.push(...facts);
-    if (facts.length > 0 || bare === undefined) continue;
-    const rest = opened(raw, setting.names);
-    found.push(...favouriteFirst(rest, bare), ...resolve(rest, bare), ...german(rest, bare));
+    const facts = clause === undefined ? [] : factsInClause(clause);
+    const bare = facts.length > 0 ? undefined : asClause(opened(raw, setting.names), setting);
+    found.push(...facts, ...(bare === undefined ? [] : readAll(WITHOUT_SUBJECT, bare)));
   }
-  if (bare !== undefined && clauses.length > 0) found.push(...inPassing(text, bare));
+  if (sentence !== undefined && clauses.length > 0) found.push(...readAll(OF_SENTENCE, sentence));
   return found;
+}
+
+function factsToRemember(statement: string, setting: Setting): readonly Found[] {
+  const found = factsInSentence(statement, setting, undefined);
+  const clause = asClause(statement, setting);
+  return found.length > 0 || clause === undefined ? found : readAll(OF_NOTES, clause);
+}
+
+/** The rule that a sentence gives to the agent. */
+function ruleIn(sentence: string): FoundRule | undefined {
+  const order = instruction(sentence);
+  if (order !== undefined) return order;
+  const german = withoutEnd(sentence);
+  const found = find(GERMAN_ORDERS.rows, german, german);
+  return found === undefined ? undefined : { row: `${GERMAN_ORDERS.kind}/${found.row}`, made: found.made };
 }
 
 export function readEpisode(
@@ -98,18 +78,17 @@ export function readEpisode(
   orders: boolean,
   before: Draft | undefined,
 ): Reading {
-  const drafts: Draft[] = [];
-  const rules: string[] = [];
+  const drafts: Found[] = [];
+  const rules: FoundRule[] = [];
   for (const { text: raw, question } of sentencesOf(episode.text, episode.speaker)) {
     if (question || UNMEANT.test(raw)) continue;
     const text = spelt(raw);
     const start = opened(text, setting.names);
-    const rule = orders ? (instruction(start) ?? germanInstruction(start)) : undefined;
-    const kept = rememberedIn(start);
-    if (kept !== undefined) drafts.push(...remembered(kept, setting));
+    const statement = rememberedIn(start);
+    const rule = orders && statement === undefined ? ruleIn(start) : undefined;
+    if (statement !== undefined) drafts.push(...factsToRemember(statement, setting));
     else if (rule !== undefined) rules.push(rule);
-    else if (drafts.length > 0) drafts.push(...factsInSentence(text, setting, drafts.at(-1)));
-    else drafts.push(...factsInSentence(text, setting, before));
+    else drafts.push(...factsInSentence(text, setting, drafts.at(-1) ?? before));
   }
   return { drafts, rules };
 }
