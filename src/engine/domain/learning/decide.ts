@@ -6,8 +6,10 @@
 import { ladderOf } from "../scope.ts";
 import type { Answer } from "./answer.ts";
 import { type Batch, type Decision, type Dropped, inOrder, type Known, lastOf, type Witness } from "./change.ts";
-import { confirmFact, factBook, factChanges, learnFact, settleFacts } from "./decide-facts.ts";
 import { ruleBook } from "./decide-rules.ts";
+import { factBook, factChanges } from "./fact-book.ts";
+import { confirmFact, learnFact } from "./learn-fact.ts";
+import { settleFacts } from "./settle-facts.ts";
 
 export function decide(answer: Answer, known: Known, batch: Batch): Decision {
   const dropped: Dropped[] = [];
