@@ -1,4 +1,4 @@
-import { mark } from "../memory/remember/mark.ts";
+import { mark } from "../memory/remember/mark-rule.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
 import { markOutput, markText } from "./mark-answer.ts";

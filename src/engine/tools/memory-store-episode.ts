@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rememberEpisode } from "../memory/remember/episode.ts";
+import { rememberEpisode } from "../memory/remember/store-episode.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
 

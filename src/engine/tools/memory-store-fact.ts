@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rememberFact } from "../memory/remember/fact.ts";
+import { rememberFact } from "../memory/remember/store-fact.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
 import { redacted } from "./memory-store-episode.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MATURITY } from "../domain/lifecycle/maturity.ts";
-import { rememberRule } from "../memory/remember/rule.ts";
+import { rememberRule } from "../memory/remember/store-rule.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
 import { redacted } from "./memory-store-episode.ts";

@@ -1,5 +1,5 @@
 /** The answer of memory_why for people: what matters first, then the numbers, then every check. */
-import { SIGNAL_WORDS } from "../memory/recall/why/place.ts";
+import { SIGNAL_WORDS } from "../memory/recall/why/ranking.ts";
 
 interface Signal {
   readonly scaled: number;

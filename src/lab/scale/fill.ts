@@ -10,9 +10,10 @@ import { DECAY_PER_DAY, RULE_DECAY_PER_DAY } from "../../engine/domain/lifecycle
 import { expiryOf } from "../../engine/domain/lifecycle/tiers.ts";
 import type { MemoryType } from "../../engine/domain/memory-types.ts";
 import { normaliseKey } from "../../engine/domain/text/text.ts";
+import { embedText } from "../../engine/memory/embed.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
 import type { VersionedEmbedder } from "../../engine/memory/recall/versions.ts";
-import { embedText, visibleUntil } from "../../engine/memory/remember/filing.ts";
+import { visibleUntil } from "../../engine/memory/remember/index-memory.ts";
 import { tierPolicy } from "../../engine/memory/settings.ts";
 import { foldShelf } from "../../engine/store/index/fold.ts";
 import { putLexical } from "../../engine/store/index/lexical.ts";

@@ -14,11 +14,11 @@ import {
   windowEnd,
 } from "../../store/jobs/sweep.ts";
 import { findRule, tallyRule } from "../../store/memories/rules.ts";
-import { beginFacts } from "../remember/begin-facts.ts";
 import { applyVerdict, judgeRule, maturityEvent, type Verdict } from "../remember/evaluate-rule.ts";
 import { write } from "../write.ts";
+import { beginFacts } from "./begin-facts.ts";
 import type { Job, JobContext } from "./job.ts";
-import { type Folding, folding, jobCall, type Tallying, tallying } from "./job-call.ts";
+import { type Folding, folding, type JobTally, jobCall, newTally } from "./job-call.ts";
 
 const NAME = "decay_sweep";
 
@@ -35,7 +35,7 @@ export const decaySweep: Job = {
     "Facts and rules fade and expire by their effective confidence; rules rise, fall and are inverted by evidence.",
   cron: "0 3 * * *",
   async run(context) {
-    const tally = tallying();
+    const tally = newTally();
     const settled = new Set<string>();
     // Evidence comes before decay: a rule that did harm must become a warning instead of fading away with its lesson.
     const complete =
@@ -50,7 +50,7 @@ export const decaySweep: Job = {
 async function sweep(
   context: JobContext,
   type: Swept,
-  tally: Tallying,
+  tally: JobTally,
   inverted: ReadonlySet<string>,
 ): Promise<boolean> {
   const { memory } = context;
@@ -69,7 +69,7 @@ async function sweep(
 
 const WORDS = { active: "revived", fading: "faded", expired: "expired" } as const;
 
-function tell(tally: Tallying, type: Swept, row: Due): void {
+function tell(tally: JobTally, type: Swept, row: Due): void {
   tally.count(`${type}s_${WORDS[row.to]}`);
   tally.note(`${type} ${row.id}: ${row.from} → ${row.to}, effective confidence ${row.effective.toFixed(3)}`);
 }
@@ -109,7 +109,7 @@ const thresholdsOf = ({ memory }: JobContext): Thresholds => ({
   expiry: memory.settings.facts.expiry_confidence_threshold,
 });
 
-async function settleRules(context: JobContext, tally: Tallying, settled: Set<string>): Promise<boolean> {
+async function settleRules(context: JobContext, tally: JobTally, settled: Set<string>): Promise<boolean> {
   const { memory, now } = context;
   for (let after: string | undefined = FIRST_ID; after !== undefined; ) {
     const rules = await findUnsettled(memory.db, memory.settings.rules, now, after, RULES);
@@ -127,7 +127,7 @@ async function settleRule(
   context: JobContext,
   tenant: string,
   id: string,
-  tally: Tallying,
+  tally: JobTally,
   inverted: Set<string>,
 ): Promise<void> {
   const { memory, now, dryRun } = context;

@@ -30,7 +30,7 @@ import { deleteEpisodes } from "../../store/memories/episodes.ts";
 import { tierPolicy } from "../settings.ts";
 import { eventOf } from "../write.ts";
 import type { Job, JobContext } from "./job.ts";
-import { appendForTenants, type Folding, folding, jobCall, type Tallying, tallying } from "./job-call.ts";
+import { appendForTenants, type Folding, folding, type JobTally, jobCall, newTally } from "./job-call.ts";
 
 const NAME = "episode_cleanup";
 
@@ -43,7 +43,7 @@ export const episodeCleanup: Job = {
     "Deletes expired episodes that were learned from, and consolidated ones that nobody needs when a tier is over its capacity.",
   cron: "0 4 * * *",
   async run(context) {
-    const tally = tallying();
+    const tally = newTally();
     const complete =
       (await giveUpUnlearned(context, tally)) &&
       (await dropExpired(context, tally)) &&
@@ -57,7 +57,7 @@ const graceOf = ({ memory, now }: JobContext): Grace => ({
   since: new Date(now.getTime() - memory.settings.episodes.unlearned_grace_days * DAY_MS),
 });
 
-async function giveUpUnlearned(context: JobContext, tally: Tallying): Promise<boolean> {
+async function giveUpUnlearned(context: JobContext, tally: JobTally): Promise<boolean> {
   const { memory } = context;
   const grace = graceOf(context);
   if (context.dryRun) {
@@ -107,7 +107,7 @@ function unlearned({ memory }: JobContext, row: Unlearned): EpisodeStanding {
 /** Rows looked at by one statement: about 10 ms on the embedded store. */
 const WINDOW = 2_000;
 
-async function dropExpired(context: JobContext, tally: Tallying): Promise<boolean> {
+async function dropExpired(context: JobContext, tally: JobTally): Promise<boolean> {
   const { memory } = context;
   const grace = graceOf(context);
   if (context.dryRun) {
@@ -130,7 +130,7 @@ async function dropExpired(context: JobContext, tally: Tallying): Promise<boolea
 
 const whyExpired = (row: Leaving) => ({ why: "expired", tier: row.tier, expires_at: row.expires_at });
 
-async function makeRoom(context: JobContext, tally: Tallying): Promise<boolean> {
+async function makeRoom(context: JobContext, tally: JobTally): Promise<boolean> {
   const { memory, now } = context;
   const capacity = capacityOf(context);
   for (const crowded of await findCrowded(memory.db, capacity, now)) {

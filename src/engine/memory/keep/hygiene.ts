@@ -37,14 +37,14 @@ import {
 import { countStaleKeys, dropStaleKeys } from "../../store/jobs/upkeep.ts";
 import { CALL_KEY_PREFIX } from "../call-key.ts";
 import type { Job, JobContext } from "./job.ts";
-import { type Tallying, tallying } from "./job-call.ts";
+import { type JobTally, newTally } from "./job-call.ts";
 import { KEPT_KEYS_MS } from "./maintain.ts";
-import { rollOn } from "./reembed.ts";
+import { rebuildVectors } from "./reembed.ts";
 import { fitIndex, unfitIndex } from "./vector-index.ts";
 
 interface Round {
   readonly context: JobContext;
-  readonly tally: Tallying;
+  readonly tally: JobTally;
   /** Something for a person to look at: counted, and the first few told by id. Never by content: reports have no tenant. */
   found(kind: string, words: string): void;
   /** Something that the round put right, or would. */
@@ -59,7 +59,7 @@ export const hygiene: Job = {
   about: "Reports near-duplicates, junk and dead links; repairs indexes, vectors and leftovers.",
   cron: "0 5 * * 0",
   async run(context) {
-    const tally = tallying();
+    const tally = newTally();
     let changed = 0;
     const repaired = (kind: string, by: number) => {
       tally.count(kind, by);
@@ -74,7 +74,15 @@ export const hygiene: Job = {
     };
     const round: Round = { context, tally, found, repaired };
     // What is filed must be right before it is searched for vectors and doubles.
-    for (const step of [words, memories, strays, vectors, doubles, links, leftovers]) {
+    for (const step of [
+      repairPostings,
+      checkMemories,
+      dropStrays,
+      repairVectors,
+      findNearDuplicates,
+      reportDeadLinks,
+      dropLeftovers,
+    ]) {
       if (context.interrupted() || !(await step(round))) return { ...tally.report(false), changed };
     }
     return { ...tally.report(true), changed };
@@ -82,7 +90,7 @@ export const hygiene: Job = {
 };
 
 /** Posting blocks against forward rows. Searches stay exact while a shelf is folded anew. */
-async function words({ context, tally, repaired }: Round): Promise<boolean> {
+async function repairPostings({ context, tally, repaired }: Round): Promise<boolean> {
   const { db } = context.memory;
   for (const { sk } of await allShelves(db)) {
     if (context.interrupted()) return false;
@@ -107,7 +115,7 @@ async function words({ context, tally, repaired }: Round): Promise<boolean> {
 const PAGE = 500;
 
 /** One walk over everything that lives: is it worth remembering, and can it be found? */
-async function memories(round: Round): Promise<boolean> {
+async function checkMemories(round: Round): Promise<boolean> {
   const { context, found } = round;
   for (const type of MEMORY_TYPES)
     for (let after = FIRST_ID; ; ) {
@@ -117,7 +125,7 @@ async function memories(round: Round): Promise<boolean> {
         const reasons = junkReasons(text);
         if (reasons.length > 0) found("junk", `${type} ${id} looks like junk: ${reasons.join(", ")}`);
       }
-      await fileAgain(
+      await reindexLost(
         round,
         type,
         page.filter(({ filed }) => !filed),
@@ -129,7 +137,7 @@ async function memories(round: Round): Promise<boolean> {
   return true;
 }
 
-async function fileAgain({ context, repaired }: Round, type: MemoryType, lost: readonly LiveMemory[]): Promise<void> {
+async function reindexLost({ context, repaired }: Round, type: MemoryType, lost: readonly LiveMemory[]): Promise<void> {
   const { memory, now, dryRun } = context;
   if (lost.length === 0) return;
   if (dryRun) return repaired("refiled", lost.length);
@@ -142,7 +150,7 @@ async function fileAgain({ context, repaired }: Round, type: MemoryType, lost: r
 }
 
 /** Words and vectors behind which no memory stands. */
-async function strays({ context, repaired }: Round): Promise<boolean> {
+async function dropStrays({ context, repaired }: Round): Promise<boolean> {
   const { db } = context.memory;
   const walks = [
     { kind: "stray_words", page: wordEntries, drop: (ids: string[]) => db.tx((sql) => dropStrayWords(sql, ids)) },
@@ -162,7 +170,7 @@ async function strays({ context, repaired }: Round): Promise<boolean> {
 }
 
 /** Everything that lives has its vector, retired versions have none, and the index fits. */
-async function vectors({ context, tally, repaired }: Round): Promise<boolean> {
+async function repairVectors({ context, tally, repaired }: Round): Promise<boolean> {
   const { memory, now, dryRun, interrupted } = context;
   const { versions, db } = memory;
   if (!versions.own) {
@@ -178,10 +186,10 @@ async function vectors({ context, tally, repaired }: Round): Promise<boolean> {
     if (versions.serving && (await unfitIndex(memory, versions.serving)).wanted) repaired("vector_index", 1);
     return true;
   }
-  const rolled = await rollOn(memory, { now, stop: interrupted });
-  repaired("embedded", rolled.embedded);
-  repaired("retired_vectors", rolled.dropped);
-  if (!rolled.complete) return false;
+  const rebuilt = await rebuildVectors(memory, { now, stop: interrupted });
+  repaired("embedded", rebuilt.embedded);
+  repaired("retired_vectors", rebuilt.dropped);
+  if (!rebuilt.complete) return false;
   if (versions.serving && (await fitIndex(memory, versions.serving))) repaired("vector_index", 1);
   return true;
 }
@@ -193,7 +201,7 @@ async function vectors({ context, tally, repaired }: Round): Promise<boolean> {
 const LOOKED_AT = 5_000;
 const COMPARED = 16;
 
-async function doubles({ context, tally, found }: Round): Promise<boolean> {
+async function findNearDuplicates({ context, tally, found }: Round): Promise<boolean> {
   const { memory, now } = context;
   const { serving } = memory.versions;
   if (!serving) return true;
@@ -224,7 +232,7 @@ async function doubles({ context, tally, found }: Round): Promise<boolean> {
   return true;
 }
 
-async function links({ context, tally, found }: Round): Promise<boolean> {
+async function reportDeadLinks({ context, tally, found }: Round): Promise<boolean> {
   let after: LinkKey = { source_id: FIRST_ID, target_id: FIRST_ID, relation: "" };
   for (;;) {
     if (context.interrupted()) return false;
@@ -243,7 +251,7 @@ async function links({ context, tally, found }: Round): Promise<boolean> {
 /** Enough to see a pattern; an hourly job makes as many in six weeks. */
 const KEPT_RUNS = 1000;
 
-async function leftovers({ context, repaired }: Round): Promise<boolean> {
+async function dropLeftovers({ context, repaired }: Round): Promise<boolean> {
   const { memory, now, dryRun } = context;
   const before = new Date(now.getTime() - KEPT_KEYS_MS);
   repaired("stale_keys", await (dryRun ? countStaleKeys : dropStaleKeys)(memory.db, before, CALL_KEY_PREFIX));

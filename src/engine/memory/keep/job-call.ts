@@ -34,22 +34,22 @@ export async function appendForTenants(sql: Sql, events: readonly NewEvent[]): P
 }
 
 /** What a job adds up while it runs. */
-export interface Tallying {
+export interface JobTally {
   count(kind: string, by?: number): void;
   /** Worth telling, but nothing was changed by it. */
   remark(kind: string, by?: number): void;
   /** A few are kept; the audit stream has them all. */
   note(words: string): void;
   /** A note of what kept it from its work. */
-  hindered(words: string): void;
+  problem(words: string): void;
   /** The last thing that did. */
-  trouble(): string | undefined;
+  lastProblem(): string | undefined;
   report(complete: boolean, failed?: string): JobReport;
 }
 
 const NOTES = 10;
 
-export function tallying(): Tallying {
+export function newTally(): JobTally {
   const counts: Record<string, number> = {};
   const notes: string[] = [];
   let changed = 0;
@@ -67,11 +67,11 @@ export function tallying(): Tallying {
       remark(kind, by);
     },
     note,
-    hindered(words) {
+    problem(words) {
       last = words;
       note(words);
     },
-    trouble: () => last,
+    lastProblem: () => last,
     report(complete, failed) {
       return { changed, counts, notes, complete, ...(failed === undefined ? {} : { failed }) };
     },

@@ -3,7 +3,7 @@ import { foldShelf, shelvesToFold } from "../../store/index/fold.ts";
 import { dropStaleKeys } from "../../store/jobs/upkeep.ts";
 import { CALL_KEY_PREFIX } from "../call-key.ts";
 import type { Memory } from "../memory.ts";
-import { rollOn } from "./reembed.ts";
+import { rebuildVectors } from "./reembed.ts";
 import { fitIndex } from "./vector-index.ts";
 
 /** A retry that comes later than this is not a retry. */
@@ -59,7 +59,7 @@ async function foldAll(memory: Memory, stop: () => boolean): Promise<void> {
 /** What was stored without a model, and after a change of model everything. */
 async function embedMissing(memory: Memory, stop: () => boolean): Promise<void> {
   try {
-    await rollOn(memory, { now: memory.clock.now(), stop });
+    await rebuildVectors(memory, { now: memory.clock.now(), stop });
   } catch (error) {
     memory.log.warn({ err: error }, "embedding what lacks a vector failed; the next upkeep tries again");
   }

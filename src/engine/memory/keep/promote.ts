@@ -28,13 +28,13 @@ import { FIRST_ID } from "../../store/jobs/sweep.ts";
 import { nextBeginning } from "../../store/memories/facts.ts";
 import type { Reference } from "../../store/memories/references.ts";
 import type { Call } from "../memory.ts";
-import { beginFacts } from "../remember/begin-facts.ts";
-import { rememberFact } from "../remember/fact.ts";
-import { rememberRule, ruleKey } from "../remember/rule.ts";
+import { rememberFact } from "../remember/store-fact.ts";
+import { rememberRule, ruleKey } from "../remember/store-rule.ts";
 import { promotionBar, tierPolicy } from "../settings.ts";
 import { eventOf } from "../write.ts";
+import { beginFacts } from "./begin-facts.ts";
 import type { Job, JobContext } from "./job.ts";
-import { appendForTenants, jobCall, type Tallying, tallying } from "./job-call.ts";
+import { appendForTenants, type JobTally, jobCall, newTally } from "./job-call.ts";
 
 const NAME = "promote";
 const BATCH = 50;
@@ -46,7 +46,7 @@ export const promote: Job = {
   cron: "0 * * * *",
   dueAt: ({ db }) => nextBeginning(db),
   async run(context) {
-    const tally = tallying();
+    const tally = newTally();
     if (!(await beginFacts(context, NAME, tally))) return tally.report(false);
     // From below upwards: what a second run would raise further is raised by the first.
     const complete = (await raise(context, "eden", tally)) && (await raise(context, "mid", tally));
@@ -54,7 +54,7 @@ export const promote: Job = {
   },
 };
 
-async function raise(context: JobContext, from: "eden" | "mid", tally: Tallying): Promise<boolean> {
+async function raise(context: JobContext, from: "eden" | "mid", tally: JobTally): Promise<boolean> {
   const { memory, now } = context;
   const bar = promotionBar(memory.settings, from);
   for (let after: string | undefined = FIRST_ID; after !== undefined; ) {

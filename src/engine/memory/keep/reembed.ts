@@ -16,19 +16,20 @@ import {
 } from "../../store/index/reembed.ts";
 import { dropIndex } from "../../store/index/vector-index.ts";
 import { addVectors } from "../../store/index/vectors.ts";
+import { embedText, spokenText } from "../embed.ts";
 import type { Memory } from "../memory.ts";
 import type { VersionedEmbedder } from "../recall/versions.ts";
-import { embedText, spokenText, visibleUntil } from "../remember/filing.ts";
+import { visibleUntil } from "../remember/index-memory.ts";
 import type { Job, JobContext, JobReport } from "./job.ts";
-import { tallying } from "./job-call.ts";
+import { newTally } from "./job-call.ts";
 import { fitIndex } from "./vector-index.ts";
 
-export interface Rolling {
+export interface RebuildOptions {
   readonly now: Date;
   stop(): boolean;
 }
 
-export interface Rolled {
+export interface Rebuilt {
   readonly embedded: number;
   /** Vectors of retired versions that were deleted. */
   readonly dropped: number;
@@ -45,14 +46,14 @@ export const reembed: Job = {
   async run(context) {
     if (context.memory.versions.own === undefined)
       return { changed: 0, counts: {}, notes: ["no embedding model: nothing to embed with."], complete: true };
-    return context.dryRun ? foresee(context) : rollAndTell(context);
+    return context.dryRun ? countToRebuild(context) : rebuildAndReport(context);
   },
 };
 
-async function foresee({ memory, now }: JobContext): Promise<JobReport> {
+async function countToRebuild({ memory, now }: JobContext): Promise<JobReport> {
   await memory.versions.refresh();
   const { written, own, replacing } = memory.versions;
-  const tally = tallying();
+  const tally = newTally();
   for (const model of written)
     tally.count("embedded", await countUnvectored(memory.db, model.version, replacedBy(memory, model), now));
   tally.count("dropped", await countLeftovers(memory.db));
@@ -60,15 +61,15 @@ async function foresee({ memory, now }: JobContext): Promise<JobReport> {
   return tally.report(true);
 }
 
-async function rollAndTell({ memory, now, interrupted }: JobContext): Promise<JobReport> {
-  const rolled = await rollOn(memory, { now, stop: interrupted });
+async function rebuildAndReport({ memory, now, interrupted }: JobContext): Promise<JobReport> {
+  const rebuilt = await rebuildVectors(memory, { now, stop: interrupted });
   const { own, degraded } = memory.versions;
-  const tally = tallying();
-  tally.count("embedded", rolled.embedded);
-  tally.count("dropped", rolled.dropped);
-  if (own && rolled.handedOver) tally.note(`${nameOf(own)} serves now.`);
+  const tally = newTally();
+  tally.count("embedded", rebuilt.embedded);
+  tally.count("dropped", rebuilt.dropped);
+  if (own && rebuilt.handedOver) tally.note(`${nameOf(own)} serves now.`);
   if (degraded !== undefined) tally.note(degraded);
-  return tally.report(rolled.complete);
+  return tally.report(rebuilt.complete);
 }
 
 const nameOf = ({ embedder: { version } }: VersionedEmbedder) => `${version.model} ${version.variant}`;
@@ -79,16 +80,16 @@ const replacedBy = ({ versions }: Memory, model: VersionedEmbedder): number | un
 /** Passes over all memories before giving up on writers that add faster than this embeds; the next run goes on. */
 const PASSES = 5;
 
-export async function rollOn(memory: Memory, rolling: Rolling): Promise<Rolled> {
+export async function rebuildVectors(memory: Memory, options: RebuildOptions): Promise<Rebuilt> {
   const { versions } = memory;
   await versions.closeUnused();
   await versions.refresh();
   let embedded = 0;
   let handedOver = false;
-  const result = (dropped: number, complete: boolean): Rolled => ({ embedded, dropped, handedOver, complete });
+  const result = (dropped: number, complete: boolean): Rebuilt => ({ embedded, dropped, handedOver, complete });
   for (let pass = 0; pass < PASSES; pass++) {
     for (const model of versions.written) {
-      const filled = await fill(memory, model, rolling);
+      const filled = await fill(memory, model, options);
       embedded += filled.embedded;
       if (!filled.complete) return result(0, false);
     }
@@ -97,19 +98,19 @@ export async function rollOn(memory: Memory, rolling: Rolling): Promise<Rolled> 
     // Before it serves: the first search after the change must not compare everything.
     await copyVisibility(memory.db, replacing, own.version);
     await fitIndex(memory, own);
-    if (rolling.stop()) return result(0, false);
-    handedOver = await handOver(memory.db, own.version, replacing, rolling.now);
+    if (options.stop()) return result(0, false);
+    handedOver = await handOver(memory.db, own.version, replacing, options.now);
     await versions.refresh();
     if (handedOver) memory.log.info({ embedded, version: own.version }, "rebuilt embeddings serve now");
   }
-  const cleared = await clearRetired(memory, rolling);
+  const cleared = await clearRetired(memory, options);
   return result(cleared.dropped, cleared.complete && versions.replacing === undefined);
 }
 
 /** Short, so that a query that comes meanwhile waits for few texts at most. */
 const BATCH = 32;
 
-async function fill(memory: Memory, model: VersionedEmbedder, { now, stop }: Rolling) {
+async function fill(memory: Memory, model: VersionedEmbedder, { now, stop }: RebuildOptions) {
   const replacing = replacedBy(memory, model);
   let embedded = 0;
   for (let after = FIRST_ID; ; ) {
@@ -150,7 +151,7 @@ const DROP_BATCH = 200;
 
 export async function clearRetired(
   memory: Memory,
-  { stop }: Pick<Rolling, "stop">,
+  { stop }: Pick<RebuildOptions, "stop">,
 ): Promise<{ dropped: number; complete: boolean }> {
   const { db } = memory;
   let dropped = 0;

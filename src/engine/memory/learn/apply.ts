@@ -13,12 +13,11 @@ import { changeRule, findRule, insertRule, lockTwinRule, ruleJson } from "../../
 import type { Call } from "../memory.ts";
 import { openRedactor } from "../privacy.ts";
 import { doubtFact } from "../remember/contradict-fact.ts";
-import { factFrom } from "../remember/fact.ts";
 import { retire } from "../remember/fact-key.ts";
-import { file, shelfOf, visibleUntil } from "../remember/filing.ts";
-import { linkOf } from "../remember/link.ts";
-import { relatedLinks } from "../remember/related.ts";
-import { ruleFrom, ruleKey, sayAgain } from "../remember/rule.ts";
+import { indexMemories, shelfOf, visibleUntil } from "../remember/index-memory.ts";
+import { linkOf, relatedLinks } from "../remember/links.ts";
+import { factFrom } from "../remember/store-fact.ts";
+import { repeatRule, ruleFrom, ruleKey } from "../remember/store-rule.ts";
 import { eventOf, type Writing } from "../write.ts";
 import type { Embeddings } from "./known.ts";
 
@@ -97,7 +96,7 @@ async function storeFact(
   const sk = await shelfOf(call, row.scope, "fact", writing.sql);
   const until = visibleUntil(memory, row, row.valid_to);
   const vector = embeddings.facts[change.nth];
-  await file(writing.sql, memory, [{ id: row.id, sk, text: factText(row), vector, visibleUntil: until }]);
+  await indexMemories(writing.sql, memory, [{ id: row.id, sk, text: factText(row), vector, visibleUntil: until }]);
   const links = [
     ...change.episodes.map((id) => linkOf(call, ["fact", row.id], "derived_from", ["episode", id])),
     ...replaced.map((id) => linkOf(call, ["fact", row.id], "supersedes", ["fact", id])),
@@ -174,13 +173,13 @@ async function storeRule(
   const twin = await lockTwinRule(writing.sql, caller.tenant, row.scope, ruleKey(row.content));
   if (twin !== undefined) {
     if (twin.maturity === "anti_pattern") return twin.id;
-    await sayAgain(call, writing, twin, sk, row.trust);
+    await repeatRule(call, writing, twin, sk, row.trust);
     return confirmRule(applying, { id: twin.id, episodes: change.episodes, trust: row.trust });
   }
   await insertRule(writing.sql, row);
   const until = visibleUntil(memory, row);
   const vector = embeddings.rules[change.nth];
-  await file(writing.sql, memory, [{ id: row.id, sk, text: row.content, vector, visibleUntil: until }]);
+  await indexMemories(writing.sql, memory, [{ id: row.id, sk, text: row.content, vector, visibleUntil: until }]);
   const links = [
     ...change.episodes.map((id) => linkOf(call, ["rule", row.id], "derived_from", ["episode", id])),
     ...change.contradicts.map(({ id }) => linkOf(call, ["rule", row.id], "contradicts", ["rule", id])),

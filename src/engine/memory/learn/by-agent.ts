@@ -6,27 +6,27 @@ import type { Answer } from "../../domain/learning/answer.ts";
 import { batchOf, endRun, findRun, type Run, setInput } from "../../store/jobs/consolidation.ts";
 import type { Call } from "../memory.ts";
 import { beginAttempt, type Claimed, claim, materialOf } from "./claim.ts";
-import { informed } from "./consolidate.ts";
+import { withKnown } from "./consolidate.ts";
 import { AGENT_PROVIDER, type Learned, learn } from "./learn.ts";
 
 const MOST_EPISODES = 25;
 const MAX_CHARS = 60_000;
 
-export interface Given {
+export interface GivenBatch {
   readonly run_id: string;
   readonly lease_until: string;
   readonly material: Material;
 }
 
 /** Undefined when nothing waits. */
-export async function giveBatch(call: Call, limit: number | undefined): Promise<Given | undefined> {
+export async function giveBatch(call: Call, limit: number | undefined): Promise<GivenBatch | undefined> {
   const claimed = await claim(call, {
     ...{ provider: AGENT_PROVIDER, model: call.caller.actor, maxChars: MAX_CHARS },
     maxEpisodes: Math.min(limit ?? MOST_EPISODES, MOST_EPISODES),
   });
   if (claimed === undefined) return undefined;
   if (claimed === "busy") throw conflict("these episodes are being consolidated right now; try again in five minutes.");
-  const { material, shown } = await informed(call, materialOf(call, claimed, MAX_CHARS));
+  const { material, shown } = await withKnown(call, materialOf(call, claimed, MAX_CHARS));
   await beginAttempt(call, claimed, 0, 0);
   await setInput(call.memory.db, claimed.run.id, Object.fromEntries(shown));
   return { run_id: claimed.run.id, lease_until: claimed.run.lease_until.toISOString(), material };
@@ -38,7 +38,7 @@ export async function takeAnswer(call: Call, runId: string, answer: Answer): Pro
   const run = await findRun(memory.db, caller.tenant, runId);
   if (run === undefined || run.butler !== caller.butler || run.provider !== AGENT_PROVIDER)
     throw notFound(`there is no batch ${runId} of yours; call memory_consolidate without run_id to be given one.`);
-  if (run.state === "done") return told(run);
+  if (run.state === "done") return answerOf(run);
   if (run.state !== "running" || run.lease_until <= now)
     throw conflict("this batch was given to you more than five minutes ago and is yours no longer; ask for a new one.");
   const claimed = await claimedAgain(call, run);
@@ -62,7 +62,7 @@ async function claimedAgain(call: Call, run: Run): Promise<Claimed> {
   return { run, episodes: before };
 }
 
-function told(run: Run): Learned {
+function answerOf(run: Run): Learned {
   const { changes, dropped } = run.decisions as Pick<Learned, "changes" | "dropped">;
   return { run_id: run.id, counts: run.counts ?? {}, changes, dropped };
 }

@@ -16,8 +16,8 @@ import {
   setBatch,
 } from "../../store/jobs/consolidation.ts";
 import type { Call } from "../memory.ts";
+import { countAttempt, setStatuses, statusOf } from "./episode-status.ts";
 import { sizeAllowed } from "./provider-trouble.ts";
-import { countAttempt, stand, standing } from "./standing.ts";
 
 export const ATTEMPTS = 5;
 const LEASE_MS = 300_000;
@@ -36,7 +36,7 @@ export interface Asker {
 }
 
 /** Episodes that failed together come back in smaller batches: 100, 25, 6, 1. One that spoils its batch ends up alone. */
-const company = (attempts: number): number => Math.max(1, Math.floor(MOST_EPISODES / 4 ** attempts));
+const batchSize = (attempts: number): number => Math.max(1, Math.floor(MOST_EPISODES / 4 ** attempts));
 
 const shardOf = ({ caller }: Call): Shard => ({ tenant: caller.tenant, butler: caller.butler });
 
@@ -49,10 +49,11 @@ export async function claim(call: Call, asker: Asker): Promise<Claimed | "busy" 
     const due = await dueEpisodes(sql, shardOf(call), now, most);
     const run = newRun(call, asker);
     if (!(await openRun(sql, run))) return due.length === 0 ? undefined : "busy";
-    const worn = due.filter(({ consolidation_attempts: attempts }) => attempts >= ATTEMPTS);
-    if (worn.length > 0) await appendEvents(sql, await stand(call, sql, run, worn.map(wornOut)));
+    const exhausted = due.filter(({ consolidation_attempts: attempts }) => attempts >= ATTEMPTS);
+    if (exhausted.length > 0)
+      await appendEvents(sql, await setStatuses(call, sql, run, exhausted.map(exhaustedStatus)));
     const episodes = fitting(
-      due.filter((episode) => !worn.includes(episode)),
+      due.filter((episode) => !exhausted.includes(episode)),
       asker.maxChars,
     );
     const episode_ids = episodes.map(({ id }) => id);
@@ -76,8 +77,8 @@ function newRun({ memory, caller, now }: Call, { provider, model }: Asker): Run 
 }
 
 /** Every process that tried it has died on the way. */
-const wornOut = (episode: BatchEpisode) =>
-  standing(episode, {
+const exhaustedStatus = (episode: BatchEpisode) =>
+  statusOf(episode, {
     consolidation_status: "dead_letter",
     consolidation_attempts: episode.consolidation_attempts,
     last_consolidation_error: `${ATTEMPTS} attempts were cut off before they ended.`,
@@ -92,14 +93,14 @@ function fitting(due: readonly BatchEpisode[], maxChars: number): BatchEpisode[]
   let chars = 0;
   for (const episode of due) {
     chars += Math.min(episode.content.length, maxChars);
-    const full = fit.length >= company(attempts) || chars > maxChars;
+    const full = fit.length >= batchSize(attempts) || chars > maxChars;
     if (fit.length > 0 && (full || episode.consolidation_attempts !== attempts)) break;
     fit.push(episode);
   }
   return fit;
 }
 
-export interface Said {
+export interface LabelledTurn {
   /** `e1`, `e2`, … over all that is shown. */
   readonly label: string;
   readonly episode: BatchEpisode;
@@ -113,7 +114,7 @@ export interface Said {
  * believed because of it are read from one list. An episode of which nothing is left without our own block is not shown, but
  * is done with.
  */
-export function saidIn(episodes: readonly BatchEpisode[]): Said[] {
+export function labelledTurns(episodes: readonly BatchEpisode[]): LabelledTurn[] {
   return episodes
     .flatMap((episode) => wordsOf(episode).map((words) => ({ ...words, text: withoutOwnBlock(words.text), episode })))
     .filter(({ text }) => text !== "")
@@ -126,7 +127,12 @@ const SPEAKERS = { user: "user", agent: "assistant", tool: "tool" } as const;
  * An exchange is several people's word, each trusted as far as they are and none more than whoever told the exchange. What a
  * tool tells is not believed to be one.
  */
-function wordsOf({ content, speaker, trust, format }: BatchEpisode): Pick<Said, "text" | "speaker" | "trust">[] {
+function wordsOf({
+  content,
+  speaker,
+  trust,
+  format,
+}: BatchEpisode): Pick<LabelledTurn, "text" | "speaker" | "trust">[] {
   if (format !== EXCHANGE_FORMAT || trust === "tool") return [{ text: content, speaker, trust }];
   return turnsOf(content).map((turn) => ({
     ...{ text: turn.text, speaker: SPEAKERS[turn.speaker], trust: atMost(turn.speaker, trust) },
@@ -137,7 +143,7 @@ export function materialOf(call: Call, { episodes }: Claimed, maxChars: number):
   return {
     butler: call.caller.butler,
     today: call.now.toISOString().slice(0, 10),
-    episodes: saidIn(episodes).map(({ label, text, speaker, trust, episode }) => ({
+    episodes: labelledTurns(episodes).map(({ label, text, speaker, trust, episode }) => ({
       label,
       text: clip(text, maxChars),
       speaker,

@@ -6,7 +6,7 @@ import { Answer, NOTHING_LEARNED } from "../../domain/learning/answer.ts";
 import { GLOBAL_SCOPE, ladderOf } from "../../domain/scope.ts";
 import { backlogOf, type Shard, waitingShards } from "../../store/jobs/consolidation.ts";
 import type { Job, JobContext } from "../keep/job.ts";
-import { jobCall, type Tallying, tallying } from "../keep/job-call.ts";
+import { type JobTally, jobCall, newTally } from "../keep/job-call.ts";
 import type { Call } from "../memory.ts";
 import { retrieve } from "../recall/retrieve.ts";
 import { beginAttempt, type Claimed, claim, materialOf } from "./claim.ts";
@@ -31,7 +31,7 @@ export const consolidate: Job = {
     return trouble && trouble.until > wanted ? trouble.until : wanted;
   },
   async run(context) {
-    const tally = tallying();
+    const tally = newTally();
     const shards = await waitingShards(context.memory.db, context.now);
     if (context.dryRun) {
       for (const { tenant, butler, episodes } of shards) {
@@ -45,18 +45,18 @@ export const consolidate: Job = {
     const { extractor } = context.memory;
     if (extractor === undefined)
       throw unavailable("No extractor was opened for this memory: episodes wait until there is one.");
-    const inTrouble = await waitedOut(context, extractor);
+    const inTrouble = await whyNotAsked(context, extractor);
     if (inTrouble !== undefined) return tally.report(true, inTrouble);
     for (const shard of shards) {
       const end = await consolidateShard(context, shard, extractor, tally);
-      if (end === "stop") return tally.report(!context.interrupted(), couldNot(tally));
+      if (end === "stop") return tally.report(!context.interrupted(), failureReason(tally));
     }
-    return tally.report(true, couldNot(tally));
+    return tally.report(true, failureReason(tally));
   },
 };
 
 /** Why nobody is asked now, if that is so. A provider that is not set up costs nothing to ask, and may be by now. */
-async function waitedOut({ memory, now }: JobContext, { provider }: Extractor): Promise<string | undefined> {
+async function whyNotAsked({ memory, now }: JobContext, { provider }: Extractor): Promise<string | undefined> {
   const trouble = await troubleWith(memory.db, provider);
   if (trouble === undefined || trouble.kind === "misconfigured" || trouble.until <= now) return undefined;
   if ((await backlogOf(memory.db, now, 0)).oldest === null) return undefined;
@@ -64,14 +64,14 @@ async function waitedOut({ memory, now }: JobContext, { provider }: Extractor): 
 }
 
 /** A run that learned nothing because it could not has failed; one that learned something tells the rest in its notes. */
-const couldNot = (tally: Tallying): string | undefined =>
-  (tally.report(true).counts.episodes_consolidated ?? 0) > 0 ? undefined : tally.trouble();
+const failureReason = (tally: JobTally): string | undefined =>
+  (tally.report(true).counts.episodes_consolidated ?? 0) > 0 ? undefined : tally.lastProblem();
 
 async function consolidateShard(
   context: JobContext,
   { tenant, butler }: Shard,
   extractor: Extractor,
-  tally: Tallying,
+  tally: JobTally,
 ): Promise<"stop" | "next"> {
   const call = jobCall(context, NAME, tenant, butler);
   for (;;) {
@@ -91,17 +91,17 @@ async function consolidateBatch(
   call: Call,
   claimed: Claimed,
   extractor: Extractor,
-  tally: Tallying,
+  tally: JobTally,
   interrupted: () => boolean,
 ): Promise<"next" | "shard" | "stop"> {
   const { daily_budget_usd: budget } = call.memory.settings.extractor;
   const bare = materialOf(call, claimed, extractor.maxChars);
   const { material, shown } =
-    extractor.provider === "local" ? { material: bare, shown: NONE } : await informed(call, bare);
+    extractor.provider === "local" ? { material: bare, shown: NONE } : await withKnown(call, bare);
   const ceiling = extractor.ceiling(material);
   if (!(await beginAttempt(call, claimed, ceiling, budget))) {
     await release(call, claimed, `today's budget of $${budget} would not hold`);
-    tally.hindered(`Today's budget of $${budget} is used up; episodes wait until tomorrow (UTC).`);
+    tally.problem(`Today's budget of $${budget} is used up; episodes wait until tomorrow (UTC).`);
     return "stop";
   }
   const startedMs = performance.now();
@@ -125,7 +125,7 @@ async function consolidateBatch(
     if (!(error instanceof ExtractorFailure)) throw error;
     const { counts, kind } = await fail(call, claimed, error, { usage: error.usage, startedMs, ceiling });
     for (const [name, n] of Object.entries(counts)) tally.count(name, n);
-    tally.hindered(`${extractor.provider}: ${error.message}`);
+    tally.problem(`${extractor.provider}: ${error.message}`);
     // Asking for the next batch would only make more trouble.
     return isTrouble(kind) ? "stop" : "next";
   }
@@ -160,7 +160,7 @@ async function extract(extractor: Extractor, material: Material, seconds: number
 const KNOWN = 40;
 
 /** The material with what is known around it, so that a model can confirm and supersede instead of repeating. */
-export async function informed(call: Call, bare: Material): Promise<{ material: Material; shown: Shown }> {
+export async function withKnown(call: Call, bare: Material): Promise<{ material: Material; shown: Shown }> {
   const { butler } = call.caller;
   const { results } = await retrieve(call, {
     text: bare.episodes.map(({ text }) => text).join("\n"),

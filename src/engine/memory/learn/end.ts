@@ -10,8 +10,8 @@ import { endRun, type Run, type RunEnd } from "../../store/jobs/consolidation.ts
 import type { Call } from "../memory.ts";
 import { eventOf } from "../write.ts";
 import { ATTEMPTS, type Claimed } from "./claim.ts";
+import { attemptOf, type EpisodeStatus, setStatuses, statusOf } from "./episode-status.ts";
 import { isTrouble, troubleWaitMs, troubleWith } from "./provider-trouble.ts";
-import { attemptOf, type Standing, stand, standing } from "./standing.ts";
 
 export interface Spent {
   readonly usage: Usage;
@@ -43,7 +43,7 @@ export const runEvent = (call: Call, run: Run, type: string, payload: Record<str
   });
 
 /** Would happen again with the same input: an episode that is alone with it has failed for good. */
-const HOPELESS: readonly FailureKind[] = ["refused", "too_large"];
+const PERMANENT: readonly FailureKind[] = ["refused", "too_large"];
 
 export interface Failed {
   readonly counts: Readonly<Record<string, number>>;
@@ -63,21 +63,21 @@ export async function fail(
   const { memory, now } = call;
   const { kind, message } = failure;
   const alone = episodes.length === 1;
-  const blameless = isTrouble(kind);
-  const trouble = blameless ? await troubleWith(memory.db, run.provider) : undefined;
+  const providerFailed = isTrouble(kind);
+  const trouble = providerFailed ? await troubleWith(memory.db, run.provider) : undefined;
   const later = new Date(now.getTime() + troubleWaitMs((trouble?.runs ?? 0) + 1));
-  const standings = episodes.map((episode): Standing => {
-    const attempts = blameless ? episode.consolidation_attempts : attemptOf(episode);
+  const statuses = episodes.map((episode): EpisodeStatus => {
+    const attempts = providerFailed ? episode.consolidation_attempts : attemptOf(episode);
     const last = { consolidation_attempts: attempts, last_consolidation_error: clip(message, 500) };
-    if (alone && HOPELESS.includes(kind)) return standing(episode, { ...last, consolidation_status: "failed" });
-    if (blameless)
-      return standing(episode, { ...last, next_consolidation_retry_at: kind === "misconfigured" ? null : later });
-    if (attempts >= ATTEMPTS) return standing(episode, { ...last, consolidation_status: "dead_letter" });
+    if (alone && PERMANENT.includes(kind)) return statusOf(episode, { ...last, consolidation_status: "failed" });
+    if (providerFailed)
+      return statusOf(episode, { ...last, next_consolidation_retry_at: kind === "misconfigured" ? null : later });
+    if (attempts >= ATTEMPTS) return statusOf(episode, { ...last, consolidation_status: "dead_letter" });
     const wait = backOffMs(attempts);
-    return standing(episode, { ...last, next_consolidation_retry_at: new Date(now.getTime() + wait) });
+    return statusOf(episode, { ...last, next_consolidation_retry_at: new Date(now.getTime() + wait) });
   });
-  const count = (status: Standing["consolidation_status"]) =>
-    standings.filter(({ consolidation_status }) => consolidation_status === status).length;
+  const count = (status: EpisodeStatus["consolidation_status"]) =>
+    statuses.filter(({ consolidation_status }) => consolidation_status === status).length;
   const counts = {
     episodes_to_retry: count("pending"),
     episodes_failed: count("failed"),
@@ -88,7 +88,7 @@ export async function fail(
     // Nobody knows what a call cost that was given up on; the cap must hold all the same.
     const billed = kind === "timeout" && failure.usage.cost_usd === 0 ? { cost_usd: spent.ceiling ?? 0 } : {};
     if (!(await endRun(sql, run.id, { state: "failed", ...end, ...billed }))) return;
-    const told = await stand(call, sql, run, standings);
+    const told = await setStatuses(call, sql, run, statuses);
     await appendEvents(sql, [...told, runEvent(call, run, "failed", { kind, error: message, ...failure.usage })]);
   });
   return { counts, kind };

@@ -17,9 +17,9 @@ import {
   nearest,
 } from "../../store/jobs/consolidation-known.ts";
 import { dueKeys } from "../../store/memories/facts.ts";
+import { type Vectors, vectorsOf } from "../embed.ts";
 import type { Call } from "../memory.ts";
 import { holdersOf } from "../remember/fact-key.ts";
-import { type Vectors, vectorsOf } from "../remember/filing.ts";
 import type { Writing } from "../write.ts";
 
 /** Of the few keys of one answer. */
@@ -56,8 +56,8 @@ export async function gatherKnown(
   const { tenant, butler } = call.caller;
   const scopes = ladderOf(butler);
   const near = {
-    fact: await near5(call, sql, "fact", scopes, embeddings.facts),
-    rule: await near5(call, sql, "rule", scopes, embeddings.rules),
+    fact: await nearestKnown(call, sql, "fact", scopes, embeddings.facts),
+    rule: await nearestKnown(call, sql, "rule", scopes, embeddings.rules),
   };
   const keys = answer.facts.map((fact) => ({
     subject: subjectOf(fact.subject),
@@ -102,7 +102,7 @@ export async function gatherKnown(
   };
 }
 
-async function near5(
+async function nearestKnown(
   { memory, caller, now }: Call,
   sql: Sql,
   type: "fact" | "rule",

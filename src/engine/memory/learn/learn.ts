@@ -9,10 +9,10 @@ import { endRun, findRun } from "../../store/jobs/consolidation.ts";
 import type { Call } from "../memory.ts";
 import { write } from "../write.ts";
 import { applyChanges } from "./apply.ts";
-import { type Claimed, saidIn } from "./claim.ts";
+import { type Claimed, labelledTurns } from "./claim.ts";
 import { endingOf, runEvent, type Spent } from "./end.ts";
+import { learnedFrom, setStatuses } from "./episode-status.ts";
 import { embedLearned, gatherKnown, type Shown } from "./known.ts";
-import { learnedFrom, stand } from "./standing.ts";
 
 export interface Learned {
   readonly run_id: string;
@@ -51,7 +51,7 @@ export async function learn(
       episodes: cited,
     }));
     const counts = countsOf(decision, episodes.length);
-    const told = await stand(call, writing.sql, run, learnedFrom(episodes));
+    const told = await setStatuses(call, writing.sql, run, learnedFrom(episodes));
     await endRun(writing.sql, run.id, {
       ...{ state: "done", ...endingOf(call, spent) },
       ...{ input: Object.fromEntries(shown), answer, decisions: { changes, dropped: decision.dropped }, counts },
@@ -65,7 +65,7 @@ export async function learn(
 
 /** Those who speak in one episode are witnesses apart, each with their own trust, and one piece of evidence. */
 export const witnessesOf = ({ episodes }: Claimed): Witness[] =>
-  saidIn(episodes).map(({ label, text, trust, episode: { id, occurred_at } }) => ({
+  labelledTurns(episodes).map(({ label, text, trust, episode: { id, occurred_at } }) => ({
     ...{ label, id, text, trust, occurred_at },
   }));
 

@@ -8,8 +8,8 @@ import type { ProfileItem } from "../../store/memories/profile.ts";
 import type { Found } from "../find.ts";
 import type { Call } from "../memory.ts";
 import { wordsOf } from "../recall/question.ts";
-import { answer, type Retrieval, type RetrieveQuery } from "../recall/retrieve.ts";
-import { pastGround } from "./evidence.ts";
+import { type Retrieval, type RetrieveQuery, retrieveFrom } from "../recall/retrieve.ts";
+import { pastSource } from "./evidence.ts";
 import { memoriesThen, type PastMemory, rowsThen } from "./past.ts";
 import { askThen } from "./question.ts";
 
@@ -55,10 +55,10 @@ function profileItem(found: Found | undefined): ProfileItem[] {
 }
 
 async function retrieveAmong(call: Call, query: RetrieveQuery, memories: readonly PastMemory[]): Promise<Retrieval> {
-  const ground = pastGround(call, memories, await askThen(call, query, memories));
-  const { trace: _, ...found } = await answer(call, query, ground);
-  const lost = ground.lost();
-  return { ...found, degraded: found.degraded ?? (lost === 0 ? undefined : withoutVectors(lost)) };
+  const source = pastSource(call, memories, await askThen(call, query, memories));
+  const { trace: _, ...found } = await retrieveFrom(call, query, source);
+  const missing = source.missing();
+  return { ...found, degraded: found.degraded ?? (missing === 0 ? undefined : withoutVectors(missing)) };
 }
 
 const withoutVectors = (n: number) =>

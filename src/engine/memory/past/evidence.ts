@@ -9,31 +9,31 @@ import type { SpokenThen } from "../../store/history/as-of.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
 import type { Filters, Gathered, VectorArm } from "../../store/index/search.ts";
 import type { Call } from "../memory.ts";
-import type { Ground } from "../recall/retrieve.ts";
+import type { CandidateSource } from "../recall/retrieve.ts";
 import { candidateThen } from "./candidate.ts";
 import { type PastMemory, rowsThen, shownThen } from "./past.ts";
 import type { AskedThen } from "./question.ts";
 import { type Near, nearestFirst, openVectorsThen, type Vectored, type VectorsThen } from "./vectors.ts";
 
-export interface PastGround extends Ground {
+export interface PastSource extends CandidateSource {
   /** Memories that only their words could find. */
-  lost(): number;
+  missing(): number;
 }
 
-export function pastGround(call: Call, memories: readonly PastMemory[], question: AskedThen): PastGround {
+export function pastSource(call: Call, memories: readonly PastMemory[], question: AskedThen): PastSource {
   const byId = new Map(memories.map((memory) => [memory.id, memory]));
   const sessions = sessionsOf(memories);
   const vectors = openVectorsThen(call);
   const shown = (memory: PastMemory, filters: Filters) =>
     shownThen(call, memory, ANY_CONFIDENCE) && matches(filters, memory);
 
-  async function bring(
+  async function fetchCandidates(
     hits: readonly Hit[],
     arm: VectorArm | undefined,
     filters: Filters,
     around: Surroundings | undefined,
   ): Promise<Gathered> {
-    const byWords = hits.flatMap((hit): Told[] => ("memoryId" in hit ? [[hit.memoryId, hit.score]] : []));
+    const byWords = hits.flatMap((hit): Scored[] => ("memoryId" in hit ? [[hit.memoryId, hit.score]] : []));
     const near = arm === undefined ? [] : await nearestOf(call, question, memories, arm, filters, byWords, vectors);
     const met = meet(byWords, near, byId);
     const turns = around === undefined ? [] : turnsAround(call, met, around, sessions);
@@ -56,10 +56,10 @@ export function pastGround(call: Call, memories: readonly PastMemory[], question
     return { candidates, witnesses: new Map(beside.map((memory) => [memory.id, witness(memory)])) };
   }
 
-  return { asked: question.asked, groups: question.groups, bring, lost: vectors.missing };
+  return { asked: question.asked, groups: question.groups, fetchCandidates, missing: vectors.missing };
 }
 
-type Told = readonly [id: string, score: number];
+type Scored = readonly [id: string, score: number];
 
 /** How sure a memory is, is asked of its row when it is known. */
 const ANY_CONFIDENCE = 0;
@@ -74,7 +74,7 @@ async function nearestOf(
   memories: readonly PastMemory[],
   arm: VectorArm,
   filters: Filters,
-  byWords: readonly Told[],
+  byWords: readonly Scored[],
   vectors: VectorsThen,
 ): Promise<Near[]> {
   const usual = call.memory.settings.facts.retrieval_confidence_threshold;
@@ -107,7 +107,7 @@ interface Met {
 }
 
 function meet(
-  byWords: readonly Told[],
+  byWords: readonly Scored[],
   near: readonly Near[],
   byId: ReadonlyMap<string, PastMemory>,
 ): Map<string, Met> {

@@ -121,7 +121,7 @@ function takeStep(found: Map<string, Light>, step: PastStep, wanted: ReadonlySet
   if (step.row !== null) {
     light.words =
       step.x === null || step.len === null
-        ? wordsOf(filedText(step.type, step.row), wanted)
+        ? wordsOf(indexedText(step.type, step.row), wanted)
         : { len: step.len, x: onlyWanted(step.x, wanted) };
     found.set(step.id, light);
   } else if (step.set !== null) {
@@ -152,7 +152,7 @@ function onlyWanted(forward: Uint8Array, wanted: ReadonlySet<number>): Uint8Arra
 }
 
 /** What a memory is filed under: see filing.ts. */
-export const filedText = (type: MemoryType, row: RowJson): string =>
+export const indexedText = (type: MemoryType, row: RowJson): string =>
   type === "fact" ? factText(row as FactWords & RowJson) : String(row.content ?? "");
 
 function memoryOf({ step, row, key, words }: Light): PastMemory {

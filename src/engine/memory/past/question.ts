@@ -5,10 +5,10 @@ import { type Postings, rank, statisticsOf } from "../../domain/ranking/bm25.ts"
 import { countHashes } from "../../domain/ranking/postings.ts";
 import { withoutNames } from "../../domain/text/names.ts";
 import { type SpokenThen, speakersThen } from "../../store/history/as-of.ts";
+import { queryVector } from "../embed.ts";
 import type { Call } from "../memory.ts";
 import { type Asked, NO_VECTOR, namesAsked, wordsOf } from "../recall/question.ts";
 import { groupsOf, type RetrieveQuery } from "../recall/retrieve.ts";
-import { queryVector } from "../remember/filing.ts";
 import type { PastMemory } from "./past.ts";
 
 export interface AskedThen {

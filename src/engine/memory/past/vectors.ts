@@ -1,10 +1,10 @@
 /** Vectors of then: stored ones where the words are still the same, else made anew as far as time allows. */
 import { nearestThen, type PastVectors, speakersThen, vectorsThen, withoutVector } from "../../store/history/as-of.ts";
 import type { VectorArm } from "../../store/index/search.ts";
+import { type Embedded, queryVector, spokenText } from "../embed.ts";
 import type { Found } from "../find.ts";
 import type { Call } from "../memory.ts";
-import { type Embedded, queryVector, spokenText } from "../remember/filing.ts";
-import { filedText, type PastMemory, unreadRowsThen } from "./past.ts";
+import { indexedText, type PastMemory, unreadRowsThen } from "./past.ts";
 
 /** Memories whose vector is gone are embedded anew, the best by keyword first: 64 short texts take about 0.2 s. */
 const EMBED_ANEW = 64;
@@ -107,7 +107,7 @@ async function embeddedTexts({ memory, caller, now }: Call, rows: readonly Found
       ? []
       : await speakersThen(memory.db, caller.tenant, { names: [], sessions: [...sessions] }, now);
   return rows.map(({ type, row }) => {
-    const text = filedText(type, { ...row });
+    const text = indexedText(type, { ...row });
     if (type !== "episode") return text;
     const others = spoken.filter(({ session, since }) => session === row.session_id && since <= row.created_at);
     return spokenText(

@@ -18,7 +18,7 @@ import { taughtBySession } from "../../store/memories/session-origin.ts";
 import type { Call } from "../memory.ts";
 import { type ContextThen, contextThen } from "../past/as-of.ts";
 import { atThatTime } from "../past/past.ts";
-import { intentOf, type Placed, place } from "./place.ts";
+import { intentOf, type RankedResult, rankResults } from "./rank-results.ts";
 import { reference } from "./reference.ts";
 import { lookOf, type Retrieved, type RetrieveQuery, retrieve } from "./retrieve.ts";
 
@@ -163,14 +163,14 @@ export function profileLines(call: Call, lasting: readonly ProfileItem[]): Line<
   return lasting.filter((item) => effectiveConfidence(item, call.now) >= threshold).map(profileLine);
 }
 
-export interface Entry extends Placed {
+export interface Entry extends RankedResult {
   /** What it says: of those that say the same, the best ranked is shown. */
   readonly key: string;
 }
 
 export function rankForContext(call: Call, found: readonly Retrieved[], intent: Intent): Entry[] {
   const since = (c: Candidate) => settledReference(c, call.now);
-  return place(call, found, { rank: "composite", intent, since }).map((p) => ({
+  return rankResults(call, found, { rank: "composite", intent, since }).map((p) => ({
     ...p,
     key: p.candidate.type === "fact" ? factKey(candidateFact(p.candidate)) : contentKey(readOf(p.candidate)),
   }));

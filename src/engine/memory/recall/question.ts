@@ -8,8 +8,8 @@ import { lexemes } from "../../domain/text/lexemes.ts";
 import { possibleNames, withoutNames } from "../../domain/text/names.ts";
 import { fetchPostings } from "../../store/index/lexical.ts";
 import { speakersAmong } from "../../store/memories/names.ts";
+import { type Embedded, queryVector } from "../embed.ts";
 import type { Call, Memory } from "../memory.ts";
-import { type Embedded, queryVector } from "../remember/filing.ts";
 
 export type Mode = "hybrid" | "semantic" | "keyword";
 

@@ -10,8 +10,8 @@ import { lexemes } from "../../domain/text/lexemes.ts";
 import { firstName } from "../../domain/text/names.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
 import type { Candidate } from "../../store/index/search.ts";
+import type { Embedded } from "../embed.ts";
 import type { Call, Memory } from "../memory.ts";
-import type { Embedded } from "../remember/filing.ts";
 import type { Asked } from "./question.ts";
 
 export type Reranking = "late-interaction" | "cross-encoder" | "none";
@@ -22,7 +22,7 @@ export function surroundings(call: Call, names: readonly string[], forBlock: boo
   return { tenant: call.caller.tenant, names, ...reach(call.memory.recipe), ...around };
 }
 
-export function readClosely(
+export function rerankByTokens(
   memory: Memory,
   asked: Asked,
   candidates: readonly Candidate[],
@@ -88,7 +88,7 @@ const FIRST_WORD = 1995;
 /** As many as it reads in the time a person does not notice; what ranks below is not what was asked for. */
 const CROSS_DEPTH = 30;
 
-export interface Crossed {
+export interface CrossEncoded {
   readonly relevance: ReadonlyMap<string, number>;
   readonly degraded: string | undefined;
 }
@@ -97,11 +97,11 @@ export interface Crossed {
  * The best by the relevance so far are read by a cross-encoder. The others keep their order below the last of those: their
  * relevance is a share of its score.
  */
-export async function crossRead(
+export async function rerankByCrossEncoder(
   memory: Memory,
   query: string,
   ranked: readonly { readonly id: string; readonly content: string; readonly relevance: number }[],
-): Promise<Crossed> {
+): Promise<CrossEncoded> {
   const { reranker } = memory;
   const first = ranked.slice(0, CROSS_DEPTH);
   const before = new Map(ranked.map(({ id, relevance }) => [id, relevance]));

@@ -24,7 +24,7 @@ import {
 import { comparedAs } from "../../store/index/vectors.ts";
 import type { Call } from "../memory.ts";
 import { type Asked, ask, type Mode } from "./question.ts";
-import { crossRead, type Reranking, readClosely, surroundings } from "./rerank.ts";
+import { type Reranking, rerankByCrossEncoder, rerankByTokens, surroundings } from "./rerank.ts";
 
 export type { Mode };
 
@@ -104,7 +104,11 @@ async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval
   const shelves = (await memory.shelves.of(caller.tenant, query.scopes)).filter((s) => query.types.includes(s.type));
   const groups = groupsOf(query, shelves);
   const asked = await ask(call, { text: query.text, mode: query.mode, scopes: query.scopes, groups });
-  return answer(call, query, { asked, groups, bring: (...wanted) => gatherCandidates(memory.db, ...wanted) });
+  return retrieveFrom(call, query, {
+    asked,
+    groups,
+    fetchCandidates: (...wanted) => gatherCandidates(memory.db, ...wanted),
+  });
 }
 
 /** Shelves that are searched together. */
@@ -118,11 +122,11 @@ export function groupsOf(
 }
 
 /** What is ranked: memories of now come from the store, those of the past from the stream (as-of.ts). */
-export interface Ground {
+export interface CandidateSource {
   readonly asked: Asked;
   readonly groups: readonly (readonly number[])[];
   /** The candidates for these hits and vectors, and what stands around them. */
-  readonly bring: (
+  readonly fetchCandidates: (
     hits: readonly Hit[],
     arm: VectorArm | undefined,
     filters: Filters,
@@ -130,14 +134,14 @@ export interface Ground {
   ) => Promise<Gathered>;
 }
 
-export async function answer(
+export async function retrieveFrom(
   call: Call,
   query: RetrieveQuery,
-  ground: Ground,
+  source: CandidateSource,
 ): Promise<Retrieval & { readonly trace: Trace }> {
-  const { asked, groups } = ground;
+  const { asked, groups } = source;
   const reranking = rerankingOf(call, query.mode);
-  const gathered = await gather(call, query, ground, reranking);
+  const gathered = await gather(call, query, source, reranking);
   const good = gathered.candidates.filter((c) => isGood(call, query, c));
   const plain = score(call, good, asked);
   const { results, degraded } =
@@ -171,7 +175,7 @@ export const lookOf = ({ memory, now }: Call, ladder: readonly string[] | undefi
 async function gather(
   call: Call,
   query: RetrieveQuery,
-  { asked, groups, bring }: Ground,
+  { asked, groups, fetchCandidates }: CandidateSource,
   reranking: Reranking,
 ): Promise<Pick<Trace, "arm" | "keywordDepth"> & { candidates: Candidate[]; witnesses: Map<string, Witness> }> {
   const deepest = reranking === "none" ? ARM : rerankArm(asked.statistics?.n ?? 0);
@@ -187,7 +191,7 @@ async function gather(
     if (page > 0 && (hits.length === 0 || candidates.filter((c) => isGood(call, query, c)).length >= query.wanted))
       break;
     const searched = page === 0 || arm === undefined ? arm : { ...arm, groups: [] };
-    const found = await bring(hits, searched, filters(call, query), around);
+    const found = await fetchCandidates(hits, searched, filters(call, query), around);
     candidates.push(...found.candidates);
     for (const [id, witness] of found.witnesses) witnesses.set(id, witness);
     keywordDepth = pageStart(depth, page + 1);
@@ -297,7 +301,7 @@ async function rerank(
 ): Promise<{ results: Retrieved[]; degraded: string | undefined }> {
   const { memory } = call;
   const all = weightOf(asked.statistics);
-  const readings = readClosely(
+  const readings = rerankByTokens(
     memory,
     asked,
     plain.map(({ candidate }) => candidate),
@@ -319,7 +323,7 @@ async function rerank(
       score: relevance,
     }))
     .toSorted(byRank);
-  const crossed = await crossRead(memory, query.text, ranked);
+  const crossed = await rerankByCrossEncoder(memory, query.text, ranked);
   const results = read.map((r) => ({ ...r, relevance: crossed.relevance.get(r.candidate.id) ?? 0 }));
   return { results, degraded: crossed.degraded };
 }

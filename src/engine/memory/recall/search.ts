@@ -10,7 +10,7 @@ import type { Candidate } from "../../store/index/search.ts";
 import type { Call } from "../memory.ts";
 import { retrieveThen } from "../past/as-of.ts";
 import { atThatTime } from "../past/past.ts";
-import { intentOf, type Placed, place } from "./place.ts";
+import { intentOf, type RankedResult, rankResults } from "./rank-results.ts";
 import { reference } from "./reference.ts";
 import { type Mode, type Retrieval, type Retrieved, type RetrieveQuery, retrieve } from "./retrieve.ts";
 
@@ -47,7 +47,7 @@ export async function search(call: Call, input: SearchInput): Promise<SearchAnsw
   const intent = intentOf(call, input.query);
   const floor = floorOf(call, input);
   const above = retrieval.results.filter((found) => isAbove(floor, found));
-  const shown = placeFound(asked, input.rank, above, intent).slice(0, query.wanted);
+  const shown = rankForSearch(asked, input.rank, above, intent).slice(0, query.wanted);
   const results = shown.map((found) => present(found, input.explain ? explain(found, retrieval, intent) : undefined));
   // A look into the past is no reason to keep a memory, nor is that it was the best of what did not fit.
   if (input.as_of === undefined)
@@ -82,14 +82,14 @@ export const floorOf = ({ memory }: Call, { min_relevance }: Pick<SearchInput, "
 });
 
 /** All that was found, in the order of a search; the limit cuts it. */
-export function placeFound(
+export function rankForSearch(
   call: Call,
   rank: SearchInput["rank"],
   results: readonly Retrieved[],
   { intent }: IntentReading,
-): Placed[] {
+): RankedResult[] {
   const since = (c: Candidate) => c.last_referenced_at ?? c.created_at;
-  return place(call, results, { rank: rank ?? "relevance", intent, since });
+  return rankResults(call, results, { rank: rank ?? "relevance", intent, since });
 }
 
 export interface RecallInput {
@@ -109,7 +109,7 @@ export function recall(call: Call, input: RecallInput): Promise<SearchAnswer> {
   });
 }
 
-function present(found: Placed, why: Explanation | undefined) {
+function present(found: RankedResult, why: Explanation | undefined) {
   const { candidate: c } = found;
   return {
     type: c.type,
@@ -144,7 +144,7 @@ function present(found: Placed, why: Explanation | undefined) {
 export type Explanation = ReturnType<typeof explain>;
 
 /** Every number behind a place: ranks in the arms, signals raw and scaled, what shifted or demoted it. */
-export function explain(found: Placed, { reranked }: Retrieval, intent: IntentReading) {
+export function explain(found: RankedResult, { reranked }: Retrieval, intent: IntentReading) {
   const { candidate: c, reading } = found;
   return {
     keyword_rank: found.keywordRank ?? null,

@@ -11,7 +11,7 @@ import { changeRule } from "../../store/memories/rules.ts";
 import { findMemory } from "../find.ts";
 import type { Call } from "../memory.ts";
 import { write } from "../write.ts";
-import { visibleUntil } from "./filing.ts";
+import { visibleUntil } from "./index-memory.ts";
 
 export interface ConfirmInput {
   readonly type?: "fact" | "rule" | undefined;

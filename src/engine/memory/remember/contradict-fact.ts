@@ -10,7 +10,7 @@ import { changeFact, claimsAgainst } from "../../store/memories/facts.ts";
 import { insertLinks } from "../../store/memories/links.ts";
 import type { Call } from "../memory.ts";
 import type { Writing } from "../write.ts";
-import { visibleUntil } from "./filing.ts";
+import { visibleUntil } from "./index-memory.ts";
 
 const WHO: Readonly<Record<Trust, string>> = {
   user: "the user said",

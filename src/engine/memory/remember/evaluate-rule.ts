@@ -16,9 +16,10 @@ import { dropVectors } from "../../store/index/vectors.ts";
 import { findHarmed } from "../../store/jobs/sweep.ts";
 import { insertLinks } from "../../store/memories/links.ts";
 import { type Application, changeRule, type RuleChange, type Tally } from "../../store/memories/rules.ts";
+import { vectorsOf } from "../embed.ts";
 import type { Call } from "../memory.ts";
-import { file, shelfOf, vectorsOf, visibleUntil } from "./filing.ts";
-import { linkOf } from "./link.ts";
+import { indexMemories, shelfOf, visibleUntil } from "./index-memory.ts";
+import { linkOf } from "./links.ts";
 
 export interface Verdict {
   readonly maturity: Maturity;
@@ -118,7 +119,7 @@ async function fileWarning(call: Call, sql: Sql, rule: Rule): Promise<void> {
   await dropLexical(sql, [rule.id]);
   // Without a model just now, the old words' vector must not speak for the warning; upkeep makes the new one.
   await dropVectors(sql, rule.id);
-  await file(sql, call.memory, [
+  await indexMemories(sql, call.memory, [
     { id: rule.id, sk, text: rule.content, vector, visibleUntil: visibleUntil(call.memory, rule) },
   ]);
 }

@@ -11,8 +11,8 @@ import { insertLinks } from "../../store/memories/links.ts";
 import type { Call } from "../memory.ts";
 import type { Writing } from "../write.ts";
 import { doubtFact } from "./contradict-fact.ts";
-import { unfile } from "./filing.ts";
-import { linkOf } from "./link.ts";
+import { hideFromSearch } from "./index-memory.ts";
+import { linkOf } from "./links.ts";
 
 export interface KeyHolders {
   readonly live: Fact | undefined;
@@ -49,7 +49,7 @@ async function begin(call: Call, writing: Writing, due: Fact, live: Fact | undef
   if (live !== undefined && !isOver && isWeaker(due.trust, live.trust)) {
     const link = linkOf(call, ["fact", due.id], "contradicts", ["fact", live.id]);
     await change(writing, due, "fact.expired", { validity: next(due.validity, "expire"), waits_until: null }, [link]);
-    await unfile(writing.sql, [due.id], call.now);
+    await hideFromSearch(writing.sql, [due.id], call.now);
     await doubtFact(call, writing, live, { claim: due.content, by: due.id });
     return live;
   }
@@ -76,7 +76,7 @@ async function change(
 export async function retire(call: Call, { sql, tell }: Writing, live: Fact, by: string): Promise<void> {
   const set: FactChange = { validity: next(live.validity, "supersede"), superseded_at: call.now };
   await changeFact(sql, live.id, live.validity, set);
-  await unfile(sql, [live.id], call.now);
+  await hideFromSearch(sql, [live.id], call.now);
   tell({
     type: "fact.superseded",
     entity: { type: "fact", id: live.id },

@@ -9,7 +9,7 @@ import { findMemory } from "../find.ts";
 import type { Call } from "../memory.ts";
 import { openRedactor } from "../privacy.ts";
 import { write } from "../write.ts";
-import { unfile } from "./filing.ts";
+import { hideFromSearch } from "./index-memory.ts";
 
 export interface ForgetInput {
   readonly type?: MemoryType | undefined;
@@ -39,7 +39,7 @@ export async function forget(call: Call, input: ForgetInput): Promise<ForgetAnsw
     if (type === "fact") await changeFact(sql, row.id, row.validity, set);
     else if (type === "rule") await changeRule(sql, row.id, row.validity, set);
     else await setEpisodeValidity(sql, row.id, row.validity, set);
-    await unfile(sql, [row.id], call.now);
+    await hideFromSearch(sql, [row.id], call.now);
     tell({
       type: `${type}.forgotten`,
       entity: { type, id: row.id },

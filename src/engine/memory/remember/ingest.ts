@@ -4,14 +4,14 @@ import { conflict, MemoryError } from "../../domain/errors.ts";
 import { findAnswers, keepAnswers } from "../../store/memories/idempotency.ts";
 import type { Call } from "../memory.ts";
 import { inputHash, sameInput, write } from "../write.ts";
+import { foldSoon, shelfOf } from "./index-memory.ts";
 import {
   type EpisodeAnswer,
   type EpisodeInput,
   type PreparedEpisode,
   prepareEpisodes,
   storeEpisodes,
-} from "./episode.ts";
-import { foldSoon, shelfOf } from "./filing.ts";
+} from "./store-episode.ts";
 
 export interface KeyedEpisode extends EpisodeInput {
   readonly idempotency_key?: string | undefined;

@@ -15,7 +15,7 @@ import { type Found, findMemory } from "../find.ts";
 import type { Call } from "../memory.ts";
 import { type Writing, write } from "../write.ts";
 import { holdersOf } from "./fact-key.ts";
-import { refile, shelfOf, visibleUntil } from "./filing.ts";
+import { reindex, shelfOf, visibleUntil } from "./index-memory.ts";
 
 export interface RestoreInput {
   readonly type?: MemoryType | undefined;
@@ -54,22 +54,22 @@ async function bringBack(call: Call, writing: Writing, found: Found): Promise<Re
   const seen = { validity: "active", forgotten_at: null, forget_reason: null } as const;
   if (found.type === "episode") {
     await setEpisodeValidity(sql, row.id, "retracted", seen);
-    await refile(sql, { id: row.id, sk, text: row.content, visibleUntil: seenUntil(found.row.expires_at) });
+    await reindex(sql, { id: row.id, sk, text: row.content, visibleUntil: seenUntil(found.row.expires_at) });
     return seen;
   }
-  if (found.type === "fact") await keyIsFree(call, writing, found.row);
+  if (found.type === "fact") await requireFreeKey(call, writing, found.row);
   const set = { ...seen, ...anchor(call, found.row) };
   if (found.type === "fact") {
     const waits_until = hasBegun(found.row, call.now) ? null : found.row.waits_until;
     const believed = { ...set, superseded_at: null, waits_until };
     await changeFact(sql, row.id, row.validity, believed);
     const until = visibleUntil(call.memory, { ...found.row, ...set }, found.row.valid_to);
-    await refile(sql, { id: row.id, sk, text: factText(found.row), visibleUntil: until });
+    await reindex(sql, { id: row.id, sk, text: factText(found.row), visibleUntil: until });
     return believed;
   } else {
     await changeRule(sql, row.id, found.row.validity, set);
     const until = visibleUntil(call.memory, { ...found.row, ...set });
-    await refile(sql, { id: row.id, sk, text: row.content, visibleUntil: until });
+    await reindex(sql, { id: row.id, sk, text: row.content, visibleUntil: until });
   }
   return set;
 }
@@ -81,7 +81,7 @@ function anchor(call: Call, row: Fact | Rule): { last_confirmed_at?: Date } {
 }
 
 /** Its place must be free, and its time not over: it would be live in name and found by no search. */
-async function keyIsFree(call: Call, writing: Writing, fact: Fact): Promise<void> {
+async function requireFreeKey(call: Call, writing: Writing, fact: Fact): Promise<void> {
   if (fact.valid_to !== null && fact.valid_to <= call.now)
     throw conflict(
       `this fact was true until ${fact.valid_to.toISOString().slice(0, 10)}; store it anew if it is true again.`,

@@ -9,13 +9,13 @@ import type { IntentReading } from "../../../domain/ranking/intent.ts";
 import type { Found } from "../../find.ts";
 import type { Call } from "../../memory.ts";
 import { arrange, contextQuery, profileLines, rankForContext, readLasting } from "../context.ts";
-import { intentOf, type Placed } from "../place.ts";
+import { intentOf, type RankedResult } from "../rank-results.ts";
 import { type Retrieval, type Retrieved, retrieveTraced, type Trace } from "../retrieve.ts";
-import { type Explanation, explain, floorOf, placeFound, type SearchInput, searchQuery } from "../search.ts";
+import { type Explanation, explain, floorOf, rankForSearch, type SearchInput, searchQuery } from "../search.ts";
 import { inBlock, titleOf } from "./context.ts";
 import { foundStep } from "./found.ts";
 import { a, gates } from "./gates.ts";
-import { carriedBy, placeSteps, type Ranked } from "./place.ts";
+import { carriedBy, placeSteps, type WhyRanking } from "./ranking.ts";
 import { at, round, type Step, step } from "./step.ts";
 import { findAnyState, rivalsFor, successorOf } from "./subject.ts";
 
@@ -52,7 +52,7 @@ export async function why(call: Call, input: WhyInput): Promise<WhyAnswer> {
   const open = before.every(({ ok }) => ok);
   const retrieval = await retrieveTraced(call, query);
   const intent = intentOf(call, input.query);
-  const met = (placed: readonly Placed[]) =>
+  const met = (placed: readonly RankedResult[]) =>
     foundStep(
       call,
       found.row.id,
@@ -60,11 +60,11 @@ export async function why(call: Call, input: WhyInput): Promise<WhyAnswer> {
       retrieval.trace,
       placed.find(({ id }) => id === found.row.id),
     );
-  const walk = { call, input, found, retrieval, intent, before, open, met };
-  return kind === "context" ? whyContext(walk) : whySearch(walk, query.wanted);
+  const asked = { call, input, found, retrieval, intent, before, open, met };
+  return kind === "context" ? whyContext(asked) : whySearch(asked, query.wanted);
 }
 
-interface Walk {
+interface WhyCase {
   readonly call: Call;
   readonly input: WhyInput;
   readonly found: Found;
@@ -73,26 +73,26 @@ interface Walk {
   readonly before: readonly Step[];
   /** No gate is shut: the ranking was open to it. */
   readonly open: boolean;
-  readonly met: (placed: readonly Placed[]) => ReturnType<typeof foundStep>;
+  readonly met: (placed: readonly RankedResult[]) => ReturnType<typeof foundStep>;
 }
 
-async function whySearch(walk: Walk, limit: number): Promise<WhyAnswer> {
-  const { call, input, found, retrieval, intent, before, open } = walk;
+async function whySearch(asked: WhyCase, limit: number): Promise<WhyAnswer> {
+  const { call, input, found, retrieval, intent, before, open } = asked;
   const floor = floorOf(call, input);
   const own = retrieval.results.find(({ candidate }) => candidate.id === found.row.id);
   const above = own === undefined || isAbove(floor, own);
   // What the floor keeps out has its place among all that was found, for whoever wants to know how far away it was.
   const results = above ? retrieval.results.filter((result) => isAbove(floor, result)) : retrieval.results;
-  const placed = placeFound(call, input.rank, results, intent);
-  const ranked: Ranked = {
-    placed,
+  const placed = rankForSearch(call, input.rank, results, intent);
+  const ranked: WhyRanking = {
+    results: placed,
     index: placed.findIndex(({ id }) => id === found.row.id),
     rank: input.rank ?? "relevance",
     intent: intent.intent,
     reranked: retrieval.reranked,
   };
-  if (!open) return answer(walk, ranked, limit, before, "");
-  const met = await walk.met(placed);
+  if (!open) return answer(asked, ranked, limit, before, "");
+  const met = await asked.met(placed);
   const steps = [
     ...before,
     bare(met),
@@ -100,34 +100,34 @@ async function whySearch(walk: Walk, limit: number): Promise<WhyAnswer> {
     ...(met.ok && above ? placeSteps(call, ranked, limit) : []),
   ];
   const place = `It is shown at place ${ranked.index + 1} of ${placed.length}: found ${met.by}`;
-  return answer(walk, ranked, limit, steps, `${place}${carried(call, ranked)}.`);
+  return answer(asked, ranked, limit, steps, `${place}${carried(call, ranked)}.`);
 }
 
-async function whyContext(walk: Walk): Promise<WhyAnswer> {
-  const { call, input, found, retrieval, intent, before, open } = walk;
+async function whyContext(asked: WhyCase): Promise<WhyAnswer> {
+  const { call, input, found, retrieval, intent, before, open } = asked;
   const { type, row } = found;
   const ranked = rankForContext(call, retrieval.results, intent.intent);
   const index = ranked.findIndex(({ id }) => id === row.id);
-  const standing: Ranked = {
-    placed: ranked,
+  const ranking: WhyRanking = {
+    results: ranked,
     index,
     rank: "composite",
     intent: intent.intent,
     reranked: retrieval.reranked,
   };
-  if (!open) return answer(walk, standing, null, before, "");
+  if (!open) return answer(asked, ranking, null, before, "");
   const profile = profileLines(call, await readLasting(call, contextQuery(call, input.query)));
   const sections = arrange(call, profile, ranked, intent.intent);
   const budget = input.token_budget ?? call.memory.settings.retrieval.context_token_budget;
   const block = inBlock(call, { id: row.id, type, budget, profile, ranked, sections });
   if (block.shown?.section === "profile") {
     const words = `It is shown in ${titleOf("profile")} at place ${block.shown.place}: it is lasting and important, whatever is asked.`;
-    return answer(walk, standing, null, [...before, ...block.profile], words);
+    return answer(asked, ranking, null, [...before, ...block.profile], words);
   }
-  const met = await walk.met(ranked);
+  const met = await asked.met(ranked);
   const steps = [...before, ...block.profile, bare(met), ...(met.ok ? block.section : [])];
   const place = block.shown && `in ${titleOf(block.shown.section)} at place ${block.shown.place} of ${block.shown.of}`;
-  return answer(walk, standing, null, steps, `It is shown ${place}: found ${met.by}${carried(call, standing)}.`);
+  return answer(asked, ranking, null, steps, `It is shown ${place}: found ${met.by}${carried(call, ranking)}.`);
 }
 
 function floorStep(floor: Floor, own: Retrieved): Step {
@@ -140,14 +140,20 @@ function floorStep(floor: Floor, own: Retrieved): Step {
 
 const bare = ({ check, ok, words }: Step): Step => ({ check, ok, words });
 
-function carried(call: Call, ranked: Ranked): string {
+function carried(call: Call, ranked: WhyRanking): string {
   const by = carriedBy(call, ranked);
   return by === undefined ? "" : `, carried most by ${by}`;
 }
 
-function answer(walk: Walk, ranked: Ranked, limit: number | null, steps: readonly Step[], shown: string): WhyAnswer {
-  const { input, found, retrieval, intent } = walk;
-  const own = ranked.placed[ranked.index];
+function answer(
+  asked: WhyCase,
+  ranked: WhyRanking,
+  limit: number | null,
+  steps: readonly Step[],
+  shown: string,
+): WhyAnswer {
+  const { input, found, retrieval, intent } = asked;
+  const own = ranked.results[ranked.index];
   const out = steps.find(({ ok }) => !ok);
   return {
     id: found.row.id,
@@ -155,7 +161,7 @@ function answer(walk: Walk, ranked: Ranked, limit: number | null, steps: readonl
     for: input.for ?? "search",
     shown: out === undefined,
     place: own === undefined ? null : ranked.index + 1,
-    of: ranked.placed.length,
+    of: ranked.results.length,
     limit,
     verdict: out?.words ?? shown,
     steps,

@@ -10,7 +10,7 @@ import type { Call } from "../memory.ts";
 import { openRedactor } from "../privacy.ts";
 import { write } from "../write.ts";
 import { applyVerdict, judgeRule, maturityEvent } from "./evaluate-rule.ts";
-import { visibleUntil } from "./filing.ts";
+import { visibleUntil } from "./index-memory.ts";
 
 export interface MarkInput {
   readonly rule_id: string;

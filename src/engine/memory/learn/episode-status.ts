@@ -7,11 +7,11 @@ import { type BatchEpisode, type EpisodeStanding, type Run, setStanding } from "
 import type { Call } from "../memory.ts";
 import { eventOf } from "../write.ts";
 
-export type Standing = EpisodeStanding & { readonly id: string };
+export type EpisodeStatus = EpisodeStanding & { readonly id: string };
 
 export const attemptOf = (episode: BatchEpisode): number => episode.consolidation_attempts + 1;
 
-export const standing = ({ id }: { id: string }, set: Partial<EpisodeStanding>): Standing => ({
+export const statusOf = ({ id }: { id: string }, set: Partial<EpisodeStanding>): EpisodeStatus => ({
   id,
   consolidation_status: "pending",
   consolidation_attempts: 0,
@@ -28,15 +28,15 @@ const WORDS = {
 } as const;
 
 /** Changes those that still wait, and gives the events of the changes. */
-export async function stand(
+export async function setStatuses(
   call: Call,
   sql: Sql,
   run: Pick<Run, "id" | "butler">,
-  standings: readonly Standing[],
+  statuses: readonly EpisodeStatus[],
   type?: string,
 ): Promise<NewEvent[]> {
-  const changed = new Set(await setStanding(sql, "pending", standings));
-  return standings
+  const changed = new Set(await setStanding(sql, "pending", statuses));
+  return statuses
     .filter(({ id }) => changed.has(id))
     .map(({ id, ...set }) =>
       eventOf(call, {
@@ -50,11 +50,11 @@ export async function stand(
 
 /** The attempt is counted before anything is asked: a process that dies in the middle has tried. */
 export async function countAttempt(call: Call, sql: Sql, run: Run, episodes: readonly BatchEpisode[]): Promise<void> {
-  const standings = episodes.map((episode) => standing(episode, { consolidation_attempts: attemptOf(episode) }));
-  await appendEvents(sql, await stand(call, sql, run, standings, "episode.consolidation_attempted"));
+  const statuses = episodes.map((episode) => statusOf(episode, { consolidation_attempts: attemptOf(episode) }));
+  await appendEvents(sql, await setStatuses(call, sql, run, statuses, "episode.consolidation_attempted"));
 }
 
-export const learnedFrom = (episodes: readonly BatchEpisode[]): Standing[] =>
+export const learnedFrom = (episodes: readonly BatchEpisode[]): EpisodeStatus[] =>
   episodes.map((episode) =>
-    standing(episode, { consolidation_status: "consolidated", consolidation_attempts: attemptOf(episode) }),
+    statusOf(episode, { consolidation_status: "consolidated", consolidation_attempts: attemptOf(episode) }),
   );

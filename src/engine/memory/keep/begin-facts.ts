@@ -1,14 +1,14 @@
 /** Facts whose day has come take their place. Readers see them from that moment on; here it is written down. */
 import { dueKeys } from "../../store/memories/facts.ts";
-import type { JobContext, JobName } from "../keep/job.ts";
-import { jobCall, type Tallying } from "../keep/job-call.ts";
+import { holdersOf } from "../remember/fact-key.ts";
 import { write } from "../write.ts";
-import { holdersOf } from "./fact-key.ts";
+import type { JobContext, JobName } from "./job.ts";
+import { type JobTally, jobCall } from "./job-call.ts";
 
 const KEYS = 200;
 
 /** One key a transaction. False when it was interrupted. */
-export async function beginFacts(context: JobContext, job: JobName, tally: Tallying): Promise<boolean> {
+export async function beginFacts(context: JobContext, job: JobName, tally: JobTally): Promise<boolean> {
   const { memory, now, dryRun } = context;
   for (;;) {
     const due = await dueKeys(memory.db, now, KEYS);

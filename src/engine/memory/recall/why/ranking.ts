@@ -3,13 +3,13 @@ import { type Intent, routed } from "../../../domain/ranking/intent.ts";
 import type { Reading } from "../../../domain/ranking/late-interaction.ts";
 import { byRank } from "../../../domain/ranking/scoring.ts";
 import type { Call } from "../../memory.ts";
-import type { Placed } from "../place.ts";
+import type { RankedResult } from "../rank-results.ts";
 import type { Reranking } from "../rerank.ts";
 import { listed, round, type Step, step } from "./step.ts";
 
-export interface Ranked {
-  readonly placed: readonly Placed[];
-  /** Index of the memory in `placed`. */
+export interface WhyRanking {
+  readonly results: readonly RankedResult[];
+  /** Index of the memory in `results`. */
   readonly index: number;
   readonly rank: "relevance" | "composite";
   readonly intent: Intent;
@@ -35,8 +35,8 @@ export const SIGNAL_WORDS: Readonly<Record<Exclude<keyof Reading, "relevance">, 
 /** Of one memory, biggest first. Empty where one number decides: a cross-encoder, or fused ranks. */
 export function parts(
   call: Call,
-  { candidate: c, ...found }: Placed,
-  ranked: Omit<Ranked, "placed" | "index">,
+  { candidate: c, ...found }: RankedResult,
+  ranked: Omit<WhyRanking, "results" | "index">,
 ): Part[] {
   if (ranked.rank === "composite") {
     const { score_weights, quotas } = call.memory.settings.retrieval;
@@ -57,22 +57,22 @@ export function parts(
 const sorted = (all: readonly Part[]): Part[] => all.toSorted((a, b) => b.adds - a.adds);
 
 /** "relevance and importance", those that make up most of the score. */
-export function carriedBy(call: Call, ranked: Ranked): string | undefined {
-  const own = ranked.placed[ranked.index];
+export function carriedBy(call: Call, ranked: WhyRanking): string | undefined {
+  const own = ranked.results[ranked.index];
   const [first, second] = own === undefined ? [] : parts(call, own, ranked);
   if (first === undefined || first.adds <= 0) return undefined;
   return listed([first.name, ...(second !== undefined && second.adds >= first.adds / 2 ? [second.name] : [])]);
 }
 
 /** By score alone first, then what variety did: the two reasons are told apart. */
-export function placeSteps(call: Call, ranked: Ranked, limit: number): Step[] {
-  const { placed, index, rank } = ranked;
-  const own = placed[index] as Placed;
-  const byScore = placed.filter((other) => byRank(other, own) < 0).length + 1;
+export function placeSteps(call: Call, ranked: WhyRanking, limit: number): Step[] {
+  const { results, index, rank } = ranked;
+  const own = results[index] as RankedResult;
+  const byScore = results.filter((other) => byRank(other, own) < 0).length + 1;
   const shown = index < limit;
   const up = index + 1 < byScore ? `, and moves up to ${index + 1} for variety` : "";
-  const where = `By ${rank} it is place ${byScore} of ${placed.length}, with a score of ${round(own.score)}${up}`;
-  const last = placed[limit - 1];
+  const where = `By ${rank} it is place ${byScore} of ${results.length}, with a score of ${round(own.score)}${up}`;
+  const last = results[limit - 1];
   const ok = shown || byScore <= limit;
   const made = [
     step("place", ok, `${where}; ${limit} are shown${ok || !last ? "" : behind(call, own, last, ranked)}.`),
@@ -87,7 +87,7 @@ export function placeSteps(call: Call, ranked: Ranked, limit: number): Step[] {
 
 const NOTABLE = 0.005;
 
-function behind(call: Call, own: Placed, last: Placed, ranked: Ranked): string {
+function behind(call: Call, own: RankedResult, last: RankedResult, ranked: WhyRanking): string {
   if (own.score === last.score) return ", the last with the same score: of equals the newer comes first";
   const theirs = new Map(parts(call, last, ranked).map(({ name, adds }) => [name, adds]));
   const lacking = parts(call, own, ranked)

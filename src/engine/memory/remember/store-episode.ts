@@ -21,12 +21,13 @@ import {
   nextOrdinals,
 } from "../../store/memories/episodes.ts";
 import { sessionNames } from "../../store/memories/names.ts";
+import { spokenText, type Vectors, vectorsOf } from "../embed.ts";
 import type { Call } from "../memory.ts";
 import { openRedactor } from "../privacy.ts";
 import { tierPolicy } from "../settings.ts";
 import { type Writing, type Written, write } from "../write.ts";
-import { file, foldSoon, shelfOf, spokenText, type Vectors, vectorsOf } from "./filing.ts";
-import { birth } from "./provenance.ts";
+import { foldSoon, indexMemories, shelfOf } from "./index-memory.ts";
+import { newMemory } from "./new-memory.ts";
 
 export type EpisodeInput = Pick<Episode, "content"> &
   Optional<Pick<Episode, "session_id" | "importance" | "tags" | "speaker" | "occurred_at" | "metadata" | "tier">>;
@@ -110,7 +111,7 @@ async function draft(call: Call, input: EpisodeInput): Promise<Omit<PreparedEpis
     ordinal: null,
     speaker,
     content,
-    content_key: sameEpisode(content, session, speaker, input.occurred_at, trust),
+    content_key: episodeKey(content, session, speaker, input.occurred_at, trust),
     summary: null,
     tier,
     promoted_at: null,
@@ -122,7 +123,7 @@ async function draft(call: Call, input: EpisodeInput): Promise<Omit<PreparedEpis
     occurred_at: input.occurred_at ?? now,
     // A back-filled memory lives from now on, not from when it happened: it would be gone before it was ever read.
     expires_at: expiryOf(tierPolicy(memory.settings, tier), now),
-    ...birth(call, redactor, {
+    ...newMemory(call, redactor, {
       ...input,
       source: session === null ? "manual" : `session:${session}`,
       trust,
@@ -135,7 +136,7 @@ async function draft(call: Call, input: EpisodeInput): Promise<Omit<PreparedEpis
  * The same words in another session, from another mouth or at another told time are another episode. So are those that a
  * lesser source told before: the person's own words must not be taken for its repetition.
  */
-function sameEpisode(
+function episodeKey(
   content: string,
   session: string | null,
   speaker: string | null,
@@ -169,7 +170,7 @@ export async function storeEpisodes(
   const stored = firsts.filter(({ row }) => made.has(row.id));
   if (stored.length < firsts.length) throw Object.assign(new Error("a twin was stored meanwhile"), { code: "23505" });
 
-  await file(
+  await indexMemories(
     sql,
     memory,
     stored.map(({ row, vector }) => ({

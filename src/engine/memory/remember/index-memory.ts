@@ -1,57 +1,14 @@
 /** Filing a memory where search finds it: its words on the lexical shelf, its vector and token bits beside them. */
 import type { Sql } from "../../adapters/db/port.ts";
-import type { Embedding } from "../../adapters/embedder/port.ts";
 import { confidentUntil, type Fading } from "../../domain/lifecycle/decay.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
-import { firstName, namesOf, withoutNames } from "../../domain/text/names.ts";
 import { foldShelf } from "../../store/index/fold.ts";
 import { dropLexical, putLexical } from "../../store/index/lexical.ts";
 import { putVectors, setVisibility } from "../../store/index/vectors.ts";
+import type { Vectors } from "../embed.ts";
 import type { Call, Memory } from "../memory.ts";
-import type { VersionedEmbedder } from "../recall/versions.ts";
 
-/** The model reads 256 word pieces; tokenizing the rest of a long text would be thrown away. */
-const EMBED_CHARS = 4000;
-
-/** What a model gave, and the version of the model: only vectors and bits of one version may be compared. */
-export interface Embedded extends Embedding {
-  readonly version: number;
-}
-
-/** One for each version that is written; two while embeddings are rebuilt after a change of model. */
-export type Vectors = readonly Embedded[];
-
-/** `undefined` when there is no model or it failed: the memory is kept all the same, and its vector is made up for later. */
-export async function vectorsOf(memory: Memory, text: string): Promise<Vectors | undefined> {
-  const made = await Promise.all(memory.versions.written.map((model) => embedded(memory, model, text, "write")));
-  const vectors = made.filter((vector) => vector !== undefined);
-  return vectors.length === 0 ? undefined : vectors;
-}
-
-/** Of the version that answers now; `undefined` when there is none. */
-export async function queryVector(memory: Memory, text: string): Promise<Embedded | undefined> {
-  const { serving } = memory.versions;
-  return serving && embedded(memory, serving, text, "query");
-}
-
-async function embedded(
-  memory: Memory,
-  model: VersionedEmbedder,
-  text: string,
-  priority: "query" | "write",
-): Promise<Embedded | undefined> {
-  try {
-    return { version: model.version, ...(await embedText(model, text, priority)) };
-  } catch (error) {
-    memory.log.warn({ err: error }, "embedding failed; going on with keywords only");
-    return undefined;
-  }
-}
-
-export const embedText = (model: VersionedEmbedder, text: string, priority: "query" | "write"): Promise<Embedding> =>
-  model.embedder.embed(text.slice(0, EMBED_CHARS), priority);
-
-export interface Filed {
+export interface Indexed {
   readonly id: string;
   readonly sk: number;
   readonly text: string;
@@ -66,7 +23,7 @@ export async function shelfOf(call: Call, scope: string, type: MemoryType, withi
   return shelf.sk;
 }
 
-export async function file(sql: Sql, memory: Memory, filed: readonly Filed[]): Promise<void> {
+export async function indexMemories(sql: Sql, memory: Memory, filed: readonly Indexed[]): Promise<void> {
   await putLexical(
     sql,
     filed.map(({ id, sk, text }) => ({ memoryId: id, sk, text })),
@@ -97,13 +54,13 @@ export function foldSoon(memory: Memory, sk: number, written: number): void {
 }
 
 /** Takes memories out of sight; their vectors stay for a restore. */
-export async function unfile(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
+export async function hideFromSearch(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
   await dropLexical(sql, ids);
   for (const id of ids) await setVisibility(sql, id, now);
 }
 
 /** Back on the shelf, with the vector it had. */
-export async function refile(
+export async function reindex(
   sql: Sql,
   filed: { id: string; sk: number; text: string; visibleUntil: Date | undefined },
 ): Promise<void> {
@@ -118,10 +75,3 @@ export function visibleUntil(memory: Memory, fading: Fading, validTo: Date | nul
   if (validTo === null) return confident;
   return confident === undefined || validTo < confident ? validTo : confident;
 }
-
-/**
- * What of an episode is embedded: where people speak, all but the names of those who speak in its session. `others` may hold
- * the episode's own speaker too.
- */
-export const spokenText = (content: string, speaker: string | null, others: readonly (string | null)[]): string =>
-  firstName(speaker) === undefined ? content : withoutNames(content, namesOf([speaker, ...others]));

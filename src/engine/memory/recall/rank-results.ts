@@ -6,7 +6,7 @@ import type { Candidate } from "../../store/index/search.ts";
 import type { Call } from "../memory.ts";
 import type { Retrieved } from "./retrieve.ts";
 
-export interface Placed extends Retrieved {
+export interface RankedResult extends Retrieved {
   readonly id: string;
   readonly created_at: Date;
   readonly score: number;
@@ -16,7 +16,7 @@ export interface Placed extends Retrieved {
   readonly demoted: Demoted | undefined;
 }
 
-export interface Placing {
+export interface RankOptions {
   readonly rank: "relevance" | "composite";
   readonly intent: Intent;
   /** From when on recency counts. */
@@ -31,10 +31,10 @@ export const intentOf = ({ memory }: Call, text: string): IntentReading =>
 /** Three of one subject or predicate before others of nearly the same score come first. */
 const CAP = 3;
 
-export function place(call: Call, results: readonly Retrieved[], placing: Placing): Placed[] {
+export function rankResults(call: Call, results: readonly Retrieved[], options: RankOptions): RankedResult[] {
   const { score_weights, quotas } = call.memory.settings.retrieval;
-  const { weights } = routed(score_weights, quotas, placing.intent);
-  const ranked = results.map((found) => placed(call.now, found, placing, weights)).toSorted(byRank);
+  const { weights } = routed(score_weights, quotas, options.intent);
+  const ranked = results.map((found) => rankedResult(call.now, found, options, weights)).toSorted(byRank);
   if (!call.memory.settings.retrieval.diversify) return ranked;
   const { items, demoted } = diversify(ranked, { keysOf: ({ candidate }) => clusterKeys(candidate), cap: CAP });
   if (demoted.length === 0) return [...items];
@@ -42,7 +42,12 @@ export function place(call: Call, results: readonly Retrieved[], placing: Placin
   return items.map((item) => ({ ...item, demoted: why.get(item.id) }));
 }
 
-function placed(now: Date, found: Retrieved, { rank, intent, since }: Placing, weights: ScoreWeights): Placed {
+function rankedResult(
+  now: Date,
+  found: Retrieved,
+  { rank, intent, since }: RankOptions,
+  weights: ScoreWeights,
+): RankedResult {
   const { candidate: c, relevance } = found;
   const recent = recency(since(c), now);
   const signals = {

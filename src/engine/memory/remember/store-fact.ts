@@ -19,15 +19,15 @@ import { setVisibility } from "../../store/index/vectors.ts";
 import { findEpisode } from "../../store/memories/episodes.ts";
 import { changeFact, type FactChange, insertFact } from "../../store/memories/facts.ts";
 import { insertLinks } from "../../store/memories/links.ts";
+import { vectorsOf } from "../embed.ts";
 import type { Call } from "../memory.ts";
 import { openRedactor } from "../privacy.ts";
 import { type Writing, write } from "../write.ts";
 import { claimBefore, contradictedNote, doubtFact, echoNote } from "./contradict-fact.ts";
 import { holdersOf, retire, stepOf } from "./fact-key.ts";
-import { file, foldSoon, shelfOf, unfile, vectorsOf, visibleUntil } from "./filing.ts";
-import { linkOf } from "./link.ts";
-import { birth } from "./provenance.ts";
-import { relatedLinks } from "./related.ts";
+import { foldSoon, hideFromSearch, indexMemories, shelfOf, visibleUntil } from "./index-memory.ts";
+import { linkOf, relatedLinks } from "./links.ts";
+import { newMemory } from "./new-memory.ts";
 
 export type FactInput = Claim &
   Optional<Pick<Fact, "importance" | "permanence" | "scope" | "tags" | "confidence" | "valid_from" | "valid_to">> &
@@ -56,7 +56,7 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
   await memory.shelves.of(call.caller.tenant, [drawn.scope, ...ladderOf(call.caller.butler)]);
 
   const { answer } = await write(call, "memory_store_fact", input, async (writing) => {
-    let fact = asGoodAs(await checkSource(call, writing.sql, input.source_episode_id), drawn);
+    let fact = limitTrust(await checkSource(call, writing.sql, input.source_episode_id), drawn);
     fact = { ...fact, scope: await stepOf(call, writing, fact, input.scope) };
     const held = await holdersOf(call, writing, fact);
     const { verdict, holder, replaced } = judgeTold(fact, held, call.now);
@@ -99,8 +99,8 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
       const sk = await shelfOf(call, row.scope, "fact", writing.sql);
       await insertFact(writing.sql, row);
       const until = visibleUntil(memory, row, row.valid_to);
-      await file(writing.sql, memory, [{ id: row.id, sk, text: factText(row), vector, visibleUntil: until }]);
-      if (row.validity === "expired") await unfile(writing.sql, [row.id], call.now);
+      await indexMemories(writing.sql, memory, [{ id: row.id, sk, text: factText(row), vector, visibleUntil: until }]);
+      if (row.validity === "expired") await hideFromSearch(writing.sql, [row.id], call.now);
       const told = linksFrom(call, row, alsoReplaced, against);
       const links = [...told, ...(against === undefined ? await related(row) : [])];
       await insertLinks(writing.sql, links);
@@ -150,7 +150,7 @@ export function factFrom(call: Call, input: FactInput, redactor: ReturnType<type
     decay_rate: DECAY_PER_DAY[permanence],
     // Nothing fades before it begins.
     last_confirmed_at: waits_until ?? now,
-    ...birth(call, redactor, { ...input, source: sourceOf(call, input.source_episode_id) }),
+    ...newMemory(call, redactor, { ...input, source: sourceOf(call, input.source_episode_id) }),
   };
 }
 
@@ -171,7 +171,7 @@ export async function checkSource(call: Call, sql: Sql, episodeId: string | unde
 }
 
 /** What is told because of an episode is no better than the episode, and of a tool's words nobody is sure. */
-function asGoodAs(source: Episode | undefined, fact: Fact): Fact {
+function limitTrust(source: Episode | undefined, fact: Fact): Fact {
   const trust = atMost(fact.trust, source?.trust ?? fact.trust);
   const confidence = trust === "tool" ? Math.min(fact.confidence, MOST_CONFIDENT.tool) : fact.confidence;
   return { ...fact, trust, confidence };

@@ -21,14 +21,14 @@ import {
   type RuleChange,
   ruleJson,
 } from "../../store/memories/rules.ts";
+import { vectorsOf } from "../embed.ts";
 import type { Call } from "../memory.ts";
 import { openRedactor } from "../privacy.ts";
 import { type Writing, write } from "../write.ts";
-import { checkSource, sourceOf } from "./fact.ts";
-import { file, foldSoon, refile, shelfOf, vectorsOf, visibleUntil } from "./filing.ts";
-import { linkOf } from "./link.ts";
-import { birth } from "./provenance.ts";
-import { relatedLinks } from "./related.ts";
+import { foldSoon, indexMemories, reindex, shelfOf, visibleUntil } from "./index-memory.ts";
+import { linkOf, relatedLinks } from "./links.ts";
+import { newMemory } from "./new-memory.ts";
+import { checkSource, sourceOf } from "./store-fact.ts";
 
 export type RuleInput = Pick<Rule, "content"> &
   Optional<Pick<Rule, "scope" | "tags" | "source_episode_id" | "matcher" | "trust">>;
@@ -38,7 +38,7 @@ export interface RuleAnswer extends Pick<Rule, "id" | "maturity" | "scope"> {
   readonly redactions: readonly Found[];
 }
 
-const CONFIDENCE_AT_BIRTH = 0.5;
+const INITIAL_CONFIDENCE = 0.5;
 
 export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAnswer> {
   const { memory } = call;
@@ -52,16 +52,16 @@ export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAn
 
   const { answer } = await write(call, "memory_store_rule", input, async (writing): Promise<RuleAnswer> => {
     const source = await checkSource(call, writing.sql, input.source_episode_id);
-    if (source?.trust === "tool") throw toolsRule();
+    if (source?.trust === "tool") throw refuseToolRule();
     const trust = source === undefined ? rule.trust : atMost(rule.trust, source.trust);
     const twin = await lockTwinRule(writing.sql, rule.tenant_id, rule.scope, rule.content_key);
     if (twin) {
-      await sayAgain(call, writing, twin, sk, trust);
+      await repeatRule(call, writing, twin, sk, trust);
       return { id: twin.id, maturity: twin.maturity, duplicate_of: twin.id, scope: rule.scope, redactions };
     }
     const born = { ...rule, trust };
     await insertRule(writing.sql, born);
-    await file(writing.sql, memory, [
+    await indexMemories(writing.sql, memory, [
       { id: rule.id, sk, text: rule.content, vector, visibleUntil: visibleUntil(memory, rule) },
     ]);
     const { id, scope, source_episode_id } = rule;
@@ -85,7 +85,7 @@ export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAn
   return answer;
 }
 
-const toolsRule = () =>
+const refuseToolRule = () =>
   invalid(
     "source_episode_id",
     "that episode is what a tool said, and no rule comes of a tool's words; leave it out if the rule is your own conclusion.",
@@ -112,10 +112,10 @@ export function ruleFrom(call: Call, input: RuleInput, redactor: ReturnType<type
     harmful_count: 0,
     last_applied_at: null,
     last_evaluated_at: null,
-    confidence: CONFIDENCE_AT_BIRTH,
+    confidence: INITIAL_CONFIDENCE,
     decay_rate: RULE_DECAY_PER_DAY,
     last_confirmed_at: now,
-    ...birth(call, redactor, { ...input, source: sourceOf(call, input.source_episode_id) }),
+    ...newMemory(call, redactor, { ...input, source: sourceOf(call, input.source_episode_id) }),
   };
 }
 
@@ -123,7 +123,7 @@ export function ruleFrom(call: Call, input: RuleInput, redactor: ReturnType<type
  * Telling a rule again keeps it from fading, and brings an expired one back; its level it still has to earn. Whoever is trusted
  * less than the one who said it confirms nothing.
  */
-export async function sayAgain(
+export async function repeatRule(
   call: Call,
   { sql, tell }: Writing,
   twin: Rule,
@@ -142,7 +142,7 @@ export async function sayAgain(
     trust: vouched(twin.trust, trust),
   } satisfies RuleChange;
   await changeRule(sql, twin.id, twin.validity, set);
-  await refile(sql, {
+  await reindex(sql, {
     id: twin.id,
     sk,
     text: twin.content,

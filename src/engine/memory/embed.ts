@@ -1,0 +1,53 @@
+/** Vectors of texts: for what is stored, of every version that is written; for a question, of the version that answers. */
+import type { Embedding } from "../adapters/embedder/port.ts";
+import { firstName, namesOf, withoutNames } from "../domain/text/names.ts";
+import type { Memory } from "./memory.ts";
+import type { VersionedEmbedder } from "./recall/versions.ts";
+
+/** The model reads 256 word pieces; tokenizing the rest of a long text would be thrown away. */
+const EMBED_CHARS = 4000;
+
+/** What a model gave, and the version of the model: only vectors and bits of one version may be compared. */
+export interface Embedded extends Embedding {
+  readonly version: number;
+}
+
+/** One for each version that is written; two while embeddings are rebuilt after a change of model. */
+export type Vectors = readonly Embedded[];
+
+/** `undefined` when there is no model or it failed: the memory is kept all the same, and its vector is made up for later. */
+export async function vectorsOf(memory: Memory, text: string): Promise<Vectors | undefined> {
+  const made = await Promise.all(memory.versions.written.map((model) => embedded(memory, model, text, "write")));
+  const vectors = made.filter((vector) => vector !== undefined);
+  return vectors.length === 0 ? undefined : vectors;
+}
+
+/** Of the version that answers now; `undefined` when there is none. */
+export async function queryVector(memory: Memory, text: string): Promise<Embedded | undefined> {
+  const { serving } = memory.versions;
+  return serving && embedded(memory, serving, text, "query");
+}
+
+async function embedded(
+  memory: Memory,
+  model: VersionedEmbedder,
+  text: string,
+  priority: "query" | "write",
+): Promise<Embedded | undefined> {
+  try {
+    return { version: model.version, ...(await embedText(model, text, priority)) };
+  } catch (error) {
+    memory.log.warn({ err: error }, "embedding failed; going on with keywords only");
+    return undefined;
+  }
+}
+
+export const embedText = (model: VersionedEmbedder, text: string, priority: "query" | "write"): Promise<Embedding> =>
+  model.embedder.embed(text.slice(0, EMBED_CHARS), priority);
+
+/**
+ * What of an episode is embedded: where people speak, all but the names of those who speak in its session. `others` may hold
+ * the episode's own speaker too.
+ */
+export const spokenText = (content: string, speaker: string | null, others: readonly (string | null)[]): string =>
+  firstName(speaker) === undefined ? content : withoutNames(content, namesOf([speaker, ...others]));
