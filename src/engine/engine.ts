@@ -1,6 +1,6 @@
 /**
- * One memory as a library: opened on a store, called by the names of its tools, closed. Everything concrete (the database, the
- * models, the clock) is handed in; processes, sockets and agents are the business of whoever opens it.
+ * One memory as a library: opened on a store, called by the names of its tools, closed. The database, the models and the clock
+ * are handed in; the engine knows nothing of processes, sockets and agents.
  */
 import type { Db } from "./adapters/db/port.ts";
 import type { Embedder } from "./adapters/embedder/port.ts";
@@ -20,29 +20,29 @@ export interface EngineParts extends MemoryParts {
 }
 
 export interface CallOptions extends RequestOptions {
-  /** Who calls, as the caller of the engine has made sure of it. */
+  /** Who calls. Whoever uses the engine has checked it. */
   readonly by: Identity;
 }
 
 export interface Engine {
   /** Calls a tool: its name decides which input it takes and which answer it gives. Never throws: what goes wrong is an outcome. */
   call<N extends AnyToolName>(tool: N, input: ToolInput<N>, options: CallOptions): Promise<OutcomeOf<N>>;
-  /** Whether a tool changes what a user would miss: upkeep is due soon after such a call. */
+  /** Whether a tool changes memories: maintenance is due soon after such a call. */
   writes(tool: string): boolean;
   /** Runs a job for a person. `conflict` when it is under way already. */
   runJob(name: string, options: RunNow): Promise<Ran>;
-  /** The runs of this memory's jobs, for whoever keeps their schedule. */
+  /** The runs of this memory's jobs, for the scheduler. */
   readonly runs: JobRuns;
   maintain(options: MaintainOptions): Promise<void>;
   /** Rebuilds every row from the event stream in a scratch store and compares the two; changes nothing. */
   verifyReplay(tell: ReplayProgress): Promise<ReplayReport>;
-  /** Takes an embedding model that arrived after the opening. */
+  /** Takes an embedding model that was loaded after the engine was opened. */
   adopt(embedder: Embedder): Promise<void>;
   /** Fails when the store does not answer. */
   ping(): Promise<void>;
   /** The store has stopped for good. */
   isDead(): boolean;
-  /** Finishes what follows the last answers, then closes the store. The embedder is closed by whoever opened it. */
+  /** Waits for the work that follows the last answers, then closes the store. The embedder is closed by whoever opened it. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Work that follows the answer: one task at a time, in order; a failure is logged and does not stop the next. */
+/** A queue of work that follows an answer: one task at a time, in order. A failure is logged and does not stop the next task. */
 import type { Log } from "../adapters/log.ts";
 
 export interface Afterwards {

@@ -1,2 +1,2 @@
-/** Keys that proxies make for a call to be repeated under begin so; they are dropped sooner than those that callers chose. */
+/** Prefix of the idempotency keys that a proxy makes for its own retries; they are dropped sooner than keys that callers chose. */
 export const CALL_KEY_PREFIX = "call:";

@@ -4,7 +4,7 @@ import { firstName, namesOf, withoutNames } from "../domain/text/names.ts";
 import type { Memory } from "./memory.ts";
 import type { VersionedEmbedder } from "./recall/versions.ts";
 
-/** The model reads 256 word pieces; tokenizing the rest of a long text would be thrown away. */
+/** The model reads 256 word pieces; the rest of a long text would be tokenized for nothing. */
 const EMBED_CHARS = 4000;
 
 /** What a model gave, and the version of the model: only vectors and bits of one version may be compared. */
@@ -15,7 +15,7 @@ export interface Embedded extends Embedding {
 /** One for each version that is written; two while embeddings are rebuilt after a change of model. */
 export type Vectors = readonly Embedded[];
 
-/** `undefined` when there is no model or it failed: the memory is kept all the same, and its vector is made up for later. */
+/** `undefined` when there is no model or it failed: the memory is stored without a vector, which maintenance adds later. */
 export async function vectorsOf(memory: Memory, text: string): Promise<Vectors | undefined> {
   const made = await Promise.all(memory.versions.written.map((model) => embedded(memory, model, text, "write")));
   const vectors = made.filter((vector) => vector !== undefined);
@@ -46,8 +46,8 @@ export const embedText = (model: VersionedEmbedder, text: string, priority: "que
   model.embedder.embed(text.slice(0, EMBED_CHARS), priority);
 
 /**
- * What of an episode is embedded: where people speak, all but the names of those who speak in its session. `others` may hold
- * the episode's own speaker too.
+ * The text of an episode that is embedded. If it has a speaker, the names of all speakers of its session are left out. `others`
+ * may hold the episode's own speaker too.
  */
 export const spokenText = (content: string, speaker: string | null, others: readonly (string | null)[]): string =>
   firstName(speaker) === undefined ? content : withoutNames(content, namesOf([speaker, ...others]));

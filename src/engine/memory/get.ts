@@ -67,10 +67,10 @@ async function readNow(call: Call, input: GetInput) {
   return { found, links, history };
 }
 
-/** A link to a memory of another butler would tell its id, and how many of them there are. */
+/** Scopes whose links are shown. A link to another butler's memory would reveal its id, and how many such memories there are. */
 const seenBy = (viewer: Viewer) => (viewer.admin ? undefined : ladderOf(viewer.butler));
 
-/** A look into the past counts no reference: it is no reason to keep a memory. */
+/** Reading the past counts no reference: it is no reason to keep a memory longer. */
 async function readThen(call: Call, input: GetInput) {
   const { memory, caller, now } = call;
   const found = await findThen(call, input.id, input.type);
@@ -81,7 +81,7 @@ async function readThen(call: Call, input: GetInput) {
   return { found, links, history };
 }
 
-/** `state` is the word on the outside; the columns stand under their own names. */
+/** The row as it is answered: `validity` is called `state`, all other columns keep their names. */
 function whole(now: Date, found: Found) {
   const { validity, tenant_id: _, ...columns } = found.row;
   const dated = Object.fromEntries(

@@ -25,7 +25,7 @@ export interface Memory {
   readonly db: Db;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Absent when no model could be had: keyword search goes on and answers say `degraded`. */
+  /** Undefined without an embedding model: keyword search goes on and answers say `degraded`. */
   readonly embedder: Embedder | undefined;
   /** The version of vectors that a query is compared with. */
   readonly embeddingVersion: number | undefined;
@@ -33,16 +33,16 @@ export interface Memory {
   readonly versions: EmbeddingVersions;
   /** Opened when the settings ask for a cross-encoder. */
   readonly reranker: Reranker | undefined;
-  /** Who reads episodes when they are consolidated. */
+  /** Reads episodes when they are consolidated. */
   readonly extractor: Extractor | undefined;
   /** The weights of late interaction. */
   readonly recipe: Recipe;
-  /** First names of speakers that questions have met, by tenant: a guess that the store confirms each time. */
+  /** First names of speakers that earlier questions named, by tenant. A guess: the store is asked each time. */
   readonly knownNames: Map<string, Set<string>>;
   readonly tokenizer: Tokenizer;
   readonly settings: Settings;
   readonly shelves: Shelves;
-  /** Words written by this process and not folded yet, by shelf. */
+  /** How many memories this process has added to each shelf since its postings were last folded. */
   readonly unfolded: Map<number, number>;
   /** Answers whose references wait to be counted. */
   readonly uncounted: Uncounted[];
@@ -54,7 +54,7 @@ export interface Memory {
 export interface Caller extends Viewer {
   /** Who did it, for the audit stream: `token:<name>`, `local`, `job:<name>`. */
   readonly actor: string;
-  /** The highest trust with which it may speak: nothing that it stores is trusted more. */
+  /** The highest trust that anything it stores can have. */
   readonly voice: Trust;
   /** The agent session behind the connection, when known. */
   readonly session: string | undefined;

@@ -1,4 +1,4 @@
-/** Opens one butler's memory: migrate, know the model, hand out a ready object. */
+/** Opens one butler's memory: migrates the store, enrols the embedding model and returns a ready object. */
 import type { Clock } from "../adapters/clock.ts";
 import type { Db } from "../adapters/db/port.ts";
 import type { Embedder, ModelVersion } from "../adapters/embedder/port.ts";
@@ -31,7 +31,7 @@ export interface MemoryParts {
   readonly reranker?: Reranker | undefined;
   /** Closed with the memory. */
   readonly extractor?: Extractor | undefined;
-  /** Other weights than the ordinary ones: what a benchmark compares. */
+  /** Weights of late interaction, for a benchmark that compares several; RECIPE if left out. */
   readonly recipe?: Recipe | undefined;
   readonly tokenizer: Tokenizer;
   readonly settings: Settings;
@@ -39,11 +39,11 @@ export interface MemoryParts {
 }
 
 export interface OpenMemory extends Memory {
-  /** Takes a model that arrived later. */
+  /** Takes an embedding model that was loaded after the opening. */
   adopt(embedder: Embedder): Promise<void>;
   /** The store beneath it has stopped for good. */
   isDead(): boolean;
-  /** Finishes what follows the last answers, then closes the store. The embedder is the giver's to close. */
+  /** Waits for the work that follows the last answers, then closes the store. The embedder is closed by whoever opened it. */
   close(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import type { Memory } from "./memory.ts";
 
 export interface Redactor {
   text(text: string): string;
-  /** The same for what may be long: in slices, between which others are answered. */
+  /** The same for a text that may be long: in slices, between which other calls are answered. */
   longText(text: string): Promise<string>;
   json<T>(value: T): T;
   /** What was taken out so far, by kind. */
@@ -40,8 +40,8 @@ export function openRedactor(memory: Memory): Redactor {
 }
 
 /**
- * An id or a path is compared, so a secret in it is not cut out but stands as a digest of the whole: the same id is the same
- * session, key or project every time, and none but its owner can tell what it was.
+ * An id or a path is compared with others, so one that holds a secret is replaced by its digest: the same id is the same session,
+ * key or project every time, and only whoever knows the id can recognise it.
  */
 export function safeId(id: string): string {
   const [first] = redact(id).found;

@@ -55,7 +55,7 @@ export const Settings = z
       .strictObject({
         default_ttl_days: positive.default(7),
         max_entries: count.default(10_000),
-        // So long after its time an episode that was not learned from yet goes on waiting; then it is a dead letter.
+        // How long after its time is over an unconsolidated episode still waits; then it becomes a dead letter.
         unlearned_grace_days: positive.default(30),
       })
       .prefault({}),
@@ -89,7 +89,7 @@ export const Settings = z
       .strictObject({
         default_limit: z.number().int().min(1).max(200).default(20),
         default_mode: z.enum(["hybrid", "semantic", "keyword"]).default("hybrid"),
-        // What fits a search less than this is not returned; 0 returns everything.
+        // A result whose fit is below this is not returned; 0 returns everything.
         min_relevance: share.default(MIN_RELEVANCE),
         context_token_budget: z.number().int().min(1).max(100_000).default(3000),
         tokenizer: z.enum(["o200k_base", "cl100k_base"]).default("o200k_base"),
@@ -129,7 +129,7 @@ export const Settings = z
         protection_threshold: count.optional(),
       })
       .prefault({}),
-    // What was referenced `protection_threshold` times is not ended by time; in long it makes no room for others either.
+    // An episode that was referenced `protection_threshold` times does not expire; in long it is not evicted either.
     long: z
       .strictObject({
         ttl_days: positive.default(365),
@@ -137,7 +137,7 @@ export const Settings = z
         protection_threshold: count.default(1),
       })
       .prefault({}),
-    // Prices are in US dollars for a million tokens; without them the price list of the version is used.
+    // Prices are in US dollars for a million tokens; without them the built-in price list is used.
     extractor: z
       .strictObject({
         provider: z.enum(PROVIDERS).default("local"),

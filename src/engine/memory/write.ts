@@ -1,4 +1,4 @@
-/** Every mutation goes through here: one transaction, its events last, and a repeat of the same key changes nothing. */
+/** Every mutation goes through `write`: one transaction, its events last, and a repeat of the same key changes nothing. */
 
 import { createHash } from "node:crypto";
 import type { Sql } from "../adapters/db/port.ts";
@@ -18,9 +18,9 @@ export interface Happened {
 
 export interface Writing {
   readonly sql: Sql;
-  /** Tells the audit stream; written together with everything else, in the order told. */
+  /** Adds an event. Events are written at the end of the transaction, in the order in which they were added. */
   tell(happened: Happened): void;
-  /** Events that were made elsewhere, after those told so far. */
+  /** Adds events that were made elsewhere. */
   record(...events: readonly NewEvent[]): void;
 }
 
@@ -30,7 +30,7 @@ export interface Written<A> {
   readonly repeated: boolean;
 }
 
-/** Unique violation, serialization failure, deadlock: another writer was faster, and a second look decides anew. */
+/** Unique violation, serialization failure, deadlock: another writer was faster, so the transaction is tried again. */
 const LOST_A_RACE = new Set(["23505", "40001", "40P01"]);
 const ATTEMPTS = 5;
 
@@ -90,7 +90,7 @@ export function sameInput<A>(kept: Uint8Array, given: Uint8Array, answer: A): A 
   return answer;
 }
 
-/** Lineage and the key itself are not part of what is asked for; the butler, once checked, is part of the key's owner. */
+/** Hash of what was asked for: without request ids and the key itself, and without the butler, which owns the key. */
 export function inputHash(input: unknown): Uint8Array {
   const { request_context: _, idempotency_key: __, butler: ___, ...rest } = input as Record<string, unknown>;
   return createHash("sha256").update(canonical(rest)).digest();

@@ -12,13 +12,13 @@ import { checkInput } from "./invalid-input.ts";
 import type { Failure, Outcome, ToolRequest } from "./outcome.ts";
 import { safeIds } from "./safe-ids.ts";
 
-/** Who calls, as the door has made sure of it. `butler: "*"` speaks for whichever butler it addresses. */
+/** Who calls; the door has checked it. `butler: "*"` may call as any butler. */
 export interface Identity {
   readonly name: string;
   readonly tenant: string;
   readonly butler: string;
   readonly admin: boolean;
-  /** The highest trust with which it may speak. */
+  /** The highest trust that anything it stores can have. */
   readonly voice: Trust;
 }
 
@@ -50,7 +50,7 @@ export async function callTool(memory: Memory, identity: Identity, request: Tool
   }
 }
 
-/** Session and key are checked like arguments: over HTTP they come from headers, where anything may stand. */
+/** Session and key are checked like arguments: over HTTP they come from headers, which may hold anything. */
 function checked<S extends z.ZodType>(schema: S, value: unknown, place = ""): z.output<S> {
   const result = checkInput(schema, value, place);
   if (!result.ok) throw result.error;
@@ -104,7 +104,7 @@ function failureOf(memory: Memory, error: unknown, tool: string, requestId: stri
   };
 }
 
-/** SQLSTATE classes that mean something to a caller. What is left is ours, and says nothing of its inside. */
+/** SQLSTATE classes that mean something to a caller. Any other error is internal, and its message stays in the log. */
 function translate(error: unknown): MemoryError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "23505") return conflict("another memory that says the same is already there.");

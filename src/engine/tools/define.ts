@@ -1,8 +1,8 @@
-/** One capability, described once; every door is a projection of this. */
+/** The definition of a tool, from which every door derives its own form. */
 import type { z } from "zod";
 import type { Call } from "../memory/memory.ts";
 
-/** read: changes nothing a user would miss; write: adds or moves; forget: takes something out of sight (recoverable). */
+/** read: changes nothing but counts of references; write: adds or changes; forget: hides a memory, which can be restored. */
 export type Effect = "read" | "write" | "forget";
 
 export interface ToolSpec<N extends string, I extends z.ZodObject, O extends z.ZodObject> {
@@ -16,11 +16,11 @@ export interface ToolSpec<N extends string, I extends z.ZodObject, O extends z.Z
   /** Part of the small set an agent sees by default. */
   readonly core: boolean;
   run(call: Call, input: z.infer<I>): Promise<z.input<O>>;
-  /** The text twin: what a model or a person reads. */
+  /** The answer as text, for a model or a person. */
   text(answer: z.infer<O>): string;
 }
 
-/** A tool as the menu holds it: name and schemas keep their types, `run` and `text` take what those schemas have checked. */
+/** A tool in the list of tools: name and schemas keep their types, `run` and `text` take what those schemas have checked. */
 export interface Tool<
   N extends string = string,
   I extends z.ZodObject = z.ZodObject,

@@ -1,4 +1,4 @@
-/** The parts that tool inputs and outputs are made of: each says in words what it wants. */
+/** The fields that tool inputs and outputs are made of, each with the words for a wrong value. */
 import { z } from "zod";
 import { PERMANENCE } from "../domain/lifecycle/decay.ts";
 import { canonicalState, VALIDITY } from "../domain/lifecycle/lifecycle.ts";
@@ -13,7 +13,7 @@ export const input = <S extends z.ZodRawShape>(shape: S) =>
 export const output = <S extends z.ZodRawShape>(shape: S) =>
   z.object({ ...shape, request_id: z.string().optional().describe("The request_id that was given.") });
 
-/** Refinements stop at the first: one clear reason is better than four. */
+/** Checking stops at the first problem: one clear reason is better than four. */
 export const text = (max: number) =>
   z
     .string()
@@ -52,7 +52,7 @@ export const asOf = time.describe(
   "A moment in the past: answers with what was known then. Slower than asking about now.",
 );
 export const type = z.enum(MEMORY_TYPES);
-/** Of a memory, whatever it is called where it comes from. */
+/** The state of a memory; `forgotten` is read as `retracted`. */
 export const state = z.preprocess(canonicalState, z.enum(VALIDITY));
 export const tier = z.enum(TIERS);
 export const permanence = z.enum(PERMANENCE);
@@ -64,7 +64,7 @@ export const butler = text(64).describe("The calling butler; must be the one thi
 export const scope = text(280).describe(
   'Leave it out, unless it was said: "global" (every butler), your own butler name, or, in a project, "<butler>/<project>".',
 );
-/** Printable and without spaces: it stands in scopes, headers and file names. */
+/** Printable and without spaces: it is part of scopes, headers and file names. */
 export const project = text(200).refine((s) => /^[!-~]+$/.test(s), {
   error: "has spaces or characters outside ASCII; a project is named like github.com/acme/app",
 });

@@ -1,4 +1,4 @@
-/** The menu: every capability there is, in the order agents see them. */
+/** All tools, in the order in which agents see them. */
 import type { z } from "zod";
 import type { Tool } from "./define.ts";
 import { memoryActivityStream } from "./memory-activity-stream.ts";

@@ -30,7 +30,7 @@ function invalidInput(error: z.ZodError, prefix: string, schema: z.ZodType): Mem
   return new MemoryError("invalid_input", sentence, field === "" ? {} : { field });
 }
 
-/** The arguments that there are at a place of the input. */
+/** The arguments that the schema knows at a place of the input. */
 function namesAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   const { def } = schema._zod as { def: z.core.$ZodTypeDef & Partial<Inner> };
   const inner = def.innerType ?? def.in;
@@ -48,7 +48,7 @@ interface Inner {
   readonly shape: Readonly<Record<string, z.core.$ZodType>>;
 }
 
-/** For what a schema has no words of its own: zod's speak of types and not of what to write. */
+/** Messages for problems that a schema has none for: zod's own name types, not what to write. */
 const words: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case "invalid_type":

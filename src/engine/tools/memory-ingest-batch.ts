@@ -34,7 +34,7 @@ export const memoryIngestBatch = defineTool({
   },
 });
 
-/** What a row holds is not known before it is checked; checking is quick, so that a long one does not matter. */
+/** An estimate: the size of a row is not known before it is checked, and checking even a long one is quick. */
 const ROW_CHARS = () => 1_000;
 
 function check(call: Call, row: unknown, index: number): KeyedEpisode | MemoryError {

@@ -1,4 +1,4 @@
-/** What a tool call comes to, the same at every door and over the local socket. */
+/** The outcome of a tool call, the same at every door and over the local socket. */
 import type { ErrorCode } from "../domain/errors.ts";
 
 export interface Failure {
@@ -12,7 +12,7 @@ export type Outcome<Answer = Record<string, unknown>> =
   | { readonly ok: true; readonly answer: Answer }
   | { readonly ok: false; readonly error: Failure };
 
-/** A call as it stands at a door, before anything is checked. */
+/** A call as a door receives it, before anything is checked. */
 export interface ToolRequest {
   readonly tool: string;
   readonly input: unknown;

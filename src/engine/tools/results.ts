@@ -67,7 +67,7 @@ const outputOf = <S extends z.ZodType>(result: S) =>
   });
 
 export const resultsOutput = outputOf(Result);
-/** Without what only `explain` brings: every session pays for the words of a schema. */
+/** Without the fields of `explain`: every session pays the tokens of a schema. */
 export const plainResultsOutput = outputOf(Found);
 
 export function resultsText(answer: z.infer<typeof plainResultsOutput>): string {

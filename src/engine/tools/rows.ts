@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ERROR_CODES } from "../domain/errors.ts";
 
-/** Takes anything and says nothing; programs in TypeScript are held to the row's own schema before they run. */
+/** Accepts anything at run time; TypeScript callers are held to the row's own schema. */
 export function lenientRow<S extends z.ZodType>(schema: S): z.ZodType<unknown, z.input<S>> {
   const { $schema: _, ...advertised } = z.toJSONSchema(schema, { io: "input" });
   return z.unknown().meta(advertised) as z.ZodType<unknown, z.input<S>>;

@@ -1,4 +1,4 @@
-/** Ids come from anywhere, headers included, and are stored as they are: none of them may be a secret. */
+/** Ids come from anywhere, headers included, and are stored; one that holds a secret is replaced. */
 import { isRecord } from "../domain/record.ts";
 import type { RequestContext } from "../domain/request.ts";
 import { butlerOf } from "../domain/scope.ts";
@@ -41,7 +41,7 @@ export function safeIds({ settings }: Memory): SafeIds {
   };
 }
 
-/** The project's part of it, as the project itself is made safe. */
+/** The project in a scope is made safe as the project of a call is. */
 function safeScope(scope: string): string {
   const butler = butlerOf(scope);
   return scope === butler ? safeId(scope) : `${butler}/${safeId(scope.slice(butler.length + 1))}`;

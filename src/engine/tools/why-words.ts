@@ -1,4 +1,4 @@
-/** The answer of memory_why for people: what matters first, then the numbers, then every check. */
+/** The answer of memory_why as text: the verdict first, then the numbers, then every check. */
 import { SIGNAL_WORDS } from "../memory/recall/why/ranking.ts";
 
 interface Signal {
@@ -66,7 +66,7 @@ const NAMES: Readonly<Record<string, string>> = SIGNAL_WORDS;
 const WIDTH = Math.max(...Object.values(NAMES).map((name) => name.length));
 const BAR = 20;
 
-/** What each signal adds to relevance, of what it could add at most. Signals that say nothing here are left out. */
+/** What each signal adds to relevance, and the most it could add. Signals that add nothing are left out. */
 function signalLines({ explain }: WhyShown, bars: boolean): string[] {
   if (explain?.signals === undefined || explain.reranked !== "late-interaction") return [];
   const most = Math.max(...Object.values(explain.signals).map(({ weight }) => Math.abs(weight)), 1e-9);

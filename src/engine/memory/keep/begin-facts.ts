@@ -1,4 +1,4 @@
-/** Facts whose day has come take their place. Readers see them from that moment on; here it is written down. */
+/** Writes down that waiting facts have begun. Readers see them from that moment on in any case. */
 import { dueKeys } from "../../store/memories/facts.ts";
 import { holdersOf } from "../remember/fact-key.ts";
 import { write } from "../write.ts";

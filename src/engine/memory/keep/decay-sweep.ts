@@ -1,4 +1,4 @@
-/** What nobody confirms fades and expires; what the evidence has earned is given to rules. Runs over all tenants. */
+/** The daily sweep over all tenants: facts and rules fade and expire, and rules get the maturity that their evidence has earned. */
 import { dropLexical } from "../../store/index/lexical.ts";
 import {
   type Due,
@@ -37,7 +37,7 @@ export const decaySweep: Job = {
   async run(context) {
     const tally = newTally();
     const settled = new Set<string>();
-    // Evidence comes before decay: a rule that did harm must become a warning instead of fading away with its lesson.
+    // Rules are judged before they decay: one that did harm must become a warning before it expires.
     const complete =
       (await beginFacts(context, NAME, tally)) &&
       (await sweep(context, "fact", tally, settled)) &&
@@ -60,7 +60,7 @@ async function sweep(
     if (context.interrupted()) return false;
     const to: string | undefined = await windowEnd(memory.db, type, after, size);
     const found = await sweepWindow(context, type, { after, to }, folds);
-    // A dry run sees inverted rules as they are; the real one has made them new before it comes here.
+    // A real run has renewed inverted rules before this; a dry run has not, so they are left out of its report.
     for (const row of found.filter(({ id }) => !inverted.has(id))) tell(tally, type, row);
     after = to;
   }
@@ -86,7 +86,7 @@ async function sweepWindow(
   const { due, shelves } = await memory.db.tx(async (sql) => {
     const due = await findDue(sql, type, window, thresholds, now, true);
     if (due.length === 0) return { due, shelves: [] };
-    // Windows lost to a power cut are swept again; waiting for the disk at each would make other calls wait too.
+    // A window lost to a power cut is swept again; an fsync for each window would make other calls wait.
     await sql.query("set local synchronous_commit = off");
     const became = (state: Due["to"]) => due.filter((row) => row.to === state).map((row) => row.id);
     const [gone, back] = [became("expired"), became("active")];
@@ -122,7 +122,7 @@ async function settleRules(context: JobContext, tally: JobTally, settled: Set<st
   return true;
 }
 
-/** Few rules change in a sweep, and an inversion needs the model: each is its own transaction, decided anew under lock. */
+/** Few rules change in a sweep, and an inversion needs the model: each rule has a transaction of its own, which locks it and decides again. */
 async function settleRule(
   context: JobContext,
   tenant: string,

@@ -1,8 +1,8 @@
 /**
- * Episodes whose time is over are deleted, and crowded tiers make room. Runs over all tenants.
+ * Deletes expired episodes, and evicts episodes from tiers that are over their capacity. Runs over all tenants.
  *
- * What still waits to be learned from is not deleted by time: after a grace it becomes a dead letter, and stays one for as
- * long again, so that a person can send it on its way.
+ * An episode that was not consolidated yet does not expire: after a grace period it becomes a dead letter, and stays one for as
+ * long again, so that a person can redrive it.
  */
 import type { Sql } from "../../adapters/db/port.ts";
 import { DAY_MS } from "../../domain/lifecycle/decay.ts";
@@ -104,7 +104,7 @@ function unlearned({ memory }: JobContext, row: Unlearned): EpisodeStanding {
   };
 }
 
-/** Rows looked at by one statement: about 10 ms on the embedded store. */
+/** Rows read by one statement: about 10 ms on the embedded store. */
 const WINDOW = 2_000;
 
 async function dropExpired(context: JobContext, tally: JobTally): Promise<boolean> {
@@ -180,7 +180,7 @@ async function evict(context: JobContext, crowded: Crowded, over: number, capaci
   return evicted;
 }
 
-/** One batch: rows, words, vectors and references go together, and each episode's end is told. */
+/** One batch: rows, words, vectors and references are deleted together, with an event for each episode. */
 async function remove(
   context: JobContext,
   folds: Folding,

@@ -1,7 +1,7 @@
 /**
- * The weekly round. It reports what a person should look at (near-duplicates, junk, dead links) and repairs only what can
- * be made again from the memories themselves: indexes, vectors, leftovers. Memories and links are never changed here:
- * merging is a judgement, and links are what the stream says they are, so replaying it would bring deleted ones back.
+ * The weekly check. It reports what a person should look at (near-duplicates, junk, dead links) and repairs only what can be
+ * made again from the memories themselves: indexes, vectors, leftovers. It never changes memories and links: whether to merge is
+ * a judgement, and a deleted link would come back when the stream is replayed.
  */
 import { junkReasons } from "../../domain/lifecycle/junk.ts";
 import { areNearDuplicates, NEAR_COSINE } from "../../domain/lifecycle/near-duplicates.ts";
@@ -45,13 +45,13 @@ import { fitIndex, unfitIndex } from "./vector-index.ts";
 interface Round {
   readonly context: JobContext;
   readonly tally: JobTally;
-  /** Something for a person to look at: counted, and the first few told by id. Never by content: reports have no tenant. */
+  /** Something for a person to look at: counted, and the first few noted by id. Never by content: a report covers all tenants. */
   found(kind: string, words: string): void;
-  /** Something that the round put right, or would. */
+  /** Something that was repaired, or would be in a dry run. */
   repaired(kind: string, by: number): void;
 }
 
-/** Of each kind, so that much of one does not hide the others. */
+/** Notes of each kind, so that many of one do not hide the others. */
 const TOLD = 3;
 
 export const hygiene: Job = {
@@ -73,7 +73,7 @@ export const hygiene: Job = {
       told.set(kind, before + 1);
     };
     const round: Round = { context, tally, found, repaired };
-    // What is filed must be right before it is searched for vectors and doubles.
+    // The index must be right before vectors and near-duplicates are looked for in it.
     for (const step of [
       repairPostings,
       checkMemories,
@@ -89,7 +89,7 @@ export const hygiene: Job = {
   },
 };
 
-/** Posting blocks against forward rows. Searches stay exact while a shelf is folded anew. */
+/** Compares posting blocks with forward rows. Searches stay exact while a shelf is folded again. */
 async function repairPostings({ context, tally, repaired }: Round): Promise<boolean> {
   const { db } = context.memory;
   for (const { sk } of await allShelves(db)) {
@@ -114,7 +114,7 @@ async function repairPostings({ context, tally, repaired }: Round): Promise<bool
 
 const PAGE = 500;
 
-/** One walk over everything that lives: is it worth remembering, and can it be found? */
+/** One pass over all live memories: reports junk, and indexes what is not in the index. */
 async function checkMemories(round: Round): Promise<boolean> {
   const { context, found } = round;
   for (const type of MEMORY_TYPES)
@@ -149,7 +149,7 @@ async function reindexLost({ context, repaired }: Round, type: MemoryType, lost:
   repaired("refiled", await memory.db.tx((sql) => fileUnfiled(sql, type, rows, now)));
 }
 
-/** Words and vectors behind which no memory stands. */
+/** Deletes words and vectors that belong to no memory. */
 async function dropStrays({ context, repaired }: Round): Promise<boolean> {
   const { db } = context.memory;
   const walks = [
@@ -169,7 +169,7 @@ async function dropStrays({ context, repaired }: Round): Promise<boolean> {
   return true;
 }
 
-/** Everything that lives has its vector, retired versions have none, and the index fits. */
+/** Makes missing vectors, deletes those of retired versions, and fits the vector index. */
 async function repairVectors({ context, tally, repaired }: Round): Promise<boolean> {
   const { memory, now, dryRun, interrupted } = context;
   const { versions, db } = memory;
@@ -195,8 +195,8 @@ async function repairVectors({ context, tally, repaired }: Round): Promise<boole
 }
 
 /**
- * Without an index each memory is compared with its whole shelf, so a round over a large store has to end somewhere. The
- * newest come first on each shelf; shelves are taken in order until this many have been looked at.
+ * Without an index each memory is compared with its whole shelf, so the number is limited. Shelves are taken in order, on each the
+ * newest memories first, until this many have been compared.
  */
 const LOOKED_AT = 5_000;
 const COMPARED = 16;
@@ -248,7 +248,7 @@ async function reportDeadLinks({ context, tally, found }: Round): Promise<boolea
   }
 }
 
-/** Enough to see a pattern; an hourly job makes as many in six weeks. */
+/** An hourly job makes as many in six weeks. */
 const KEPT_RUNS = 1000;
 
 async function dropLeftovers({ context, repaired }: Round): Promise<boolean> {

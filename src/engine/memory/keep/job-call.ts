@@ -1,4 +1,4 @@
-/** Jobs have no caller: they act in their own name, for the tenant whose row they change. */
+/** What jobs share: the call they act with, events of several tenants, their report, and folding after deletions. */
 
 import type { Sql } from "../../adapters/db/port.ts";
 import type { NewEvent } from "../../domain/event.ts";
@@ -7,7 +7,7 @@ import { foldShelf } from "../../store/index/fold.ts";
 import type { Call, Memory } from "../memory.ts";
 import type { JobContext, JobName, JobReport } from "./job.ts";
 
-/** A job says nothing of its own: what it makes is as good as what it was made of. */
+/** A job acts in its own name for one tenant. Its own trust is the lowest; what it stores names the trust of its source. */
 export function jobCall(
   context: JobContext,
   job: JobName,
@@ -23,7 +23,7 @@ export function jobCall(
   };
 }
 
-/** One batch may hold events of several tenants. Their streams are locked in the order of their names, by every job. */
+/** One batch may hold events of several tenants. Every job locks their streams in the order of their names, so that none deadlock. */
 export async function appendForTenants(sql: Sql, events: readonly NewEvent[]): Promise<void> {
   const tenants = [...new Set(events.map((event) => event.tenant_id))].toSorted();
   for (const tenant of tenants)
@@ -33,16 +33,16 @@ export async function appendForTenants(sql: Sql, events: readonly NewEvent[]): P
     );
 }
 
-/** What a job adds up while it runs. */
+/** Counts and notes of a running job. */
 export interface JobTally {
   count(kind: string, by?: number): void;
-  /** Worth telling, but nothing was changed by it. */
+  /** Counts something that changed nothing. */
   remark(kind: string, by?: number): void;
   /** A few are kept; the audit stream has them all. */
   note(words: string): void;
-  /** A note of what kept it from its work. */
+  /** A note of something that kept the job from its work. */
   problem(words: string): void;
-  /** The last thing that did. */
+  /** The last problem that was noted. */
   lastProblem(): string | undefined;
   report(complete: boolean, failed?: string): JobReport;
 }
@@ -79,8 +79,8 @@ export function newTally(): JobTally {
 }
 
 /**
- * Every search reads the words that wait to be folded away, so they must not pile up while thousands of memories go.
- * Folding many at once is cheaper by far, but keeps the embedded store's one connection busy; what is left is upkeep's.
+ * Every search reads the removals that are not folded yet, so they are folded while thousands of memories are deleted. Large
+ * steps are cheaper by far, but keep the embedded store's one connection busy; maintenance folds what is left.
  */
 const FOLD = { pglite: { at: 256, step: 32 }, postgres: { at: 2048, step: 1024 } } as const;
 

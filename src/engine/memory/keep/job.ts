@@ -1,4 +1,4 @@
-/** What a job is: something a memory does by itself, on a schedule or by hand. Idempotent: run twice, the second changes nothing. */
+/** A job: work on a memory that runs on a schedule or by hand. Idempotent: a second run right after the first changes nothing. */
 import type { Memory } from "../memory.ts";
 
 export const JOB_NAMES = ["consolidate", "promote", "decay_sweep", "episode_cleanup", "reembed", "hygiene"] as const;
@@ -7,9 +7,9 @@ export type JobName = (typeof JOB_NAMES)[number];
 export interface JobContext {
   readonly memory: Memory;
   readonly now: Date;
-  /** Tells what would change, and changes nothing. */
+  /** Reports what would change, and changes nothing. */
   readonly dryRun: boolean;
-  /** True when the house is closing: stop after the current batch; the next run goes on. */
+  /** True when the owner is stopping: the job ends after the current batch, and the next run goes on. */
   interrupted(): boolean;
 }
 
@@ -22,16 +22,16 @@ export interface JobReport {
   readonly notes: readonly string[];
   /** False when it was interrupted. */
   readonly complete: boolean;
-  /** Why it did nothing of what it should have done. The run has failed then, and the job says itself when to try again. */
+  /** Why it could do nothing of its work: the run has failed. The job itself decides when to try again (`dueAt`). */
   readonly failed?: string;
 }
 
 export interface Job {
   readonly name: JobName;
   readonly about: string;
-  /** When it runs if butler.toml says nothing; undefined: by hand only. */
+  /** When it runs if butler.toml does not say; undefined: by hand only. */
   readonly cron: string | undefined;
-  /** When the store itself asks for a run, beside the schedule; undefined when nothing in it waits. */
+  /** When the state of the store needs a run before its next scheduled time; undefined when it does not. */
   dueAt?(memory: Memory, now: Date): Promise<Date | undefined>;
   run(context: JobContext): Promise<JobReport>;
 }

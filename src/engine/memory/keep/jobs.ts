@@ -1,4 +1,4 @@
-/** The jobs that a memory does by itself. The scheduler runs what stands here, and nothing else. */
+/** All jobs. The scheduler runs these, and nothing else. */
 import { consolidate } from "../learn/consolidate.ts";
 import { decaySweep } from "./decay-sweep.ts";
 import { episodeCleanup } from "./episode-cleanup.ts";

@@ -1,4 +1,4 @@
-/** Upkeep in quiet moments. Skipping it costs speed, never correctness; each step is short, so that calls come in between. */
+/** Maintenance in quiet moments. Skipping it costs speed, never correctness; each step is short, so that calls run in between. */
 import { foldShelf, shelvesToFold } from "../../store/index/fold.ts";
 import { dropStaleKeys } from "../../store/jobs/upkeep.ts";
 import { CALL_KEY_PREFIX } from "../call-key.ts";
@@ -6,13 +6,13 @@ import type { Memory } from "../memory.ts";
 import { rebuildVectors } from "./reembed.ts";
 import { fitIndex } from "./vector-index.ts";
 
-/** A retry that comes later than this is not a retry. */
+/** How long the answers to a proxy's calls are kept for a retry. */
 export const KEPT_KEYS_MS = 86_400_000;
 
 export interface MaintainOptions {
   /** `full` also vacuums an embedded store; a server does that by itself. */
   readonly level: "light" | "full";
-  /** Says that somebody is waiting: stop after the current step. */
+  /** True when a call is waiting: maintenance stops after the current step. */
   readonly interrupted?: () => boolean;
 }
 
@@ -32,7 +32,7 @@ export async function maintain(memory: Memory, options: MaintainOptions): Promis
   }
 }
 
-/** A store without the index it deserves is slow; without the statistics of the steps that follow it would be slower by far. */
+/** A failure here must not keep the steps that follow from running: without their statistics the store would be slower by far. */
 async function fitServing(memory: Memory): Promise<void> {
   const { serving } = memory.versions;
   try {
@@ -56,7 +56,7 @@ async function foldAll(memory: Memory, stop: () => boolean): Promise<void> {
   }
 }
 
-/** What was stored without a model, and after a change of model everything. */
+/** Embeds what was stored without a model, and after a change of model everything. */
 async function embedMissing(memory: Memory, stop: () => boolean): Promise<void> {
   try {
     await rebuildVectors(memory, { now: memory.clock.now(), stop });

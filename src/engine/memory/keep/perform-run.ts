@@ -1,4 +1,4 @@
-/** One run of a job that has been taken: its lease, its end, and the attempt that comes after it. */
+/** Performs a run that has been taken: holds its lease, writes its end, and adds the next attempt. */
 import type { Db, Sql } from "../../adapters/db/port.ts";
 import { messageOf } from "../../domain/errors.ts";
 import {
@@ -16,21 +16,21 @@ import type { Job, JobReport } from "./job.ts";
 export interface RunTiming {
   /** Attempts after the first. */
   readonly retryLimit: number;
-  /** The first back-off; each further one is twice as long, with some chance in it. */
+  /** The first back-off; each further one is twice as long. Up to as much again is added at random. */
   readonly retryDelaySeconds: number;
-  /** A run that does not say for this long that it lives is taken to be dead. */
+  /** A run whose lease was not extended for this long is taken to be dead. */
   readonly leaseSeconds: number;
 }
 
 export const TIMING: RunTiming = { retryLimit: 3, retryDelaySeconds: 30, leaseSeconds: 120 };
 
-/** Extensions in one lease: one that is late behind a long statement does not lose it. */
+/** Extensions in one lease: one that is late because of a long statement does not lose the lease. */
 const BEATS_PER_LEASE = 6;
 
 const INTERRUPTED = "interrupted because the house was closing; the next attempt goes on";
 const DEAD = "the process that ran it ended";
 
-/** Says regularly that the run is alive, until it is released. */
+/** Extends the lease of the run regularly, until it is released. */
 function holdLease(db: Db, id: string, leaseSeconds: number) {
   let gone = false;
   let lastBeat = performance.now();
@@ -39,13 +39,13 @@ function holdLease(db: Db, id: string, leaseSeconds: number) {
       gone = !(await extendLease(db, id, leaseSeconds));
       lastBeat = performance.now();
     } catch {
-      // A database that is away for a moment; when it stays away the lease has run out.
+      // The database may be away for a moment; if it stays away, the lease has run out.
       gone = performance.now() - lastBeat > leaseSeconds * 1_000;
     }
   };
   const timer = setInterval(() => void beat(), (leaseSeconds * 1_000) / BEATS_PER_LEASE).unref();
   return {
-    /** True when this process was too slow to say that it lives, and the run may be somebody else's by now. */
+    /** True when the lease was not extended in time, so that another process may have ended the run. */
     lost: () => gone,
     release: () => clearInterval(timer),
   };
@@ -63,7 +63,7 @@ const backOffSeconds = ({ retryDelaySeconds }: RunTiming, retries: number): numb
 
 const isLast = (run: WantedRun, timing: RunTiming): boolean => run.retries >= timing.retryLimit;
 
-/** What a failure makes of a run. One that a person asked for is not tried again: they are told, and repeat it by hand. */
+/** The state after a failure. A run that a person asked for is not tried again: they see the failure and repeat it by hand. */
 const failedState = (run: WantedRun, timing: RunTiming): RunEnd["state"] =>
   run.slot !== null && isLast(run, timing) ? "dead_letter" : "failed";
 
@@ -101,7 +101,7 @@ export interface Ran {
 
 export interface Performing {
   readonly startedAt: Date;
-  /** For an owner on fixed time: when the run ends as well. */
+  /** For an owner on fixed time: used as the time of the end too. */
   readonly now?: Date | undefined;
   interrupted(): boolean;
 }

@@ -1,9 +1,9 @@
 /**
- * Episodes that keep being referenced rise: eden → mid → long.
+ * Promotes episodes that keep being referenced: eden → mid → long.
  *
- * The row itself moves up. Its summary takes the place of the text in search and context, and the text stays behind it in
- * the same row, so that ids, links, references and history go on. It keeps being found by all of its words: a summary's
- * words are the text's, and a memory that rose because of a detail must not lose the detail it was asked for.
+ * The row stays the same and so do its id, links, references and history. Search and context show its summary instead of its
+ * text, which stays in the row. It is still found by all words of the text: an episode that was promoted because of a detail
+ * must be found by that detail.
  */
 import { distil } from "../../domain/learning/distil.ts";
 import { EXCHANGE_FORMAT } from "../../domain/learning/exchange.ts";
@@ -48,7 +48,7 @@ export const promote: Job = {
   async run(context) {
     const tally = newTally();
     if (!(await beginFacts(context, NAME, tally))) return tally.report(false);
-    // From below upwards: what a second run would raise further is raised by the first.
+    // Eden first, so that one run promotes as far as two would.
     const complete = (await raise(context, "eden", tally)) && (await raise(context, "mid", tally));
     return tally.report(complete);
   },
@@ -79,7 +79,7 @@ interface Risen {
 async function raiseBatch(context: JobContext, from: "eden" | "mid", ids: readonly string[]): Promise<Risen[]> {
   const { memory } = context;
   const distilled = new Map<string, readonly Reference[]>();
-  // Before the episode rises, in a transaction of their own: a run that ends in between finds them again by their link.
+  // Before the promotion, in a transaction of their own: a run that was cut off in between finds them again by their link.
   if (from === "mid" && !context.dryRun)
     for (const episode of await readCandidates(memory.db, ids, false))
       if (toTier(context, from, episode) === "long") distilled.set(episode.id, await distilFrom(context, episode));
@@ -113,7 +113,7 @@ function toTier({ memory, now }: JobContext, from: "eden" | "mid", episode: Cand
 
 function raisedOf({ memory, now }: JobContext, episode: Candidate, to: "mid" | "long"): Raised {
   const expiry = expiryOf(tierPolicy(memory.settings, to), now, episode.references);
-  // Rising never shortens a life, whatever the tiers are set to.
+  // A promotion never brings the expiry forward, whatever the settings of the tiers are.
   const expires_at = new Date(Math.max(expiry.getTime(), episode.expires_at.getTime()));
   return {
     id: episode.id,
@@ -125,7 +125,7 @@ function raisedOf({ memory, now }: JobContext, episode: Candidate, to: "mid" | "
   };
 }
 
-/** Under the request that the episode was stored for. */
+/** With the request id that the episode was stored with. */
 function callFor(context: JobContext, { tenant_id, request_id }: Candidate, butler?: string): Call {
   const call = jobCall(context, NAME, tenant_id, butler);
   return request_id === null ? call : { ...call, request: { request_id } };
@@ -150,15 +150,15 @@ function eventFor(context: JobContext, episode: Candidate, raised: Raised, disti
 }
 
 /**
- * The fact or rule that the episode plainly states, in the scope of what is learned from it, if nothing was derived from it before.
- * What is or was known under the same key stays as it is: an old episode does not overrule what was said, or taken back,
+ * Stores the fact or rule that the episode plainly states, if nothing was derived from it before, in the scope of what is learned
+ * from it. What is or was known under the same key stays as it is: an old episode does not overrule what was said or retracted
  * since.
  */
 async function distilFrom(context: JobContext, episode: Candidate): Promise<readonly Reference[]> {
   const { db } = context.memory;
   const { tenant_id: tenant, butler, id } = episode;
   const derived = await derivedFrom(db, tenant, id);
-  // The lines of an exchange are several people's words, and consolidation knows which are whose.
+  // The lines of an exchange have different speakers; only consolidation tells them apart.
   const stated = episode.metadata.format === EXCHANGE_FORMAT ? undefined : distil(episode.content);
   if (derived.length > 0 || stated === undefined) return derived;
 

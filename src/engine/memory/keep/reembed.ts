@@ -1,6 +1,6 @@
 /**
- * Vectors for everything that lacks one, and after a change of model for everything: in small batches, beside the version
- * that serves. It can be cut off anywhere: what is done is what has a vector, and a run goes on from there.
+ * Makes the vectors that are missing, and after a change of model all of them: in small batches, while the old version serves. It
+ * can be cut off anywhere: the next run goes on with what has no vector yet.
  */
 import { seenUntil } from "../../domain/lifecycle/tiers.ts";
 import {
@@ -38,7 +38,7 @@ export interface Rebuilt {
   readonly complete: boolean;
 }
 
-/** By hand, and in upkeep: it goes on by itself after a change of model. */
+/** Without a schedule: maintenance does the same by itself. */
 export const reembed: Job = {
   name: "reembed",
   about: "Rebuilds embeddings after a change of model, the old ones answering until it is done; fills in missing ones.",
@@ -77,7 +77,7 @@ const nameOf = ({ embedder: { version } }: VersionedEmbedder) => `${version.mode
 const replacedBy = ({ versions }: Memory, model: VersionedEmbedder): number | undefined =>
   model.version === versions.own?.version ? versions.replacing : undefined;
 
-/** Passes over all memories before giving up on writers that add faster than this embeds; the next run goes on. */
+/** Passes over all memories before it gives up because writers add memories faster than it embeds; the next run goes on. */
 const PASSES = 5;
 
 export async function rebuildVectors(memory: Memory, options: RebuildOptions): Promise<Rebuilt> {
@@ -95,7 +95,7 @@ export async function rebuildVectors(memory: Memory, options: RebuildOptions): P
     }
     const { own, replacing } = versions;
     if (!own || replacing === undefined) break;
-    // Before it serves: the first search after the change must not compare everything.
+    // The index is built before the version serves: without it the first search would compare all vectors.
     await copyVisibility(memory.db, replacing, own.version);
     await fitIndex(memory, own);
     if (options.stop()) return result(0, false);
@@ -107,7 +107,7 @@ export async function rebuildVectors(memory: Memory, options: RebuildOptions): P
   return result(cleared.dropped, cleared.complete && versions.replacing === undefined);
 }
 
-/** Short, so that a query that comes meanwhile waits for few texts at most. */
+/** Small, so that a query that comes meanwhile waits for few texts. */
 const BATCH = 32;
 
 async function fill(memory: Memory, model: VersionedEmbedder, { now, stop }: RebuildOptions) {

@@ -1,4 +1,4 @@
-/** Runs the jobs of a store: each run taken once, kept alive while it works, and written down whichever way it ends. */
+/** Runs the jobs of a memory: each run is taken once, holds a lease while it works, and its end is written down. */
 import { conflict, invalid } from "../../domain/errors.ts";
 import {
   addRun,
@@ -17,15 +17,15 @@ import type { Memory } from "../memory.ts";
 import type { Job } from "./job.ts";
 import { endDeadRuns, perform, type Ran, type RunTiming, TIMING } from "./perform-run.ts";
 
-/** What the schedule must know of a store. */
+/** What the scheduler must know of a store. */
 export interface RunsKnown {
   /** When the memory began; undefined while it is empty. */
   readonly since: Date | undefined;
   /** The latest slot of each job. */
   readonly last: Readonly<Record<string, Date>>;
-  /** How long until a run is to be looked at: one that waits, or one whose lease ends. */
+  /** How long until a waiting run is due or a lease ends. */
   readonly waitMs: number | undefined;
-  /** Jobs that the store itself asks for, and from when on. */
+  /** Jobs that the state of the store needs, and from when on (`dueAt`). */
   readonly wanted?: Readonly<Record<string, Date>>;
 }
 
@@ -37,7 +37,7 @@ export interface Slot {
   readonly missed: number;
 }
 
-/** The runs of one memory's jobs, for whoever keeps their schedule. */
+/** The runs of one memory's jobs, for the scheduler. */
 export interface JobRuns {
   look(): Promise<RunsKnown>;
   /** False when another process has asked for the same run. */
@@ -83,7 +83,7 @@ export function jobRunner(memory: Memory, jobs: readonly Job[], timing: Partial<
   };
 }
 
-/** Once for each store. An embedded one has one owner: whoever was running a job in it is dead. */
+/** Ends runs that a dead owner left. An embedded store has one owner, so every run that is under way when it is opened is dead. */
 function clearOnce(runner: Runner): Promise<void> {
   const { memory, timing } = runner;
   const clearing =

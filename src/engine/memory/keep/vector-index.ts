@@ -1,4 +1,4 @@
-/** Gives a version of vectors the index that its size deserves. */
+/** Builds the index that suits the number of vectors of a version. */
 import { type IndexKind, mustRebuild, wantedIndex } from "../../domain/ranking/index-kind.ts";
 import { buildIndex, type IndexState, indexState } from "../../store/index/vector-index.ts";
 import type { Memory } from "../memory.ts";

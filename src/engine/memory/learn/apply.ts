@@ -30,14 +30,14 @@ interface Applying {
   readonly requests: ReadonlyMap<string, string>;
 }
 
-/** Ids of the facts and rules that came of it, in the order of the changes. */
+/** Returns the ids of the facts and rules that were stored or changed, in the order of the changes. */
 export async function applyChanges(applying: Applying, changes: readonly Change[]): Promise<string[]> {
   const ids: string[] = [];
   for (const change of changes) ids.push(await apply(traced(applying, change), change));
   return ids;
 }
 
-/** What comes of an episode stands under the episode's request, unless whoever applies it has one of their own. */
+/** Events of a change carry the request id of its last episode that has one, unless the call has a request id of its own. */
 function traced(applying: Applying, { episodes }: Change): Applying {
   const { call, writing, requests } = applying;
   const request_id = episodes.flatMap((id) => requests.get(id) ?? []).at(-1);
@@ -137,7 +137,7 @@ async function confirmFact(
   return id;
 }
 
-/** `by`: the new fact's trust, and what an equal leaves of the old one. Without it, whoever contradicts is trusted less. */
+/** `by`: the trust of the contradicting fact and the confidence it leaves, which counts if it is trusted as much. */
 async function doubt(
   { call, writing, run }: Applying,
   id: string,
@@ -169,7 +169,7 @@ async function storeRule(
     source: `consolidation:${run}`,
   };
   const sk = await shelfOf(call, row.scope, "rule", writing.sql);
-  // Not among the known ones because it has expired or become a warning.
+  // A twin is not among the known rules if it has expired or become a warning.
   const twin = await lockTwinRule(writing.sql, caller.tenant, row.scope, ruleKey(row.content));
   if (twin !== undefined) {
     if (twin.maturity === "anti_pattern") return twin.id;

@@ -1,4 +1,4 @@
-/** An agent consolidates by itself: it is given a batch and what is known, and hands back what an extractor would. */
+/** An agent consolidates in place of an extractor: it is given a batch and what is known, and returns an extractor's answer. */
 import type { Material } from "../../adapters/extractor/port.ts";
 import { NO_USAGE } from "../../adapters/extractor/port.ts";
 import { conflict, notFound } from "../../domain/errors.ts";
@@ -32,7 +32,7 @@ export async function giveBatch(call: Call, limit: number | undefined): Promise<
   return { run_id: claimed.run.id, lease_until: claimed.run.lease_until.toISOString(), material };
 }
 
-/** The same answer twice is taken once, and hears the same. */
+/** The same answer twice is applied once and answered the same way. */
 export async function takeAnswer(call: Call, runId: string, answer: Answer): Promise<Learned> {
   const { memory, caller, now } = call;
   const run = await findRun(memory.db, caller.tenant, runId);
@@ -54,7 +54,7 @@ async function claimedAgain(call: Call, run: Run): Promise<Claimed> {
     await endRun(memory.db, run.id, { state: "released", finished_at: now, error: "some of its episodes are gone" });
     throw conflict("some episodes of this batch are gone meanwhile; ask for a new one.");
   }
-  // As they were when they were given: this attempt is counted already.
+  // The attempts before this one, which was counted when the batch was given.
   const before = episodes.map((episode) => ({
     ...episode,
     consolidation_attempts: Math.max(0, episode.consolidation_attempts - 1),

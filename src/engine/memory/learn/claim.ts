@@ -1,4 +1,4 @@
-/** Taking a batch: the oldest episodes of a shard, with a lease, and nobody else at that shard meanwhile. */
+/** Claims a batch: the oldest episodes of a shard, under a lease that keeps every other run from that shard. */
 import type { Material } from "../../adapters/extractor/port.ts";
 import { EXCHANGE_FORMAT, turnsOf } from "../../domain/learning/exchange.ts";
 import { atMost, type Trust } from "../../domain/learning/trust.ts";
@@ -35,12 +35,12 @@ export interface Asker {
   readonly maxEpisodes?: number | undefined;
 }
 
-/** Episodes that failed together come back in smaller batches: 100, 25, 6, 1. One that spoils its batch ends up alone. */
+/** Episodes that failed together are tried again in smaller batches: 100, 25, 6, 1. One that makes its batch fail ends up alone. */
 const batchSize = (attempts: number): number => Math.max(1, Math.floor(MOST_EPISODES / 4 ** attempts));
 
 const shardOf = ({ caller }: Call): Shard => ({ tenant: caller.tenant, butler: caller.butler });
 
-/** `busy` when somebody else is at this shard; undefined when nothing waits. */
+/** `busy` when another run holds this shard; undefined when nothing waits. */
 export async function claim(call: Call, asker: Asker): Promise<Claimed | "busy" | undefined> {
   const { memory, now } = call;
   return memory.db.tx(async (sql) => {
@@ -76,7 +76,7 @@ function newRun({ memory, caller, now }: Call, { provider, model }: Asker): Run 
   };
 }
 
-/** Every process that tried it has died on the way. */
+/** For an episode of which every attempt ended with the death of its process. */
 const exhaustedStatus = (episode: BatchEpisode) =>
   statusOf(episode, {
     consolidation_status: "dead_letter",
@@ -84,7 +84,7 @@ const exhaustedStatus = (episode: BatchEpisode) =>
     last_consolidation_error: `${ATTEMPTS} attempts were cut off before they ended.`,
   });
 
-/** As many of the first as one call takes, all with the same number of failures behind them. */
+/** The first episodes that fit into one call, all with the same number of attempts. */
 function fitting(due: readonly BatchEpisode[], maxChars: number): BatchEpisode[] {
   const [first] = due;
   if (first === undefined) return [];
@@ -110,9 +110,9 @@ export interface LabelledTurn {
 }
 
 /**
- * What is shown of a batch, and whose word it is. Labels are given here and nowhere else: what an extractor cites and what is
- * believed because of it are read from one list. An episode of which nothing is left without our own block is not shown, but
- * is done with.
+ * What an extractor is shown of a batch, and how far each turn is trusted. Labels are given here and nowhere else, so that what
+ * is cited and what is believed because of it come from one list. An episode that consists of our own context block alone is not
+ * shown, but counts as consolidated.
  */
 export function labelledTurns(episodes: readonly BatchEpisode[]): LabelledTurn[] {
   return episodes
@@ -124,8 +124,8 @@ export function labelledTurns(episodes: readonly BatchEpisode[]): LabelledTurn[]
 const SPEAKERS = { user: "user", agent: "assistant", tool: "tool" } as const;
 
 /**
- * An exchange is several people's word, each trusted as far as they are and none more than whoever told the exchange. What a
- * tool tells is not believed to be one.
+ * The turns of an exchange are trusted as far as their speakers, and none more than the source of the exchange. What
+ * a tool stored is not taken for an exchange.
  */
 function wordsOf({
   content,
@@ -156,7 +156,7 @@ export function materialOf(call: Call, { episodes }: Claimed, maxChars: number):
   };
 }
 
-/** The attempt is counted and its money set aside before anything is asked: a process that dies in the middle has tried. */
+/** Counts the attempt and reserves its cost before the provider is asked, so that a process that dies meanwhile has used an attempt. */
 export async function beginAttempt(
   call: Call,
   { run, episodes }: Claimed,

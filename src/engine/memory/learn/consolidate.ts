@@ -1,4 +1,4 @@
-/** Episodes become knowledge: shard by shard, oldest first, in bounded batches, until nothing waits. */
+/** The job that turns episodes into facts and rules: shard by shard, oldest first, in bounded batches, until nothing waits. */
 import type { Extractor, Material } from "../../adapters/extractor/port.ts";
 import { ExtractorFailure, NO_USAGE } from "../../adapters/extractor/port.ts";
 import { MemoryError, unavailable } from "../../domain/errors.ts";
@@ -16,7 +16,7 @@ import { learn } from "./learn.ts";
 import { isTrouble, troubleWith } from "./provider-trouble.ts";
 
 const NAME = "consolidate";
-/** A backlog that is this large, or has waited this long, does not wait for the schedule. */
+/** A backlog of this size or age is consolidated before its next scheduled time. */
 const LARGE = 200;
 const STALE_MS = 3_600_000;
 
@@ -55,7 +55,7 @@ export const consolidate: Job = {
   },
 };
 
-/** Why nobody is asked now, if that is so. A provider that is not set up costs nothing to ask, and may be by now. */
+/** Why the provider is not asked now, if so. One that is not set up is always tried: that costs nothing, and it may be by now. */
 async function whyNotAsked({ memory, now }: JobContext, { provider }: Extractor): Promise<string | undefined> {
   const trouble = await troubleWith(memory.db, provider);
   if (trouble === undefined || trouble.kind === "misconfigured" || trouble.until <= now) return undefined;
@@ -63,7 +63,7 @@ async function whyNotAsked({ memory, now }: JobContext, { provider }: Extractor)
   return `${provider} is not asked again before ${trouble.until.toISOString()}: ${trouble.reason}`;
 }
 
-/** A run that learned nothing because it could not has failed; one that learned something tells the rest in its notes. */
+/** A run in which problems kept everything from being learned has failed; one that learned something tells them in its notes. */
 const failureReason = (tally: JobTally): string | undefined =>
   (tally.report(true).counts.episodes_consolidated ?? 0) > 0 ? undefined : tally.lastProblem();
 
@@ -126,17 +126,17 @@ async function consolidateBatch(
     const { counts, kind } = await fail(call, claimed, error, { usage: error.usage, startedMs, ceiling });
     for (const [name, n] of Object.entries(counts)) tally.count(name, n);
     tally.problem(`${extractor.provider}: ${error.message}`);
-    // Asking for the next batch would only make more trouble.
+    // The next batch would meet the same trouble.
     return isTrouble(kind) ? "stop" : "next";
   }
 }
 
 const NONE: Shown = new Map();
 const POLL_MS = 250;
-/** An extractor keeps its time itself and says so; this ends one that does not. */
+/** An extractor watches its own timeout and says so; one that does not is aborted this much later. */
 const GRACE_MS = 2_000;
 
-/** Fails with `ExtractorFailure` alone. */
+/** Throws nothing but `ExtractorFailure`. */
 async function extract(extractor: Extractor, material: Material, seconds: number, interrupted: () => boolean) {
   if (material.episodes.length === 0) return { answer: NOTHING_LEARNED, usage: NO_USAGE };
   const abort = new AbortController();
@@ -159,7 +159,7 @@ async function extract(extractor: Extractor, material: Material, seconds: number
 
 const KNOWN = 40;
 
-/** The material with what is known around it, so that a model can confirm and supersede instead of repeating. */
+/** Adds the facts and rules near the material, so that a model can confirm and supersede instead of repeating them. */
 export async function withKnown(call: Call, bare: Material): Promise<{ material: Material; shown: Shown }> {
   const { butler } = call.caller;
   const { results } = await retrieve(call, {

@@ -1,4 +1,4 @@
-/** Episodes that could not be learned from: listed with the reason, and sent on their way again by a person who knows better. */
+/** Episodes that could not be consolidated: listed with the reason, and redriven when a person asks for it. */
 import type { Consolidation } from "../../domain/episode.ts";
 import { type DeadLetter, deadLetters, setStanding } from "../../store/jobs/consolidation.ts";
 import type { Call } from "../memory.ts";

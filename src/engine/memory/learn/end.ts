@@ -1,4 +1,4 @@
-/** How a run ends when it did not learn: tried again later, given up, or handed back untouched. */
+/** Ends a run that learned nothing: its episodes are tried again later, given up, or released unchanged. */
 
 import { ExtractorFailure, type FailureKind, NO_USAGE, type Usage } from "../../adapters/extractor/port.ts";
 import { messageOf } from "../../domain/errors.ts";
@@ -16,7 +16,7 @@ import { isTrouble, troubleWaitMs, troubleWith } from "./provider-trouble.ts";
 export interface Spent {
   readonly usage: Usage;
   readonly startedMs: number;
-  /** The most that it can have cost. */
+  /** The most that the call can have cost. */
   readonly ceiling?: number;
 }
 
@@ -42,7 +42,7 @@ export const runEvent = (call: Call, run: Run, type: string, payload: Record<str
     payload: { provider: run.provider, model: run.model, episodes: run.episode_ids.length, ...payload },
   });
 
-/** Would happen again with the same input: an episode that is alone with it has failed for good. */
+/** Failures that the same input would cause again: an episode that is alone in its batch has failed for good. */
 const PERMANENT: readonly FailureKind[] = ["refused", "too_large"];
 
 export interface Failed {
@@ -51,8 +51,8 @@ export interface Failed {
 }
 
 /**
- * Ends the run and says of each episode when it is tried again, or that it is not. Attempts count wrong answers: a provider
- * that is down, busy, slow or not set up costs none. It is asked again later by everybody; whoever sets it up need not wait.
+ * Ends the run and sets for each episode when it is tried again, or that it is not. Attempts count wrong answers: a provider
+ * that is down, busy, slow or not set up costs none. All runs wait before they ask it again, unless it was not set up.
  */
 export async function fail(
   call: Call,
@@ -85,7 +85,7 @@ export async function fail(
   };
   await memory.db.tx(async (sql) => {
     const end = { ...endingOf(call, { ...spent, usage: failure.usage }), counts, error: message, failure: kind };
-    // Nobody knows what a call cost that was given up on; the cap must hold all the same.
+    // The cost of a call that timed out is unknown; it is billed at its ceiling so that the daily budget holds.
     const billed = kind === "timeout" && failure.usage.cost_usd === 0 ? { cost_usd: spent.ceiling ?? 0 } : {};
     if (!(await endRun(sql, run.id, { state: "failed", ...end, ...billed }))) return;
     const told = await setStatuses(call, sql, run, statuses);
@@ -94,7 +94,7 @@ export async function fail(
   return { counts, kind };
 }
 
-/** Nothing was asked: the episodes wait as they did before. */
+/** Ends a run before the provider was asked: the episodes wait as they did before. */
 export async function release(call: Call, { run }: Claimed, why: string): Promise<void> {
   await call.memory.db.tx(async (sql) => {
     const end = { state: "released" as const, finished_at: call.now, reserved_usd: 0, error: why };
@@ -102,7 +102,7 @@ export async function release(call: Call, { run }: Claimed, why: string): Promis
   });
 }
 
-/** An extractor that breaks in a way of its own breaks on what it was shown: that counts as a wrong answer. */
+/** Any other error of an extractor is taken to come from the text it was shown, and counts as a wrong answer. */
 export function asFailure(error: unknown, aborted: boolean): ExtractorFailure {
   if (error instanceof ExtractorFailure) return error;
   const words = messageOf(error);

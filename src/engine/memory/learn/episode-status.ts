@@ -1,4 +1,4 @@
-/** Where an episode stands on its way to knowledge, and the events that say so. */
+/** Changes of the consolidation status of episodes, and their events. */
 
 import type { Sql } from "../../adapters/db/port.ts";
 import type { NewEvent } from "../../domain/event.ts";
@@ -27,7 +27,7 @@ const WORDS = {
   dead_letter: "dead_lettered",
 } as const;
 
-/** Changes those that still wait, and gives the events of the changes. */
+/** Changes the episodes that are still pending, and returns the events of the changes. */
 export async function setStatuses(
   call: Call,
   sql: Sql,
@@ -48,7 +48,7 @@ export async function setStatuses(
     );
 }
 
-/** The attempt is counted before anything is asked: a process that dies in the middle has tried. */
+/** Before the provider is asked: a process that dies meanwhile has used an attempt. */
 export async function countAttempt(call: Call, sql: Sql, run: Run, episodes: readonly BatchEpisode[]): Promise<void> {
   const statuses = episodes.map((episode) => statusOf(episode, { consolidation_attempts: attemptOf(episode) }));
   await appendEvents(sql, await setStatuses(call, sql, run, statuses, "episode.consolidation_attempted"));

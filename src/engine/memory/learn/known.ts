@@ -1,4 +1,4 @@
-/** Gathers what the decision needs to know: the vectors of what was learned, and the memories around it with their evidence. */
+/** Gathers what a decision needs: the vectors of what was learned, and the memories near it with their evidence. */
 
 import type { Sql } from "../../adapters/db/port.ts";
 import { factText } from "../../domain/fact.ts";
@@ -22,10 +22,10 @@ import type { Call } from "../memory.ts";
 import { holdersOf } from "../remember/fact-key.ts";
 import type { Writing } from "../write.ts";
 
-/** Of the few keys of one answer. */
+/** More than the keys of one answer. */
 const MOST_DUE = 1_000;
 
-/** By label, as the extractor saw them. */
+/** Ids of the memories that the extractor was shown, by label. */
 export type Shown = ReadonlyMap<string, string>;
 
 export interface Embeddings {
@@ -33,7 +33,7 @@ export interface Embeddings {
   readonly rules: readonly (Vectors | undefined)[];
 }
 
-/** Before the transaction: the model needs milliseconds for each, and a lock should not wait for it. */
+/** Called before the transaction: the model needs milliseconds for each text, and no lock should be held meanwhile. */
 export async function embedLearned({ memory }: Call, answer: Answer): Promise<Embeddings> {
   const facts = answer.facts.map((fact) =>
     factText({ subject_text: fact.subject, predicate_text: fact.predicate, content: fact.content }),
@@ -44,7 +44,7 @@ export async function embedLearned({ memory }: Call, answer: Answer): Promise<Em
   };
 }
 
-/** Inside the transaction, under lock: what is decided now is true until it is written. */
+/** Called inside the transaction, and locks what it reads: nothing changes between the decision and its writing. */
 export async function gatherKnown(
   call: Call,
   writing: Writing,

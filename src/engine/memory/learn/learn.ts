@@ -1,4 +1,4 @@
-/** From an answer to knowledge: decided and written in one transaction that holds the run, or not at all. */
+/** Decides on an extractor's answer and writes the result, in one transaction that holds a lock on the run. */
 
 import { conflict } from "../../domain/errors.ts";
 import type { Answer } from "../../domain/learning/answer.ts";
@@ -63,13 +63,13 @@ export async function learn(
   return learned;
 }
 
-/** Those who speak in one episode are witnesses apart, each with their own trust, and one piece of evidence. */
+/** Each turn of an episode is a witness with its own trust; all turns of one episode are one piece of evidence. */
 export const witnessesOf = ({ episodes }: Claimed): Witness[] =>
   labelledTurns(episodes).map(({ label, text, trust, episode: { id, occurred_at } }) => ({
     ...{ label, id, text, trust, occurred_at },
   }));
 
-/** An agent that learns by itself may cite whom it likes: what comes of it is the agent's word. */
+/** An agent that consolidates may cite any turn, so that nothing it learns is trusted more than the agent itself. */
 export const AGENT_PROVIDER = "agent";
 
 const WORDS: Readonly<Record<Change["kind"], string>> = {

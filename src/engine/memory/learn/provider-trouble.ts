@@ -1,6 +1,6 @@
 /**
- * Trouble of a provider is no episode's fault: it is waited out by everybody who would ask the same provider, and costs no
- * episode an attempt.
+ * Trouble of a provider: it is down, busy, slow or not set up. It costs no episode an attempt, and every run that would ask the
+ * same provider waits.
  */
 import type { Sql } from "../../adapters/db/port.ts";
 import type { FailureKind } from "../../adapters/extractor/port.ts";
@@ -19,13 +19,13 @@ export interface Trouble {
   readonly until: Date;
 }
 
-/** An hour at most: by then it is worth a question whether it is still so. */
+/** The longest wait before the provider is tried again. */
 const LONGEST_MS = 3_600_000;
 const LOOK_BACK = 8;
 
 export const troubleWaitMs = (runs: number): number => backOffMs(runs, LONGEST_MS);
 
-/** Undefined when the last run that asked this provider had an answer, be it a bad one. */
+/** Undefined when the last run that asked this provider got an answer, even a wrong one. */
 export async function troubleWith(sql: Sql, provider: string): Promise<Trouble | undefined> {
   const ends = await latestEnds(sql, provider, LOOK_BACK);
   const answered = ends.findIndex(({ failure }) => !isTrouble(failure));
@@ -43,8 +43,8 @@ export async function troubleWith(sql: Sql, provider: string): Promise<Trouble |
 const DAY_MS = 86_400_000;
 
 /**
- * How many episodes the next question may hold. A batch that took too long comes back in quarters, and grows again with each
- * answer: without that, one too large for its provider would be asked for for ever. No limit when nothing timed out lately.
+ * How many episodes the next batch may hold. After a timeout it is a quarter of the last one, and it grows again with each
+ * answer: without that, a batch too large for its provider would time out for ever. No limit when nothing timed out lately.
  */
 export async function sizeAllowed(sql: Sql, shard: Shard, provider: string, now: Date): Promise<number> {
   const ends = await shardEnds(sql, shard, provider, new Date(now.getTime() - DAY_MS), LOOK_BACK);

@@ -1,6 +1,6 @@
 /**
- * Search and context as they would have been answered then: the same formulas over rows folded from the stream.
- * The cost grows with the events of the visible scopes up to that moment, not with the answer: see past.ts.
+ * Search and context as they would have been answered at a moment in the past: the same formulas over rows folded from the event
+ * stream. The cost grows with the events of the visible scopes up to that moment, not with the answer: see past.ts.
  */
 
 import { isLasting } from "../../domain/lifecycle/lasting.ts";
@@ -22,7 +22,7 @@ export interface ContextThen {
   readonly retrieval: Retrieval;
 }
 
-/** What `readProfile` and `retrieve` would have said then, from one look at the stream. */
+/** What `readProfile` and `retrieve` would have returned then, from one pass over the stream. */
 export async function contextThen(call: Call, query: RetrieveQuery, limit: number): Promise<ContextThen> {
   const memories = await memoriesThen(call, query, wordsOf(query.text));
   const first = (wanted: (memory: PastMemory) => boolean) =>

@@ -1,9 +1,9 @@
-/** A row of then as search sees it. */
+/** A row of the past as a candidate of a search. */
 import type { MemoryType } from "../../domain/memory-types.ts";
 import type { Candidate } from "../../store/index/search.ts";
 import type { Found } from "../find.ts";
 
-/** The same columns as engine/store/index/search.ts gives. */
+/** The same columns as engine/store/index/search.ts returns. */
 export function candidateThen(found: Found, keyword: number | null, near: number | null): Candidate {
   const { row, scope } = found;
   const { id, importance, tags, reference_count, created_at, last_referenced_at, prior_referenced_at } = row;

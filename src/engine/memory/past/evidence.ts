@@ -1,6 +1,6 @@
 /**
- * The second trip of a search into the past: what engine/store/index/search.ts and engine/store/index/evidence.ts say in SQL, over memories folded from the
- * stream. A memory met by an arm brings the turns around it; all of them bear witness.
+ * Candidates of a search in the past: what engine/store/index/search.ts and engine/store/index/evidence.ts do in SQL, over memories
+ * folded from the stream. A memory that an arm found brings the turns around it; the reranker reads all of them.
  */
 import type { Hit } from "../../domain/ranking/bm25.ts";
 import type { Witness } from "../../domain/ranking/late-interaction.ts";
@@ -16,7 +16,7 @@ import type { AskedThen } from "./question.ts";
 import { type Near, nearestFirst, openVectorsThen, type Vectored, type VectorsThen } from "./vectors.ts";
 
 export interface PastSource extends CandidateSource {
-  /** Memories that only their words could find. */
+  /** How many memories had no vector and could be found by their words only. */
   missing(): number;
 }
 
@@ -61,7 +61,7 @@ export function pastSource(call: Call, memories: readonly PastMemory[], question
 
 type Scored = readonly [id: string, score: number];
 
-/** How sure a memory is, is asked of its row when it is known. */
+/** Confidence is checked later, when the row is known. */
 const ANY_CONFIDENCE = 0;
 
 function matches({ tags, tier }: Filters, memory: PastMemory): boolean {
@@ -148,7 +148,7 @@ interface Turn {
   readonly candidate: boolean;
 }
 
-/** The live turns within reach of what was met, itself among them; the same reach as `aroundSql` has. */
+/** The visible turns around each memory that was found, itself among them; as far as `aroundSql` reaches. */
 function turnsAround(call: Call, met: ReadonlyMap<string, Met>, s: Surroundings, sessions: Sessions): Turn[] {
   const furthest = { before: -Math.min(0, ...s.offsets) + s.before, after: Math.max(0, ...s.offsets) + s.after };
   const turns = new Map<string, Turn>();

@@ -1,7 +1,7 @@
 /**
- * The rows of a moment in the past, folded from the stream. Every event of the visible scopes up to that moment is read
- * once, in pages; per memory only what ranking needs is kept (about half a kilobyte), and whole rows are folded for the
- * few that are shown. Here `call.now` is that moment.
+ * The rows of a moment in the past, folded from the event stream. Every event of the visible scopes up to that moment is read
+ * once, in pages. Of each memory only what ranking needs is kept (about half a kilobyte); whole rows are folded for the few
+ * that are shown. In this folder `call.now` is that moment.
  */
 
 import type { Episode } from "../../domain/episode.ts";
@@ -32,13 +32,13 @@ import { lookOf } from "../recall/retrieve.ts";
 
 const PAGE = 2000;
 
-/** The same call, made then. */
+/** The same call, as if it was made then. */
 export function atThatTime(call: Call, asOf: Date): Call {
   if (asOf > call.now) throw invalid("as_of", "as_of lies in the future; leave it out to ask about now.");
   return { ...call, now: asOf };
 }
 
-/** A memory as ranking sees it; its words only as far as they are asked for. */
+/** What ranking needs of a memory. */
 export interface PastMemory
   extends Held,
     Pick<Fact, "validity" | "importance" | "tags" | "created_at">,
@@ -46,7 +46,7 @@ export interface PastMemory
   readonly type: MemoryType;
   /** Of facts: their key. */
   readonly key: string | undefined;
-  /** Of facts: another one was the value of their key. */
+  /** Of facts: another fact was the value of their key. */
   readonly hidden: boolean;
   readonly permanence: string | undefined;
   readonly maturity: string | undefined;
@@ -57,7 +57,7 @@ export interface PastMemory
   readonly speaker: string | undefined;
   /** It ends with a question mark. */
   readonly asks: boolean;
-  /** All its words, and those of them that the query asks for as a forward row. */
+  /** The number of its words, and those that the query has, as a forward row. */
   readonly words: { readonly len: number; readonly x: Uint8Array };
 }
 
@@ -67,7 +67,7 @@ export interface PastScope {
   readonly ladder?: readonly string[] | undefined;
 }
 
-/** Every memory that was on the shelves then: live, expired episodes among them (they count in the statistics of words). */
+/** Every memory that was indexed then: the live ones, and expired episodes, which count in the statistics of words. */
 export async function memoriesThen(call: Call, where: PastScope, asked: readonly string[]): Promise<PastMemory[]> {
   const query = { ...where, tenant: call.caller.tenant, until: call.now };
   const wanted = new Set(asked.map(h40));
@@ -126,7 +126,7 @@ function takeStep(found: Map<string, Light>, step: PastStep, wanted: ReadonlySet
     found.set(step.id, light);
   } else if (step.set !== null) {
     Object.assign(light.row, step.set);
-    // Facts never change their words; a fact's content alone would not be what it is found by.
+    // The text of a fact never changes, and its content is only a part of what is indexed.
     if (typeof step.set.content === "string" && step.type !== "fact") light.words = wordsOf(step.set.content, wanted);
   }
   for (const name of TEXTS) delete light.row[name];
@@ -151,7 +151,7 @@ function onlyWanted(forward: Uint8Array, wanted: ReadonlySet<number>): Uint8Arra
   return concat(kept);
 }
 
-/** What a memory is filed under: see filing.ts. */
+/** The text of a memory whose words are indexed. */
 export const indexedText = (type: MemoryType, row: RowJson): string =>
   type === "fact" ? factText(row as FactWords & RowJson) : String(row.content ?? "");
 
@@ -170,7 +170,7 @@ function memoryOf({ step, row, key, words }: Light): PastMemory {
     last_confirmed_at: dateOf(row.last_confirmed_at) ?? created,
     valid_to: dateOf(row.valid_to),
     key,
-    // Rows from before trust was written down were given it by the migration.
+    // Events from before the column existed have no trust; the migration set it in the rows.
     trust: (row.trust as Trust | undefined) ?? "agent",
     waits_until: dateOf(row.waits_until),
     hidden: false,
@@ -189,7 +189,7 @@ function memoryOf({ step, row, key, words }: Light): PastMemory {
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 export const dateOf = (value: unknown): Date | null => (typeof value === "string" ? new Date(value) : null);
 
-/** Shown then: not expired, the value of its key, valid, and sure enough. */
+/** Visible then: not expired, the value of its key, in its valid time, and of enough confidence. */
 export function shownThen(call: Call, memory: PastMemory, minConfidence: number): boolean {
   if (memory.hidden) return false;
   if (memory.type === "episode" && (memory.expires_at === null || memory.expires_at <= call.now)) return false;
@@ -197,12 +197,12 @@ export function shownThen(call: Call, memory: PastMemory, minConfidence: number)
   return effectiveConfidence(memory, call.now) >= minConfidence;
 }
 
-/** Rows of then but for their readings, by id: what they say. */
+/** Rows of then by id, without the references counted since they were stored: for their texts. */
 export async function unreadRowsThen(call: Call, ids: readonly string[]): Promise<Map<string, Found>> {
   return new Map([...(await foldedThen(call, ids))].map(([id, whole]) => [id, foundOf(whole)]));
 }
 
-/** Whole rows of then, by id. Readings are counted as they were then. */
+/** Whole rows of then by id, with the references they had then. */
 export async function rowsThen(call: Call, ids: readonly string[]): Promise<Map<string, Found>> {
   const { db } = call.memory;
   const { tenant } = call.caller;
@@ -237,7 +237,7 @@ interface Whole {
   readonly id: string;
   readonly scope: string;
   readonly row: RowJson;
-  /** The last event that said how often it had been read. */
+  /** The last event that set its reference count. */
   since: string;
 }
 
@@ -254,7 +254,7 @@ function takeEvent(folded: Map<string, Whole>, event: EntityEvent): void {
   }
 }
 
-/** Times come as text from the stream and are dates in a row. */
+/** The stream holds times as text; a row has dates. */
 function foundOf({ type, scope, row }: Whole): Found {
   const { content_key: _, ...columns } = row;
   const dated = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** What was asked, made ready for both arms as question.ts does, from the words and the speakers of then. */
+/** Prepares a question for both arms as recall/question.ts does, from the words and the speakers known at that moment. */
 
 import type { MemoryType } from "../../domain/memory-types.ts";
 import { type Postings, rank, statisticsOf } from "../../domain/ranking/bm25.ts";
@@ -15,7 +15,7 @@ export interface AskedThen {
   readonly asked: Asked;
   readonly groups: readonly (readonly number[])[];
   readonly typeOf: (sk: number) => MemoryType | undefined;
-  /** Where the people spoke whom the question may name. */
+  /** The sessions of speakers whom the question may name. */
   readonly spoken: readonly SpokenThen[];
 }
 

@@ -1,4 +1,4 @@
-/** The stream is the truth: every row can be rebuilt from it, and `verifyReplay` proves that it would be the same row. */
+/** Rebuilds every row from the event stream; `verifyReplay` proves that the rebuilt rows equal the stored ones. */
 import type { Db, Sql } from "../../adapters/db/port.ts";
 import { applyEvent, emptyLedger, type ReplayEvent, type RowJson, touchedBy } from "../../domain/replay.ts";
 import {
@@ -15,10 +15,10 @@ import {
 import { keyDigests, rowsUnder } from "../../store/history/replay-check.ts";
 import { migrate } from "../../store/schema/migrate.ts";
 
-/** Bounds what is in memory at a time: at worst 1,000 episodes of 100,000 characters. */
+/** Limits what is held in memory: at worst 1,000 episodes of 100,000 characters. */
 const EVENT_PAGE = 1000;
 const KEY_PAGE = 2000;
-/** A table that differs in more places than this is wrong as a whole; looking on would only take longer. */
+/** A table with more differing keys is wrong as a whole, and is not compared further. */
 const DIFFERING_KEYS = 1000;
 const SHOWN = 20;
 const FIRST_UUID = "00000000-0000-0000-0000-000000000000";
@@ -28,7 +28,7 @@ export interface Replayed {
   /** The last `seq` of each tenant: where a later call goes on. */
   readonly reached: Map<string, string>;
   orphanCount: number;
-  /** The first few events that speak of a memory nobody stored. */
+  /** The first few events about memories that no event stored. */
   readonly orphans: string[];
 }
 
@@ -50,7 +50,7 @@ export interface ReplayReport {
   readonly differing: Readonly<Record<string, number>>;
   readonly differences: readonly Difference[];
   readonly orphans: readonly string[];
-  /** True when a table differed in so many places that the rest of it was not looked at. */
+  /** True when a table had so many differing keys that the rest of it was not compared. */
   readonly cutShort: boolean;
 }
 
@@ -160,7 +160,7 @@ async function compareTable(source: Sql, scratch: Sql, table: string, tell: (row
       keyDigests(scratch, table, after, KEY_PAGE),
     ]);
     const ends = [stored, replayed].filter((page) => page.length === KEY_PAGE).map((page) => page.at(-1)?.key ?? after);
-    // Beyond the shorter page's end the other side says nothing yet.
+    // Keys beyond the end of the shorter page are compared with the next pages.
     const [until] = ends.toSorted();
     const inside = (page: typeof stored) => page.filter(({ key }) => until === undefined || key <= until);
     const other = new Map(inside(replayed).map(({ key, digest }) => [key, digest]));
@@ -176,7 +176,7 @@ async function compareTable(source: Sql, scratch: Sql, table: string, tell: (row
   }
 }
 
-/** What was written meanwhile is no difference: the rest of the stream is replayed first, in the snapshot of the rows. */
+/** Compares the suspects again in one snapshot, after replaying what was written meanwhile: that is no difference. */
 async function settle(source: Db, scratch: Db, so: Replayed, suspects: ReadonlyMap<string, readonly string[]>) {
   await replay(source, scratch, so);
   return source.tx(async (sql) => {

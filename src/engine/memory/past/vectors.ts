@@ -1,4 +1,4 @@
-/** Vectors of then: stored ones where the words are still the same, else made anew as far as time allows. */
+/** Vectors for a search in the past: stored ones where the text is still the same, else made again, a limited number of them. */
 import { nearestThen, type PastVectors, speakersThen, vectorsThen, withoutVector } from "../../store/history/as-of.ts";
 import type { VectorArm } from "../../store/index/search.ts";
 import { type Embedded, queryVector, spokenText } from "../embed.ts";
@@ -6,7 +6,7 @@ import type { Found } from "../find.ts";
 import type { Call } from "../memory.ts";
 import { indexedText, type PastMemory, unreadRowsThen } from "./past.ts";
 
-/** Memories whose vector is gone are embedded anew, the best by keyword first: 64 short texts take about 0.2 s. */
+/** At most so many memories whose vector is gone are embedded again, the best by keyword first: 64 short texts take about 0.2 s. */
 const EMBED_ANEW = 64;
 
 /** What a reranker reads of a vector. */
@@ -19,20 +19,20 @@ export interface Vectored {
 export type Near = readonly [id: string, distance: number];
 
 export interface VectorsThen {
-  /** The nearest of a group whose best by keyword stand first. */
+  /** The nearest of a group, which is sorted by keyword score. */
   nearest(arm: VectorArm, group: readonly PastMemory[], limit: number): Promise<Near[]>;
-  /** Of these memories, the most important first. */
+  /** Vectors of these memories, which are sorted with the most important first. */
   evidence(arm: VectorArm, memories: readonly PastMemory[]): Promise<Map<string, Vectored>>;
-  /** How many a search by meaning could not compare. */
+  /** How many memories a search by meaning could not compare. */
   missing(): number;
 }
 
-/** For one question: what was embedded anew is kept until it is answered. */
+/** For one question: vectors that were made again are kept until it is answered. */
 export function openVectorsThen(call: Call): VectorsThen {
   const { db } = call.memory;
   const anew = new Map<string, Embedded>();
   let missing = 0;
-  // Evidence is asked for once a page of keywords; all pages together embed no more than one arm does.
+  // Evidence is fetched once for each page of keyword hits; all pages together may embed as many as `nearest` does for one group.
   let spare = EMBED_ANEW;
   const past = ({ version, as }: VectorArm): PastVectors => ({ version, as, until: call.now });
 
@@ -97,7 +97,7 @@ async function embedAnew(
   );
 }
 
-/** As filing did: an episode without the names of those who had spoken in its session by the time it was told. */
+/** As when it was stored: an episode without the names of the speakers that its session had until then. */
 async function embeddedTexts({ memory, caller, now }: Call, rows: readonly Found[]): Promise<string[]> {
   const sessions = new Set(
     rows.flatMap(({ type, row }) => (type === "episode" && row.speaker !== null ? (row.session_id ?? []) : [])),

@@ -1,6 +1,6 @@
 /**
- * What is asked, made ready for both arms: the postings of its words and its vector, fetched side by side, and the people it
- * names. Names are left out of what is embedded, as they are of the memories themselves (engine/domain/text/names.ts).
+ * Prepares a question for both arms of a search: the postings of its words and its vector, fetched at the same time, and the
+ * people it names. Names are left out of what is embedded, as they are of the memories themselves (engine/domain/text/names.ts).
  */
 import { nextTurn } from "../../adapters/turns.ts";
 import { type Postings, type Ranking, rank, type Statistics, statisticsOf } from "../../domain/ranking/bm25.ts";
@@ -20,7 +20,7 @@ export interface Asked {
   readonly statistics: Statistics | undefined;
   readonly embedded: Embedded | undefined;
   readonly embedMs: number;
-  /** Why the answer is less than it could be. */
+  /** Why the search is limited, for the answer to say. */
   readonly degraded: string | undefined;
 }
 
@@ -46,7 +46,8 @@ export async function ask(call: Call, asking: Asking): Promise<Asked> {
     embedMs = performance.now() - started;
     return made;
   };
-  // Names met before are taken for granted, so that embedding need not wait; if the store disagrees it is done again.
+  // Names that are known from earlier questions are used at once, so that embedding does not wait for the store; if the store
+  // disagrees, the question is embedded again.
   const guess = possible.filter((name) => knownNames(memory, caller.tenant).has(name));
   const [found, names, guessed] = await Promise.all([
     mode === "semantic" ? undefined : postings(),
@@ -69,7 +70,7 @@ export async function ask(call: Call, asking: Asking): Promise<Asked> {
   };
 }
 
-/** A whole prompt may be the query; its first words say what it is about, and each word costs a look into every shelf. */
+/** A whole prompt may be the query. Its first words say what it is about, and each word costs a lookup on every shelf. */
 const MAX_WORDS = 64;
 const QUERY_CHARS = 4000;
 

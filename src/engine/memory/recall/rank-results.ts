@@ -1,4 +1,4 @@
-/** From signals to places: the composite score, shifted a little by what kind of question it is, and a list nothing fills alone. */
+/** Ranks results: by relevance or by the composite score, shifted a little by the intent of the question, then diversified. */
 import { clusterKeys, type Demoted, diversify } from "../../domain/ranking/diversify.ts";
 import { type Intent, type IntentReading, readIntent, routed, typeLean } from "../../domain/ranking/intent.ts";
 import { byRank, compositeScore, recency, type ScoreWeights } from "../../domain/ranking/scoring.ts";
@@ -12,14 +12,14 @@ export interface RankedResult extends Retrieved {
   readonly score: number;
   readonly recency: number;
   readonly composite: number;
-  /** Gave way to others of nearly the same score. */
+  /** Set when it was moved behind others of nearly the same score. */
   readonly demoted: Demoted | undefined;
 }
 
 export interface RankOptions {
   readonly rank: "relevance" | "composite";
   readonly intent: Intent;
-  /** From when on recency counts. */
+  /** The time from which recency is counted. */
   readonly since: (candidate: Candidate) => Date;
 }
 
@@ -28,7 +28,7 @@ const UNREAD: IntentReading = { intent: "other", confidence: 0, because: [] };
 export const intentOf = ({ memory }: Call, text: string): IntentReading =>
   memory.settings.retrieval.intent_routing ? readIntent(text) : UNREAD;
 
-/** Three of one subject or predicate before others of nearly the same score come first. */
+/** After three of one subject or predicate, others of nearly the same score come first. */
 const CAP = 3;
 
 export function rankResults(call: Call, results: readonly Retrieved[], options: RankOptions): RankedResult[] {

@@ -1,7 +1,6 @@
 /**
- * Reading counts as a reference: one event per answer, written after it has been given. Answers that were given while a
- * write was under way are counted together by the next one: eight readers at once cost the store a third of what each
- * write by itself did.
+ * Counts references: one event per answer, written after the answer was given. Answers that were given while a write was under
+ * way are counted together by the next one: with eight readers at once that costs the store a third of counting each by itself.
  */
 
 import { TIERS } from "../../domain/lifecycle/tiers.ts";
@@ -43,7 +42,7 @@ async function countAll(memory: Memory): Promise<void> {
   }
 }
 
-/** The event says until when each episode lives now: replay knows nothing of settings. */
+/** The event holds the new expiry of each episode, because replay does not know the settings. */
 const referenced = ({ call, references }: Uncounted, expiry: ReadonlyMap<string, Date>) =>
   eventOf(call, {
     type: "memory.referenced",

@@ -1,4 +1,4 @@
-/** The second stage: candidates of both arms are read more closely. Which reader, says `[modules.memory.retrieval] rerank`. */
+/** The second stage of a search: candidates of both arms are reranked, as `[modules.memory.retrieval] rerank` says. */
 import { messageOf } from "../../domain/errors.ts";
 import type { Statistics } from "../../domain/ranking/bm25.ts";
 import { idf } from "../../domain/ranking/bm25.ts";
@@ -16,7 +16,7 @@ import type { Asked } from "./question.ts";
 
 export type Reranking = "late-interaction" | "cross-encoder" | "none";
 
-/** A block of a few lines has no room for the turns around a find; a list of results has. */
+/** What is fetched around each candidate. A context block has no room for neighbouring turns; a list of results has. */
 export function surroundings(call: Call, names: readonly string[], forBlock: boolean): Surroundings {
   const around = { ...RERANK_AROUND, ...(forBlock ? { best: 0 } : {}) };
   return { tenant: call.caller.tenant, names, ...reach(call.memory.recipe), ...around };
@@ -44,7 +44,7 @@ export function rerankByTokens(
   );
 }
 
-/** A fact about somebody stands for what they said: else a question about Ada would prefer all that Ada says to what is known of her. */
+/** A fact counts as said by its subject: else a question about Ada would rank everything Ada said above the facts about her. */
 function asSpokenFor(
   candidates: readonly Candidate[],
   witnesses: ReadonlyMap<string, Witness>,
@@ -60,7 +60,7 @@ function asSpokenFor(
   return all;
 }
 
-/** A prompt of many words is asked by its most telling ones: each costs a comparison with every token of every candidate. */
+/** Of a long prompt only the tokens of the highest weight are compared: each costs a comparison with every token of every candidate. */
 const MOST_TOKENS = 32;
 
 /**
@@ -82,10 +82,10 @@ function queryTokens({ tokens }: Embedded, statistics: Statistics | undefined): 
   return all.length <= MOST_TOKENS ? all : all.toSorted((a, b) => b.weight - a.weight).slice(0, MOST_TOKENS);
 }
 
-/** Before it stand marks, single characters and unused places. */
+/** The first entries of the vocabulary are marks, single characters and unused ones. */
 const FIRST_WORD = 1995;
 
-/** As many as it reads in the time a person does not notice; what ranks below is not what was asked for. */
+/** As many as a cross-encoder scores without a noticeable wait. */
 const CROSS_DEPTH = 30;
 
 export interface CrossEncoded {
@@ -94,8 +94,8 @@ export interface CrossEncoded {
 }
 
 /**
- * The best by the relevance so far are read by a cross-encoder. The others keep their order below the last of those: their
- * relevance is a share of its score.
+ * A cross-encoder scores the candidates of the highest relevance so far. The others keep their order below those: their relevance
+ * is multiplied by the lowest score.
  */
 export async function rerankByCrossEncoder(
   memory: Memory,

@@ -1,6 +1,6 @@
 /**
- * Candidates from both arms, gated and with their signals: what search, recall and context share. Trip one brings the postings
- * while the query is embedded; trip two brings vectors, bodies, and what the reranker reads.
+ * Candidates from both arms (words and vectors), filtered and scored: what search, recall and context share. A first statement
+ * fetches the postings while the query is embedded; a second one the nearest vectors, the rows, and what the reranker reads.
  */
 
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
@@ -34,12 +34,12 @@ export interface RetrieveQuery {
   readonly types: readonly MemoryType[];
   /** Undefined: every scope of the tenant. */
   readonly scopes: readonly string[] | undefined;
-  /** Of the facts that hold one key on these steps only its value is wanted; undefined: each scope's own. */
+  /** Of several facts under one key on these steps only the value is returned; undefined: the fact of each scope. */
   readonly ladder?: readonly string[] | undefined;
   readonly minConfidence: number;
   readonly tags?: readonly string[] | undefined;
   readonly tier?: Tier | undefined;
-  /** Episodes of this session are left out, before anything is cut off: a long one would crowd out all others. */
+  /** Episodes of this session are left out, and before candidates are cut off: those of a long session would take all places. */
   readonly exceptSession?: string | undefined;
   /** How many good candidates are wanted; per type when `perType` is set. */
   readonly wanted: number;
@@ -54,7 +54,7 @@ export interface Retrieved {
   readonly effectiveConfidence: number;
   readonly keywordRank: number | undefined;
   readonly semanticRank: number | undefined;
-  /** What the late-interaction reranker made of it. */
+  /** The signals of the late-interaction reranker. */
   readonly reading: Reading | undefined;
 }
 
@@ -67,18 +67,18 @@ export interface Retrieval {
   readonly embedMs: number;
 }
 
-/** 100 an arm is enough: 500 raised candidate recall from 90 to 98 % but the result by half a point. */
+/** Candidates of each arm: 500 raised candidate recall from 90 to 98 %, but the quality of results only by half a point. */
 const ARM = 100;
-/** Under this many memories on the shelves all vectors are compared: about 2 ms embedded, no more than an index takes. */
+/** Below this many memories on the shelves all vectors are compared: about 2 ms on the embedded store, no more than an index takes. */
 const EXACT_BELOW = 1000;
 
-/** How far the arms looked: what explains why a memory was not among the results. */
+/** How far the arms looked, to explain why a memory was not among the results. */
 export interface Trace {
   readonly asked: Asked;
   /** Shelves that were searched together, in the order of `asked.rankings`. */
   readonly groups: readonly (readonly number[])[];
   readonly arm: VectorArm | undefined;
-  /** Places of each keyword ranking that were read; equals of the last one were read too. */
+  /** How many of each keyword ranking were read; those that tie with the last one were read too. */
   readonly keywordDepth: number;
 }
 
@@ -91,11 +91,11 @@ export async function retrieveTraced(call: Call, query: RetrieveQuery): Promise<
   const found = await retrieveOnce(call, query);
   const version = found.trace.asked.embedded?.version;
   if (version === undefined || (await call.memory.versions.stillServes(version))) return found;
-  // Rebuilt embeddings took over in the middle of this search; the ones that replace them are complete.
+  // Another version began to serve in the middle of this search, and it is complete.
   return retrieveOnce(call, query);
 }
 
-/** Plain modes are what their name says; only `hybrid` is reranked. */
+/** Only `hybrid` is reranked. */
 const rerankingOf = (call: Call, mode: Mode): Reranking =>
   mode === "hybrid" ? call.memory.settings.retrieval.rerank : "none";
 
@@ -121,11 +121,11 @@ export function groupsOf(
     : [shelves.map((shelf) => shelf.sk)];
 }
 
-/** What is ranked: memories of now come from the store, those of the past from the stream (as-of.ts). */
+/** Where candidates come from: memories of now from the store, those of the past from the event stream (as-of.ts). */
 export interface CandidateSource {
   readonly asked: Asked;
   readonly groups: readonly (readonly number[])[];
-  /** The candidates for these hits and vectors, and what stands around them. */
+  /** The candidates for these hits and vectors, and the turns around them. */
   readonly fetchCandidates: (
     hits: readonly Hit[],
     arm: VectorArm | undefined,
@@ -186,7 +186,7 @@ async function gather(
   const witnesses = new Map<string, Witness>();
   let keywordDepth = 0;
   for (let page = 0; page < MAX_PAGES; page++) {
-    // The first page nearly always suffices; filters that discard much make the later ones worth their trip.
+    // The first page nearly always suffices; later ones are read when filters discard much.
     const hits = pageOf(asked.rankings ?? [], depth, page);
     if (page > 0 && (hits.length === 0 || candidates.filter((c) => isGood(call, query, c)).length >= query.wanted))
       break;
@@ -217,7 +217,7 @@ function vectorArm(
   return { version, as: comparedAs(call.memory.db.kind, vector.length), query: vector, groups: shelves, faded };
 }
 
-/** Facts and rules are few beside episodes, so that one look into the index finds enough of both: it costs 2 ms each time. */
+/** Facts and rules share one index scan, which takes 2 ms: they are few compared with episodes, so that it finds enough of both. */
 function vectorGroups({ perType, types }: RetrieveQuery, groups: readonly unknown[]): number[][] {
   const all = [...groups.keys()];
   if (!perType) return [all];
@@ -237,7 +237,7 @@ function pageOf(rankings: readonly Ranking[], depth: number, page: number): read
   return rankings.flatMap((ranking) => (from >= ranking.total ? [] : ranking.top(depth * 4 ** page, from)));
 }
 
-/** A memory may come from a later keyword page and from the vector arm: one row, both signals. */
+/** A memory may come from a later keyword page and from the vector arm: it becomes one candidate with both signals. */
 function mergeArms(candidates: readonly Candidate[]): Candidate[] {
   const byId = new Map<string, Candidate>();
   for (const candidate of candidates) {
@@ -257,7 +257,7 @@ function isGood(call: Call, query: RetrieveQuery, candidate: Candidate): boolean
   return effectiveConfidence(candidate, call.now) >= query.minConfidence;
 }
 
-/** By the arms alone: fused ranks, or the one arm's own score. */
+/** Relevance without a reranker: fused ranks of both arms, or the score of the one that was used. */
 function score(call: Call, good: readonly Candidate[], { embedded, rankings, statistics }: Asked): Retrieved[] {
   const byKeyword = good
     .filter((c) => c.keyword !== null)
@@ -287,7 +287,7 @@ function score(call: Call, good: readonly Candidate[], { embedded, rankings, sta
   }));
 }
 
-/** What a memory of usual length that has each word of the question once would score. */
+/** The score of a memory of average length that has each word of the question once. */
 const weightOf = (statistics: Asked["statistics"]): number =>
   statistics?.terms.reduce((sum, { count, idf }) => sum + count * idf, 0) || 1;
 

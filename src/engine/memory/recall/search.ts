@@ -1,4 +1,4 @@
-/** Finds memories by words and meaning, best first, and says how each signal came about. */
+/** Finds memories by words and meaning, best first, and explains the numbers behind each result. */
 
 import type { Tier } from "../../domain/lifecycle/tiers.ts";
 import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
@@ -21,7 +21,7 @@ export interface SearchInput {
   readonly mode?: Mode | undefined;
   readonly limit?: number | undefined;
   readonly min_confidence?: number | undefined;
-  /** Results below it, by themselves or among the others, are not returned. */
+  /** Results whose fit or relevance is below it are not returned. */
   readonly min_relevance?: number | undefined;
   readonly tier?: Tier | undefined;
   readonly tags?: readonly string[] | undefined;
@@ -49,7 +49,7 @@ export async function search(call: Call, input: SearchInput): Promise<SearchAnsw
   const above = retrieval.results.filter((found) => isAbove(floor, found));
   const shown = rankForSearch(asked, input.rank, above, intent).slice(0, query.wanted);
   const results = shown.map((found) => present(found, input.explain ? explain(found, retrieval, intent) : undefined));
-  // A look into the past is no reason to keep a memory, nor is that it was the best of what did not fit.
+  // Only what fits counts as referenced, not the best of what does not. Reading the past counts nothing.
   if (input.as_of === undefined)
     reference(
       call,
@@ -98,7 +98,7 @@ export interface RecallInput {
   readonly limit?: number | undefined;
 }
 
-/** Facts and rules by the composite score: what is known about a topic, and how to behave there. */
+/** Facts and rules about a topic, by the composite score. */
 export function recall(call: Call, input: RecallInput): Promise<SearchAnswer> {
   return search(call, {
     query: input.topic,
@@ -143,7 +143,7 @@ function present(found: RankedResult, why: Explanation | undefined) {
 
 export type Explanation = ReturnType<typeof explain>;
 
-/** Every number behind a place: ranks in the arms, signals raw and scaled, what shifted or demoted it. */
+/** Every number behind a rank: ranks in the two arms, signals raw and scaled, the intent, and what demoted it. */
 export function explain(found: RankedResult, { reranked }: Retrieval, intent: IntentReading) {
   const { candidate: c, reading } = found;
   return {

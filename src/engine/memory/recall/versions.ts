@@ -1,6 +1,6 @@
 /**
- * Which vectors a process may compare and which it writes. After a change of model the old version goes on answering
- * until the new one is complete, as long as its weights are at hand; what is written meanwhile gets a vector of both.
+ * Which vectors a process may compare and which it writes. After a change of model the old version goes on serving until the
+ * new one is complete, if its weights are still on disk; memories that are written meanwhile get a vector of both.
  */
 import type { Clock } from "../../adapters/clock.ts";
 import type { Db } from "../../adapters/db/port.ts";
@@ -24,7 +24,7 @@ interface VersionsInUse {
   readonly serving: VersionedEmbedder | undefined;
   /** What each new memory gets a vector of. */
   readonly written: readonly VersionedEmbedder[];
-  /** Why search by meaning is less than it could be. */
+  /** Why search by meaning is limited, if it is. */
   readonly degraded: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Still true: the anchor of confidence moves to now, and a fading memory is active again. */
+/** Confirms a fact or a rule: confidence decays from now on, and a fading memory is active again. */
 
 import { invalid } from "../../domain/errors.ts";
 import { vouched } from "../../domain/learning/trust.ts";
@@ -34,7 +34,7 @@ export async function confirm(call: Call, input: ConfirmInput): Promise<ConfirmA
     const begins = found.type === "fact" ? found.row.waits_until : null;
     const set = {
       validity: next(found.row.validity, "confirm"),
-      // Nothing fades before it begins.
+      // A fact does not fade before it begins.
       last_confirmed_at: begins !== null && begins > call.now ? begins : call.now,
       trust: vouched(found.row.trust, call.caller.voice),
     };

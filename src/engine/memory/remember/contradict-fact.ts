@@ -1,4 +1,4 @@
-/** A lesser source says otherwise: the fact stays, is believed less, and what was claimed is kept beside it. */
+/** A less trusted source contradicts a fact: the fact stays with a lower confidence, and the claim is kept beside it. */
 
 import type { Fact } from "../../domain/fact.ts";
 import type { Trust } from "../../domain/learning/trust.ts";
@@ -26,7 +26,7 @@ export const contradictedNote = ({ trust, content }: Fact): string =>
 
 export const echoNote = ({ trust }: Fact): string => `Known already, ${WHO[trust]} so; nothing was changed.`;
 
-/** The claim that somebody made before in the same words. */
+/** An earlier claim against the fact in the same words. */
 export async function claimBefore(
   call: Call,
   { sql }: Writing,
@@ -37,7 +37,7 @@ export async function claimBefore(
   return claims.find((claim) => sameMeaning(claim.content, content));
 }
 
-/** Believed less from now on. Whoever is trusted as much decides by `confidence`; a lesser source never takes it out of sight. */
+/** Lowers the confidence of a fact: to `confidence`, or else by the usual share, but not so far that it is no longer retrieved. */
 export async function doubtFact(
   call: Call,
   { sql, tell }: Writing,
@@ -47,7 +47,7 @@ export async function doubtFact(
     readonly claim?: string;
     readonly by?: string;
     readonly run?: string;
-    /** Given by an equal. */
+    /** Only a source that is trusted as much as the fact may give it. */
     readonly confidence?: number | undefined;
   },
 ): Promise<void> {

@@ -1,4 +1,4 @@
-/** What the evidence makes of a rule, the same at a mark and in the sweep: its maturity, and its inversion into a warning. */
+/** Judges a rule by its evidence, for a mark and for the sweep alike: its maturity, and whether it is inverted into a warning. */
 
 import type { Sql } from "../../adapters/db/port.ts";
 import { DAY_MS } from "../../domain/lifecycle/decay.ts";
@@ -28,8 +28,8 @@ export interface Verdict {
 }
 
 /**
- * A mark decides by its own outcome. The sweep has no mark: harm that has been told weighs first, then what was earned
- * meanwhile, by age too. Without harm nothing falls.
+ * A mark decides by its own outcome. The sweep has no mark: it demotes first, if there is harmful evidence, and else promotes, to
+ * what evidence and age allow by now. Without harmful evidence no rule is demoted.
  */
 export function judgeRule(
   rule: Rule,
@@ -53,7 +53,7 @@ export interface Evaluated {
   readonly links: readonly Link[];
 }
 
-/** Writes the verdict together with what the caller changes besides, and files an inverted rule as a warning. */
+/** Writes the verdict together with the caller's other changes, and indexes an inverted rule as a warning. */
 export async function applyVerdict(
   call: Call,
   sql: Sql,
@@ -72,11 +72,11 @@ export async function applyVerdict(
   await changeRule(sql, rule.id, rule.validity, set);
   const after: Rule = { ...rule, ...set };
   if (!verdict.inverted) return { rule: after, set, links: [] };
-  await fileWarning(call, sql, after);
+  await indexWarning(call, sql, after);
   return { rule: after, set, links: await linkHarmed(call, sql, after) };
 }
 
-/** The event that tells a change of maturity, with the numbers that caused it. */
+/** The event of a change of maturity, with the numbers that caused it. */
 export function maturityEvent(
   rule: Rule,
   verdict: Verdict,
@@ -102,7 +102,7 @@ export function maturityEvent(
   } as const;
 }
 
-/** The warning takes the rule's place; a warning about real harm starts with full confidence. */
+/** The warning replaces the rule's content and starts with full confidence: it rests on harm that was reported. */
 function inversion(rule: Rule, tally: Tally, now: Date): RuleChange {
   return {
     content: warningFrom(rule.content, tally.reasons),
@@ -113,18 +113,18 @@ function inversion(rule: Rule, tally: Tally, now: Date): RuleChange {
   };
 }
 
-async function fileWarning(call: Call, sql: Sql, rule: Rule): Promise<void> {
+async function indexWarning(call: Call, sql: Sql, rule: Rule): Promise<void> {
   const vector = await vectorsOf(call.memory, rule.content);
   const sk = await shelfOf(call, rule.scope, "rule", sql);
   await dropLexical(sql, [rule.id]);
-  // Without a model just now, the old words' vector must not speak for the warning; upkeep makes the new one.
+  // Without a model at the moment, the warning must not be found by the old text's vector; maintenance makes the new one.
   await dropVectors(sql, rule.id);
   await indexMemories(sql, call.memory, [
     { id: rule.id, sk, text: rule.content, vector, visibleUntil: visibleUntil(call.memory, rule) },
   ]);
 }
 
-/** The caller's own episodes of the sessions that told the harm are what speaks against the rule. */
+/** Links the rule to the caller's own episodes of the sessions that reported the harm. */
 async function linkHarmed(call: Call, sql: Sql, rule: Rule): Promise<Link[]> {
   const episodes = await findHarmed(sql, rule, call.caller.butler, call.now);
   const links = episodes.map((id) => linkOf(call, ["episode", id], "contradicts", ["rule", rule.id]));

@@ -1,4 +1,4 @@
-/** What holds a key, under lock: the fact that is true now, and those that wait for their day. */
+/** The facts under one key, locked: the one that is true now, and those whose `valid_from` lies ahead. */
 
 import type { Fact, FactKey } from "../../domain/fact.ts";
 import { isWeaker } from "../../domain/learning/trust.ts";
@@ -19,7 +19,7 @@ export interface KeyHolders {
   readonly waiting: readonly Fact[];
 }
 
-/** Those whose day has come take their place first: whoever writes decides on what every reader sees. */
+/** Facts that have begun meanwhile become the live one first, so that a writer decides on what every reader sees. */
 export async function holdersOf(call: Call, writing: Writing, key: FactKey): Promise<KeyHolders> {
   const all = await lockFacts(writing.sql, key);
   let live = all.find(({ waits_until }) => waits_until === null);
@@ -29,13 +29,13 @@ export async function holdersOf(call: Call, writing: Writing, key: FactKey): Pro
 }
 
 /**
- * What nobody gave a scope goes to the step where the caller's own value of the key is, if that is narrower than the usual one:
- * on the wider step the correction would be stored, and the old value told.
+ * The scope of a fact. Without a given one it goes to the narrowest step that holds a value of its key, if that is narrower than
+ * the usual step: stored on the wider one, the correction would lose against the old value.
  */
 export async function stepOf(call: Call, writing: Writing, fact: Fact, asked: string | undefined): Promise<string> {
   if (asked !== undefined) return fact.scope;
   const steps = ladderOf(call.caller.butler);
-  // The narrowest first, here and everywhere: two writers who lock several steps of a key do it in one order.
+  // The narrowest first, here and everywhere: writers that lock several steps of a key do so in the same order.
   for (const scope of steps.slice(steps.indexOf(fact.scope) + 1).toReversed()) {
     const { live } = await holdersOf(call, writing, { ...fact, scope });
     if (live !== undefined && (live.valid_to === null || live.valid_to > call.now)) return scope;
@@ -43,7 +43,7 @@ export async function stepOf(call: Call, writing: Writing, fact: Fact, asked: st
   return fact.scope;
 }
 
-/** Its day has come. It takes the place of what was true until then, unless that is the word of a better source. */
+/** A waiting fact begins. It supersedes what was true until then, unless that comes from a better trusted source. */
 async function begin(call: Call, writing: Writing, due: Fact, live: Fact | undefined): Promise<Fact> {
   const isOver = live !== undefined && live.valid_to !== null && live.valid_to <= call.now;
   if (live !== undefined && !isOver && isWeaker(due.trust, live.trust)) {

@@ -1,4 +1,4 @@
-/** Takes a memory out of sight. It stays recoverable, and the audit stream knows who did it and why. */
+/** Forgets a memory: no search finds it, it can be restored, and the audit stream says who forgot it and why. */
 
 import { next } from "../../domain/lifecycle/lifecycle.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";

@@ -1,4 +1,4 @@
-/** Filing a memory where search finds it: its words on the lexical shelf, its vector and token bits beside them. */
+/** Puts a memory into the indexes of search: its words on its shelf, its vector and token bits beside them. */
 import type { Sql } from "../../adapters/db/port.ts";
 import { confidentUntil, type Fading } from "../../domain/lifecycle/decay.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
@@ -41,8 +41,8 @@ const FOLD_AT = 256;
 const FOLD_STEP = 32;
 
 /**
- * A search reads every unfolded row, so a busy shelf folds as it is written: 32 rows take about 20 ms of the embedded
- * store's one connection, and other calls come in between.
+ * A search reads every unfolded row, so a busy shelf is folded while it is written to: 32 rows take about 20 ms of the embedded
+ * store's one connection, and other calls run in between.
  */
 export function foldSoon(memory: Memory, sk: number, written: number): void {
   let waiting = (memory.unfolded.get(sk) ?? 0) + written;
@@ -53,13 +53,13 @@ export function foldSoon(memory: Memory, sk: number, written: number): void {
   memory.unfolded.set(sk, waiting);
 }
 
-/** Takes memories out of sight; their vectors stay for a restore. */
+/** Removes the words of memories and hides their vectors, which stay for a restore. */
 export async function hideFromSearch(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
   await dropLexical(sql, ids);
   for (const id of ids) await setVisibility(sql, id, now);
 }
 
-/** Back on the shelf, with the vector it had. */
+/** Adds a hidden memory's words again and shows the vector it had. */
 export async function reindex(
   sql: Sql,
   filed: { id: string; sk: number; text: string; visibleUntil: Date | undefined },

@@ -1,4 +1,4 @@
-/** Many episodes in one transaction; a row with a used key hears its first answer, a row that cannot be kept says why. */
+/** Stores many episodes in one transaction. A row whose key was used before gets its first answer, a row that is refused the reason. */
 import { mapInTurns } from "../../adapters/turns.ts";
 import { conflict, MemoryError } from "../../domain/errors.ts";
 import { findAnswers, keepAnswers } from "../../store/memories/idempotency.ts";
@@ -28,7 +28,7 @@ export async function ingest(call: Call, asked: unknown, inputs: readonly KeyedE
   const owner = { tenant: caller.tenant, butler: caller.butler, tool: KEYED_TOOL };
   const hashes = await mapInTurns(inputs, ({ content }) => content.length, inputHash);
   const keys = [...new Set(inputs.flatMap((input) => input.idempotency_key ?? []))];
-  // A transcript that is read again has mostly rows that are known: those need no vector.
+  // Most rows of a transcript that is read again are known: those need no vector.
   const answered = await findAnswers(memory.db, owner, keys);
   const known = (input: KeyedEpisode) => input.idempotency_key !== undefined && answered.has(input.idempotency_key);
   const unknown = inputs.flatMap((input, index) => (known(input) ? [] : [index]));
@@ -42,7 +42,7 @@ export async function ingest(call: Call, asked: unknown, inputs: readonly KeyedE
     const answers: (EpisodeAnswer | undefined)[] = inputs.map(() => undefined);
     const firstOf = new Map<string, number>();
     const fresh: number[] = [];
-    // Part of the kept answer: a repeat of the whole call hears the same refusals.
+    // Part of the kept answer: a repeat of the whole call gets the same refusals.
     const refused: Record<string, string> = {};
     inputs.forEach((input, index) => {
       const key = input.idempotency_key;

@@ -30,11 +30,11 @@ const MOST_RELATED = 3;
 
 export interface NewMemory extends Pick<Fact, "id" | "scope"> {
   readonly type: "fact" | "rule";
-  /** A rule is about nobody in particular: it belongs with all that came with it. */
+  /** Rules have no subject: they are related to everything that was learned from the same episode. */
   readonly subject?: string;
 }
 
-/** Written with the added, in its birth event. Only within its scope: links are seen by whoever sees either end. */
+/** Links to others that were learned from these episodes. Only within one scope: whoever sees one end of a link sees the link. */
 export async function relatedLinks(
   call: Call,
   sql: Sql,

@@ -1,4 +1,4 @@
-/** Evidence about a rule. Each mark is a row; counters, effectiveness and maturity follow from the rows. */
+/** Marks a rule as helpful or harmful. Each mark is a row; counters, effectiveness and maturity are derived from the rows. */
 
 import { integrity } from "../../domain/errors.ts";
 import type { Maturity } from "../../domain/lifecycle/maturity.ts";

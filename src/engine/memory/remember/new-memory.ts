@@ -1,10 +1,10 @@
-/** What every memory is born with: its provenance, and nobody has read or forgotten it yet. */
+/** The columns that all new memories have in common: id, provenance, and neither read nor forgotten yet. */
 
 import type { Optional, StoredMemory } from "../../domain/memory-types.ts";
 import type { Call } from "../memory.ts";
 import type { Redactor } from "../privacy.ts";
 
-/** `trust` is that of what it was made of. Left out: it is the word of whoever calls. */
+/** `trust` is that of the source it was made from; if left out, that of the caller. */
 export type Given = Pick<StoredMemory, "source"> &
   Optional<Pick<StoredMemory, "source_episode_id" | "importance" | "tags" | "metadata" | "trust">>;
 

@@ -1,4 +1,4 @@
-/** Brings back what was forgotten or had expired, if nothing live has taken its place. */
+/** Restores a memory that was forgotten or had expired. A fact only if no live fact holds its key. */
 
 import { conflict } from "../../domain/errors.ts";
 import { type Fact, factText } from "../../domain/fact.ts";
@@ -74,13 +74,13 @@ async function bringBack(call: Call, writing: Writing, found: Found): Promise<Re
   return set;
 }
 
-/** A memory too faint to be found again would be restored in name only; then restoring counts as confirming. */
+/** A memory whose confidence is too low to be found would stay invisible; restoring it counts as confirming it. */
 function anchor(call: Call, row: Fact | Rule): { last_confirmed_at?: Date } {
   const threshold = call.memory.settings.facts.retrieval_confidence_threshold;
   return effectiveConfidence(row, call.now) < threshold ? { last_confirmed_at: call.now } : {};
 }
 
-/** Its place must be free, and its time not over: it would be live in name and found by no search. */
+/** Its key must be free and its valid time not over: else it would be live, and found by no search. */
 async function requireFreeKey(call: Call, writing: Writing, fact: Fact): Promise<void> {
   if (fact.valid_to !== null && fact.valid_to <= call.now)
     throw conflict(

@@ -1,4 +1,4 @@
-/** Stores what happened: one episode or many, each once. */
+/** Stores episodes: one or many, each once. */
 
 import { createHash } from "node:crypto";
 import type { Sql } from "../../adapters/db/port.ts";
@@ -47,7 +47,7 @@ export interface PreparedEpisode {
   readonly redactions: readonly Found[];
 }
 
-/** The answer is kept under its key as a batch keeps it for a row: the same event told by either tool is stored once. */
+/** The answer is kept under its key in the same form as for a row of a batch, so that an event told by both tools is stored once. */
 export async function rememberEpisode(
   call: Call,
   tool: string,
@@ -81,7 +81,7 @@ export async function prepareEpisodes(call: Call, inputs: readonly EpisodeInput[
 
 const contentChars = ({ content }: { readonly content: string }): number => content.length;
 
-/** What of each row is embedded: without the names of those who speak in its session, in this call or before it. */
+/** The text of each row that is embedded: without the names of the speakers of its session, in this call or before it. */
 async function spokenTexts({ memory, caller }: Call, rows: readonly NewEpisode[]): Promise<string[]> {
   if (memory.versions.written.length === 0) return rows.map(({ content }) => content);
   const names = new Map<string, Set<string>>();
@@ -121,7 +121,7 @@ async function draft(call: Call, input: EpisodeInput): Promise<Omit<PreparedEpis
     next_consolidation_retry_at: null,
     validity: "active",
     occurred_at: input.occurred_at ?? now,
-    // A back-filled memory lives from now on, not from when it happened: it would be gone before it was ever read.
+    // Counted from now, not from when it happened: a back-filled episode would have expired before it was ever read.
     expires_at: expiryOf(tierPolicy(memory.settings, tier), now),
     ...newMemory(call, redactor, {
       ...input,
@@ -133,8 +133,8 @@ async function draft(call: Call, input: EpisodeInput): Promise<Omit<PreparedEpis
 }
 
 /**
- * The same words in another session, from another mouth or at another told time are another episode. So are those that a
- * lesser source told before: the person's own words must not be taken for its repetition.
+ * Episodes with equal keys are one. The same words in another session, by another speaker or with another given time are another
+ * episode; so are those of a less trusted source: the user's own words must not count as a repetition of a tool's.
  */
 function episodeKey(
   content: string,
@@ -194,7 +194,7 @@ export async function storeEpisodes(
 
 const keyText = (key: Uint8Array): string => Buffer.from(key).toString("hex");
 
-/** A twin whose time is over is not found by any read; it makes room for the new one. */
+/** A twin that has expired is found by no read; it is deleted, and the new episode stored. */
 async function liveTwins(
   call: Call,
   { sql, tell }: Writing,

@@ -1,4 +1,4 @@
-/** Stores what is true: new, confirmed, or in place of what was believed before. */
+/** Stores a fact: a new one, a confirmation, or one that supersedes what was believed before. */
 
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Episode } from "../../domain/episode.ts";
@@ -38,9 +38,9 @@ export interface FactAnswer extends Pick<Fact, "id" | "scope" | "subject" | "pre
   readonly superseded_id: string | null;
   readonly state: Fact["validity"];
   readonly redactions: readonly Found[];
-  /** When it takes its place, if it waits. */
+  /** From when on it is true, if that lies ahead. */
   readonly begins?: string;
-  /** The fact of a better source that says otherwise, and stays. */
+  /** The fact of a better trusted source that says otherwise, and stays. */
   readonly contradicts_id?: string;
   /** Why nothing was changed. */
   readonly note?: string;
@@ -52,7 +52,7 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
   const drawn = factFrom(call, input, redactor);
   const vector = await vectorsOf(memory, factText(drawn));
   const redactions = redactor.redactions;
-  // Known before the transaction: made inside, they would be made again each time.
+  // Shelves are created before the transaction: one that is rolled back would create them again at each attempt.
   await memory.shelves.of(call.caller.tenant, [drawn.scope, ...ladderOf(call.caller.butler)]);
 
   const { answer } = await write(call, "memory_store_fact", input, async (writing) => {
@@ -75,11 +75,11 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
       await insert({ ...fact, supersedes_id: first.id }, replaced.slice(1));
       return answerOf(fact, "superseded", first.id);
     }
-    const born: Fact = verdict === "history" ? { ...fact, validity: "expired" } : fact;
-    await insert(born);
-    return answerOf(born, "created");
+    const stored: Fact = verdict === "history" ? { ...fact, validity: "expired" } : fact;
+    await insert(stored);
+    return answerOf(stored, "created");
 
-    /** Kept in no live state: it can be looked at, and restored once the fact is gone. */
+    /** The claim is stored as expired: it can be read, and restored once the other fact is gone. */
     async function claim(holder: Fact): Promise<FactAnswer> {
       const contradicts_id = holder.id;
       const before = await claimBefore(call, writing, holder, fact.content);
@@ -148,7 +148,7 @@ export function factFrom(call: Call, input: FactInput, redactor: ReturnType<type
     waits_until,
     confidence: input.confidence ?? 1,
     decay_rate: DECAY_PER_DAY[permanence],
-    // Nothing fades before it begins.
+    // A fact does not fade before it begins.
     last_confirmed_at: waits_until ?? now,
     ...newMemory(call, redactor, { ...input, source: sourceOf(call, input.source_episode_id) }),
   };
@@ -159,7 +159,7 @@ export function sourceOf(call: Call, episode: string | undefined): string {
   return call.caller.session === undefined ? "manual" : `session:${call.caller.session}`;
 }
 
-/** Provenance must be real: an episode that the caller cannot see cannot be cited. */
+/** A caller can only cite an episode that it can see. */
 export async function checkSource(call: Call, sql: Sql, episodeId: string | undefined): Promise<Episode | undefined> {
   if (episodeId === undefined) return undefined;
   const episode = await findEpisode(sql, call.caller.tenant, episodeId);
@@ -170,7 +170,7 @@ export async function checkSource(call: Call, sql: Sql, episodeId: string | unde
   return episode;
 }
 
-/** What is told because of an episode is no better than the episode, and of a tool's words nobody is sure. */
+/** A fact that cites an episode is trusted no more than the episode, and the confidence in a tool's words is limited. */
 function limitTrust(source: Episode | undefined, fact: Fact): Fact {
   const trust = atMost(fact.trust, source?.trust ?? fact.trust);
   const confidence = trust === "tool" ? Math.min(fact.confidence, MOST_CONFIDENT.tool) : fact.confidence;
@@ -188,7 +188,7 @@ function linksFrom(call: Call, row: Fact, alsoReplaced: readonly Fact[], against
   ];
 }
 
-/** Said again: the anchor moves, and what was told explicitly this time is taken over. */
+/** The fact was told again: `last_confirmed_at` moves to now, and what was given explicitly this time is taken over. */
 async function confirmLive(
   call: Call,
   { sql, tell }: Writing,
@@ -205,7 +205,7 @@ async function confirmLive(
     ...(input.permanence === undefined
       ? {}
       : { permanence: input.permanence, decay_rate: DECAY_PER_DAY[input.permanence] }),
-    // What is true now stays so, also when it is said of a day ahead.
+    // A fact that is true now stays true now, also when it is told again with a later valid_from.
     ...(input.valid_from === undefined || input.valid_from > call.now ? {} : { valid_from: input.valid_from }),
     ...(input.valid_to === undefined ? {} : { valid_to: input.valid_to }),
   };

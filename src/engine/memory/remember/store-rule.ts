@@ -1,4 +1,4 @@
-/** Stores how to behave. A rule starts as a candidate and earns trust by its marks. */
+/** Stores a rule of behaviour. It starts as a candidate and rises by the marks it is given. */
 
 import { createHash } from "node:crypto";
 import { forbidden, invalid } from "../../domain/errors.ts";
@@ -59,8 +59,8 @@ export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAn
       await repeatRule(call, writing, twin, sk, trust);
       return { id: twin.id, maturity: twin.maturity, duplicate_of: twin.id, scope: rule.scope, redactions };
     }
-    const born = { ...rule, trust };
-    await insertRule(writing.sql, born);
+    const stored = { ...rule, trust };
+    await insertRule(writing.sql, stored);
     await indexMemories(writing.sql, memory, [
       { id: rule.id, sk, text: rule.content, vector, visibleUntil: visibleUntil(memory, rule) },
     ]);
@@ -77,7 +77,7 @@ export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAn
       type: "rule.stored",
       entity: { type: "rule", id: rule.id },
       scope: rule.scope,
-      payload: { row: ruleJson(born), links, redactions },
+      payload: { row: ruleJson(stored), links, redactions },
     });
     return { id: rule.id, maturity: rule.maturity, duplicate_of: null, scope: rule.scope, redactions };
   });
@@ -91,7 +91,7 @@ const refuseToolRule = () =>
     "that episode is what a tool said, and no rule comes of a tool's words; leave it out if the rule is your own conclusion.",
   );
 
-/** What two rules that say the same have in common. */
+/** Equal for two rules that say the same. */
 export const ruleKey = (content: string): Buffer =>
   createHash("sha256").update(contentKey(content)).digest().subarray(0, 16);
 
@@ -120,8 +120,8 @@ export function ruleFrom(call: Call, input: RuleInput, redactor: ReturnType<type
 }
 
 /**
- * Telling a rule again keeps it from fading, and brings an expired one back; its level it still has to earn. Whoever is trusted
- * less than the one who said it confirms nothing.
+ * A rule that is told again is confirmed; an expired one is live again, at the maturity it had. A source that is trusted less than
+ * the rule does not confirm it.
  */
 export async function repeatRule(
   call: Call,

@@ -1,4 +1,4 @@
-/** Why a memory stands in a context block or not: its section, what was said already, and the tokens. */
+/** Why a memory is in a context block or not: its section, what says the same, and the token budget. */
 
 import type { MemoryType } from "../../../domain/memory-types.ts";
 import type { Line, Section } from "../../../domain/ranking/budget.ts";
@@ -19,7 +19,7 @@ export interface Filling {
 
 export interface InBlock {
   readonly shown: { readonly section: string; readonly place: number; readonly of: number } | undefined;
-  /** What became of it in the part for what is lasting; empty when it was not meant for it or is shown elsewhere. */
+  /** What became of it in the profile; empty when it was not a candidate for it or is shown elsewhere. */
   readonly profile: readonly Step[];
   /** What became of it in the section of its type; empty when it was not found. */
   readonly section: readonly Step[];

@@ -1,4 +1,4 @@
-/** Whether the arms of a search met a memory, and if not, how far away it was. */
+/** Whether the arms of a search found a memory, and if not, how far away it was. */
 import type { Ranking } from "../../../domain/ranking/bm25.ts";
 import { eachForward, h40 } from "../../../domain/ranking/postings.ts";
 import { lexemes } from "../../../domain/text/lexemes.ts";
@@ -9,7 +9,7 @@ import { lookOf, type Retrieved, type RetrieveQuery, type Trace } from "../retri
 import { listed, quoted, round, type Step, step } from "./step.ts";
 
 interface Arm {
-  /** How the arm brought it; undefined when it did not. */
+  /** How the arm found it; undefined when it did not. */
   readonly by: string | undefined;
   readonly words: string;
 }
@@ -76,7 +76,7 @@ function sharedWords(text: string, forward: Uint8Array): string[] {
   return [...new Set(words.filter(meets).map((word) => word.toLowerCase()))];
 }
 
-/** Counted over all memories on the shelves; equals share a place. */
+/** Its place among all memories on the shelves; equal scores share a place. */
 function placeIn(ranking: Ranking, id: string, lexical: LexicalPlace): number | undefined {
   const hits = ranking.top(ranking.total);
   const own = hits.find((hit) => isHitOf(hit, id, lexical));

@@ -1,4 +1,4 @@
-/** What must be true of a memory before any question is put to it; read from its row, as the search's own statement does. */
+/** The conditions that a memory must meet whatever the question is, checked on its row as the statement of a search does. */
 import { DAY_MS, effectiveConfidence } from "../../../domain/lifecycle/decay.ts";
 import { hasBegun } from "../../../domain/present.ts";
 import { clip } from "../../../domain/text/text.ts";
@@ -8,13 +8,13 @@ import type { Call } from "../../memory.ts";
 import type { RetrieveQuery } from "../retrieve.ts";
 import { at, listed, quoted, round, type Step, step } from "./step.ts";
 
-/** The fact that took its place, and those that are told instead of it. */
+/** The fact that superseded it, and those that are told instead of it. */
 export interface Others {
   readonly successor: string | undefined;
   readonly rivals: readonly Rival[];
 }
 
-/** Every gate, also those after the first that is shut: opening one alone would not always help. */
+/** All conditions, also those after the first that fails: to mend one alone would not always help. */
 export function gates(call: Call, found: Found, query: RetrieveQuery, { successor, rivals }: Others): Step[] {
   return [
     scope(found, query.scopes),

@@ -1,4 +1,4 @@
-/** Why a memory stands where it stands in a ranking, and what those before it had more of. */
+/** Why a memory has its place in a ranking, and in what the ones before it were stronger. */
 import { type Intent, routed } from "../../../domain/ranking/intent.ts";
 import type { Reading } from "../../../domain/ranking/late-interaction.ts";
 import { byRank } from "../../../domain/ranking/scoring.ts";
@@ -16,7 +16,7 @@ export interface WhyRanking {
   readonly reranked: Reranking;
 }
 
-/** A share of the score: what it adds. */
+/** A summand of the score. */
 interface Part {
   readonly name: string;
   readonly adds: number;
@@ -32,7 +32,7 @@ export const SIGNAL_WORDS: Readonly<Record<Exclude<keyof Reading, "relevance">, 
   question: "it is itself a question",
 };
 
-/** Of one memory, biggest first. Empty where one number decides: a cross-encoder, or fused ranks. */
+/** The parts of one memory's score, the largest first. Empty where one number decides: a cross-encoder, or fused ranks. */
 export function parts(
   call: Call,
   { candidate: c, ...found }: RankedResult,
@@ -64,7 +64,7 @@ export function carriedBy(call: Call, ranked: WhyRanking): string | undefined {
   return listed([first.name, ...(second !== undefined && second.adds >= first.adds / 2 ? [second.name] : [])]);
 }
 
-/** By score alone first, then what variety did: the two reasons are told apart. */
+/** Its place by score, and as a step of its own what diversification changed. */
 export function placeSteps(call: Call, ranked: WhyRanking, limit: number): Step[] {
   const { results, index, rank } = ranked;
   const own = results[index] as RankedResult;

@@ -1,4 +1,4 @@
-/** One link of the chain between a memory and an answer. */
+/** The checks that a memory passes on its way into an answer, in their order. */
 export const CHECKS = [
   "exists",
   "scope",

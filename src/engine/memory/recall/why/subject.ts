@@ -1,4 +1,4 @@
-/** The memory that is asked about, in whatever state it is, and the fact that took its place. */
+/** The memory that is asked about, in whatever state it is, and the facts that are told instead of it. */
 import { notFound } from "../../../domain/errors.ts";
 import { isLive } from "../../../domain/lifecycle/lifecycle.ts";
 import { canSee } from "../../../domain/scope.ts";
@@ -11,7 +11,7 @@ import type { Found } from "../../find.ts";
 import type { Call } from "../../memory.ts";
 import { lookOf, type RetrieveQuery } from "../retrieve.ts";
 
-/** Unlike every other read it also finds an episode whose time is over: that it is over is the answer. */
+/** Unlike every other read it also finds an expired episode: that it has expired is the answer. */
 export async function findAnyState({ memory: { db }, caller }: Call, id: string): Promise<Found> {
   const { tenant } = caller;
   const [episode, fact, rule] = await Promise.all([

@@ -1,6 +1,6 @@
 /**
- * Why a memory was recalled for a question, or what kept it out: the search itself is run, and the way of one memory through
- * it is told step by step. Nothing is written, and no reference is counted: asking why is no reason to keep a memory.
+ * Why a memory was recalled for a question, or what kept it out: the search itself is run, and each step is explained for one
+ * memory. Nothing is written, and no reference is counted: asking why is no reason to keep a memory.
  */
 import { invalid } from "../../../domain/errors.ts";
 import type { MemoryType } from "../../../domain/memory-types.ts";
@@ -71,7 +71,7 @@ interface WhyCase {
   readonly retrieval: Retrieval & { readonly trace: Trace };
   readonly intent: IntentReading;
   readonly before: readonly Step[];
-  /** No gate is shut: the ranking was open to it. */
+  /** It passed every gate, so it could be ranked. */
   readonly open: boolean;
   readonly met: (placed: readonly RankedResult[]) => ReturnType<typeof foundStep>;
 }
@@ -81,7 +81,7 @@ async function whySearch(asked: WhyCase, limit: number): Promise<WhyAnswer> {
   const floor = floorOf(call, input);
   const own = retrieval.results.find(({ candidate }) => candidate.id === found.row.id);
   const above = own === undefined || isAbove(floor, own);
-  // What the floor keeps out has its place among all that was found, for whoever wants to know how far away it was.
+  // A memory below the floor is ranked among all that was found, to show how far away it was.
   const results = above ? retrieval.results.filter((result) => isAbove(floor, result)) : retrieval.results;
   const placed = rankForSearch(call, input.rank, results, intent);
   const ranked: WhyRanking = {
