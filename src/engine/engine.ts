@@ -6,7 +6,7 @@ import type { Db } from "./adapters/db/port.ts";
 import type { Embedder } from "./adapters/embedder/port.ts";
 import { jobs } from "./memory/keep/jobs.ts";
 import { type MaintainOptions, maintain } from "./memory/keep/maintain.ts";
-import type { Ran } from "./memory/keep/perform-run.ts";
+import type { JobResult } from "./memory/keep/perform-run.ts";
 import { type JobRuns, jobRunner, type RunNow } from "./memory/keep/run-job.ts";
 import { type MemoryParts, openMemory } from "./memory/open.ts";
 import { type ReplayProgress, type ReplayReport, verifyInScratch } from "./memory/past/replay.ts";
@@ -30,7 +30,7 @@ export interface Engine {
   /** Whether a tool changes memories: maintenance is due soon after such a call. */
   writes(tool: string): boolean;
   /** Runs a job for a person. `conflict` when it is under way already. */
-  runJob(name: string, options: RunNow): Promise<Ran>;
+  runJob(name: string, options: RunNow): Promise<JobResult>;
   /** The runs of this memory's jobs, for the scheduler. */
   readonly runs: JobRuns;
   maintain(options: MaintainOptions): Promise<void>;

@@ -4,7 +4,7 @@ import type { Clock } from "../../engine/adapters/clock.ts";
 import { conflict, invalid, MemoryError, notFound, reasonOf } from "../../engine/domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Job } from "../../engine/memory/keep/job.ts";
-import type { Ran } from "../../engine/memory/keep/perform-run.ts";
+import type { JobResult } from "../../engine/memory/keep/perform-run.ts";
 import type { JobRun } from "../../engine/store/jobs/job-runs.ts";
 import type { Outcome } from "../../engine/tools/outcome.ts";
 import type { ButlerConfig } from "../config/config.ts";
@@ -191,7 +191,7 @@ const runAnswer = (run: JobRun) => ({
   finished_at: run.finished_at?.toISOString() ?? null,
 });
 
-const ranAnswer = ({ job, state, report, error }: Ran) => ({
+const ranAnswer = ({ job, state, report, error }: JobResult) => ({
   job,
   state,
   report: report ?? null,

@@ -18,7 +18,7 @@ import { applyVerdict, judgeRule, maturityEvent, type Verdict } from "../remembe
 import { write } from "../write.ts";
 import { beginFacts } from "./begin-facts.ts";
 import type { Job, JobContext } from "./job.ts";
-import { type Folding, folding, type JobTally, jobCall, newTally } from "./job-call.ts";
+import { type DropFolder, dropFolder, type JobTally, jobCall, newTally } from "./job-call.ts";
 
 const NAME = "decay_sweep";
 
@@ -41,7 +41,7 @@ export const decaySweep: Job = {
     const complete =
       (await beginFacts(context, NAME, tally)) &&
       (await sweep(context, "fact", tally, settled)) &&
-      (await settleRules(context, tally, settled)) &&
+      (await evaluateRules(context, tally, settled)) &&
       (await sweep(context, "rule", tally, settled));
     return tally.report(complete);
   },
@@ -55,7 +55,7 @@ async function sweep(
 ): Promise<boolean> {
   const { memory } = context;
   const size = WINDOW[memory.db.kind];
-  const folds = folding(memory);
+  const folds = dropFolder(memory);
   for (let after: string | undefined = FIRST_ID; after !== undefined; ) {
     if (context.interrupted()) return false;
     const to: string | undefined = await windowEnd(memory.db, type, after, size);
@@ -78,7 +78,7 @@ async function sweepWindow(
   context: JobContext,
   type: Swept,
   window: { after: string; to: string | undefined },
-  folds: Folding,
+  folds: DropFolder,
 ): Promise<Due[]> {
   const { memory, now } = context;
   const thresholds = thresholdsOf(context);
@@ -109,13 +109,13 @@ const thresholdsOf = ({ memory }: JobContext): Thresholds => ({
   expiry: memory.settings.facts.expiry_confidence_threshold,
 });
 
-async function settleRules(context: JobContext, tally: JobTally, settled: Set<string>): Promise<boolean> {
+async function evaluateRules(context: JobContext, tally: JobTally, settled: Set<string>): Promise<boolean> {
   const { memory, now } = context;
   for (let after: string | undefined = FIRST_ID; after !== undefined; ) {
     const rules = await findUnsettled(memory.db, memory.settings.rules, now, after, RULES);
     for (const { id, tenant_id } of rules) {
       if (context.interrupted()) return false;
-      await settleRule(context, tenant_id, id, tally, settled);
+      await evaluateRule(context, tenant_id, id, tally, settled);
     }
     after = rules.length < RULES ? undefined : rules.at(-1)?.id;
   }
@@ -123,7 +123,7 @@ async function settleRules(context: JobContext, tally: JobTally, settled: Set<st
 }
 
 /** Few rules change in a sweep, and an inversion needs the model: each rule has a transaction of its own, which locks it and decides again. */
-async function settleRule(
+async function evaluateRule(
   context: JobContext,
   tenant: string,
   id: string,

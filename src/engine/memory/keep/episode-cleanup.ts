@@ -30,7 +30,7 @@ import { deleteEpisodes } from "../../store/memories/episodes.ts";
 import { tierPolicy } from "../settings.ts";
 import { eventOf } from "../write.ts";
 import type { Job, JobContext } from "./job.ts";
-import { appendForTenants, type Folding, folding, type JobTally, jobCall, newTally } from "./job-call.ts";
+import { appendForTenants, type DropFolder, dropFolder, type JobTally, jobCall, newTally } from "./job-call.ts";
 
 const NAME = "episode_cleanup";
 
@@ -115,7 +115,7 @@ async function dropExpired(context: JobContext, tally: JobTally): Promise<boolea
     return true;
   }
   const limit: number = BATCH[memory.db.kind];
-  const folds = folding(memory);
+  const folds = dropFolder(memory);
   for (let after: string | undefined = FIRST_ID; after !== undefined; ) {
     const window: IdWindow = { after, to: await episodeWindowEnd(memory.db, after, WINDOW) };
     for (let gone = limit; gone === limit; ) {
@@ -157,7 +157,7 @@ async function evict(context: JobContext, crowded: Crowded, over: number, capaci
   const { protection_threshold } = memory.settings.long;
   if (context.dryRun) return Math.min(over, await countEvictable(memory.db, crowded, now, protection_threshold));
   let evicted = 0;
-  const folds = folding(memory);
+  const folds = dropFolder(memory);
   while (evicted < over && !context.interrupted()) {
     const limit = Math.min(over - evicted, BATCH[memory.db.kind]);
     const entries = crowded.entries - evicted;
@@ -183,7 +183,7 @@ async function evict(context: JobContext, crowded: Crowded, over: number, capaci
 /** One batch: rows, words, vectors and references are deleted together, with an event for each episode. */
 async function remove(
   context: JobContext,
-  folds: Folding,
+  folds: DropFolder,
   pick: (sql: Sql) => Promise<Leaving[]>,
   payload: (row: Leaving) => Record<string, unknown>,
 ): Promise<number> {

@@ -84,11 +84,11 @@ export function newTally(): JobTally {
  */
 const FOLD = { pglite: { at: 256, step: 32 }, postgres: { at: 2048, step: 1024 } } as const;
 
-export interface Folding {
+export interface DropFolder {
   dropped(shelves: readonly { readonly sk: number; readonly n: number }[]): Promise<void>;
 }
 
-export function folding({ db }: Memory): Folding {
+export function dropFolder({ db }: Memory): DropFolder {
   const { at, step } = FOLD[db.kind];
   const waiting = new Map<number, number>();
   return {

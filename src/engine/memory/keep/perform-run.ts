@@ -91,7 +91,7 @@ export async function endDeadRuns(memory: Memory, timing: RunTiming, all: boolea
     );
 }
 
-export interface Ran {
+export interface JobResult {
   readonly job: string;
   readonly trigger: RunTrigger;
   readonly state: RunEnd["state"];
@@ -99,7 +99,7 @@ export interface Ran {
   readonly error: string | undefined;
 }
 
-export interface Performing {
+export interface PerformOptions {
   readonly startedAt: Date;
   /** For an owner on fixed time: used as the time of the end too. */
   readonly now?: Date | undefined;
@@ -111,8 +111,8 @@ export async function perform(
   job: Job,
   run: WantedRun,
   timing: RunTiming,
-  { startedAt, now, interrupted }: Performing,
-): Promise<Ran> {
+  { startedAt, now, interrupted }: PerformOptions,
+): Promise<JobResult> {
   const { db, clock, log, butler } = memory;
   const lease = holdLease(db, run.id, timing.leaseSeconds);
   const { report, error } = await attempt(job, {

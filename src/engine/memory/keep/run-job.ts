@@ -15,7 +15,7 @@ import {
 } from "../../store/jobs/job-runs.ts";
 import type { Memory } from "../memory.ts";
 import type { Job } from "./job.ts";
-import { endDeadRuns, perform, type Ran, type RunTiming, TIMING } from "./perform-run.ts";
+import { endDeadRuns, type JobResult, perform, type RunTiming, TIMING } from "./perform-run.ts";
 
 /** What the scheduler must know of a store. */
 export interface RunsKnown {
@@ -43,7 +43,7 @@ export interface JobRuns {
   /** False when another process has asked for the same run. */
   enqueue(slot: Slot): Promise<boolean>;
   /** Runs what waits, one after the other, until nothing does or `interrupted`. */
-  drain(interrupted: () => boolean): Promise<Ran[]>;
+  drain(interrupted: () => boolean): Promise<JobResult[]>;
   history(query: { job: string | undefined; limit: number }): Promise<JobRun[]>;
   /** The latest run of each job. */
   latest(): Promise<JobRun[]>;
@@ -51,7 +51,7 @@ export interface JobRuns {
 
 export interface JobRunner extends JobRuns {
   /** Runs a job for a person. `conflict` when it is under way already. */
-  runNow(name: string, options: RunNow): Promise<Ran>;
+  runNow(name: string, options: RunNow): Promise<JobResult>;
 }
 
 export interface RunNow {
@@ -123,11 +123,11 @@ async function enqueue(runner: Runner, slot: Slot): Promise<boolean> {
   return addRun(db, { id: ids.next(clock.now()), ...slot, attempt: 1, retries: 0 }, 0);
 }
 
-async function drain(runner: Runner, interrupted: () => boolean): Promise<Ran[]> {
+async function drain(runner: Runner, interrupted: () => boolean): Promise<JobResult[]> {
   const { memory, names, timing } = runner;
   const { leaseSeconds } = timing;
   await clearOnce(runner);
-  const ran: Ran[] = [];
+  const ran: JobResult[] = [];
   for (let progress = true; progress && !interrupted(); ) {
     progress = false;
     for (const name of await dueJobs(memory.db, names)) {
@@ -142,7 +142,7 @@ async function drain(runner: Runner, interrupted: () => boolean): Promise<Ran[]>
   return ran;
 }
 
-async function runNow(runner: Runner, name: string, { dryRun, now, interrupted }: RunNow): Promise<Ran> {
+async function runNow(runner: Runner, name: string, { dryRun, now, interrupted }: RunNow): Promise<JobResult> {
   const { memory, timing } = runner;
   const { leaseSeconds } = timing;
   const job = findJob(runner, name);

@@ -30,14 +30,14 @@ export async function handleDeadLetters(call: Call, input: DeadLettersInput): Pr
       for (const id of await setStanding(
         sql,
         from,
-        chosen.filter((letter) => letter.consolidation_status === from).map(({ id }) => ({ id, ...ANEW })),
+        chosen.filter((letter) => letter.consolidation_status === from).map(({ id }) => ({ id, ...PENDING_AGAIN })),
       )) {
         redriven.push(id);
         tell({
           type: "episode.redriven",
           entity: { type: "episode", id },
           scope: butler,
-          payload: { set: ANEW, from },
+          payload: { set: PENDING_AGAIN, from },
         });
       }
     return { redriven };
@@ -45,7 +45,7 @@ export async function handleDeadLetters(call: Call, input: DeadLettersInput): Pr
   return { redriven: answer.redriven, letters: await listed(input.limit ?? LIMIT) };
 }
 
-const ANEW = {
+const PENDING_AGAIN = {
   consolidation_status: "pending",
   consolidation_attempts: 0,
   last_consolidation_error: null,

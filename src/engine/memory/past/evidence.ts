@@ -35,7 +35,7 @@ export function pastSource(call: Call, memories: readonly PastMemory[], question
   ): Promise<Gathered> {
     const byWords = hits.flatMap((hit): Scored[] => ("memoryId" in hit ? [[hit.memoryId, hit.score]] : []));
     const near = arm === undefined ? [] : await nearestOf(call, question, memories, arm, filters, byWords, vectors);
-    const met = meet(byWords, near, byId);
+    const met = mergeArms(byWords, near, byId);
     const turns = around === undefined ? [] : turnsAround(call, met, around, sessions);
     const neighbours = turns.filter(({ memory, candidate }) => candidate && !met.has(memory.id));
     const found = [...[...met.values()].map(({ memory }) => memory), ...neighbours.map(({ memory }) => memory)];
@@ -98,7 +98,7 @@ async function nearestOf(
 const byAge = (a: PastMemory, b: PastMemory): number =>
   b.created_at.getTime() - a.created_at.getTime() || (a.id < b.id ? -1 : 1);
 
-interface Met {
+interface FoundByArm {
   readonly memory: PastMemory;
   readonly keyword: number | null;
   readonly distance: number | null;
@@ -106,12 +106,12 @@ interface Met {
   readonly place: number;
 }
 
-function meet(
+function mergeArms(
   byWords: readonly Scored[],
   near: readonly Near[],
   byId: ReadonlyMap<string, PastMemory>,
-): Map<string, Met> {
-  const met = new Map<string, Met>();
+): Map<string, FoundByArm> {
+  const met = new Map<string, FoundByArm>();
   const bestFirst = byWords.toSorted(([a, low], [b, high]) => high - low || (a < b ? -1 : 1));
   for (const [index, [id, keyword]] of bestFirst.entries()) {
     const memory = byId.get(id);
@@ -149,7 +149,7 @@ interface Turn {
 }
 
 /** The visible turns around each memory that was found, itself among them; as far as `aroundSql` reaches. */
-function turnsAround(call: Call, met: ReadonlyMap<string, Met>, s: Surroundings, sessions: Sessions): Turn[] {
+function turnsAround(call: Call, met: ReadonlyMap<string, FoundByArm>, s: Surroundings, sessions: Sessions): Turn[] {
   const furthest = { before: -Math.min(0, ...s.offsets) + s.before, after: Math.max(0, ...s.offsets) + s.after };
   const turns = new Map<string, Turn>();
   for (const { memory: spot, place } of met.values()) {

@@ -71,15 +71,15 @@ export interface PastScope {
 export async function memoriesThen(call: Call, where: PastScope, asked: readonly string[]): Promise<PastMemory[]> {
   const query = { ...where, tenant: call.caller.tenant, until: call.now };
   const wanted = new Set(asked.map(h40));
-  const found = new Map<string, Light>();
+  const found = new Map<string, FoldedMemory>();
   let page: PastStep[] = [];
   do {
     page = await pastSteps(call.memory.db, query, page.at(-1)?.seq ?? "0", PAGE);
-    for (const step of page) takeStep(found, step, wanted);
+    for (const step of page) applyStep(found, step, wanted);
   } while (page.length === PAGE);
   if (where.types.includes("episode"))
     for (const { id, expires_at } of await livesThen(call.memory.db, call.caller.tenant, call.now))
-      outlive(found.get(id)?.row, expires_at);
+      extendExpiry(found.get(id)?.row, expires_at);
   const live = [...found.values()].map(memoryOf).filter(({ validity }) => isLive(validity));
   return withoutRivals(live, lookOf(call, where.ladder));
 }
@@ -94,12 +94,12 @@ function withoutRivals(live: readonly PastMemory[], look: Look): PastMemory[] {
   });
 }
 
-function outlive(row: RowJson | undefined, until: Date | null): void {
+function extendExpiry(row: RowJson | undefined, until: Date | null): void {
   const before = dateOf(row?.expires_at);
   if (row && until !== null && before !== null && before < until) row.expires_at = until.toISOString();
 }
 
-interface Light {
+interface FoldedMemory {
   readonly step: Pick<PastStep, "type" | "id" | "scope" | "asks">;
   readonly row: RowJson;
   readonly key: string | undefined;
@@ -108,28 +108,28 @@ interface Light {
 
 const TEXTS = ["content", "summary", "subject", "predicate", "subject_text", "predicate_text"];
 
-function takeStep(found: Map<string, Light>, step: PastStep, wanted: ReadonlySet<number>): void {
+function applyStep(found: Map<string, FoldedMemory>, step: PastStep, wanted: ReadonlySet<number>): void {
   if (step.deleted) {
     found.delete(step.id);
     return;
   }
-  const light =
+  const folded =
     step.row === null
       ? found.get(step.id)
       : { step, row: step.row, key: keyOf(step.type, step.row), words: { len: 0, x: new Uint8Array() } };
-  if (!light) return;
+  if (!folded) return;
   if (step.row !== null) {
-    light.words =
+    folded.words =
       step.x === null || step.len === null
         ? wordsOf(indexedText(step.type, step.row), wanted)
         : { len: step.len, x: onlyWanted(step.x, wanted) };
-    found.set(step.id, light);
+    found.set(step.id, folded);
   } else if (step.set !== null) {
-    Object.assign(light.row, step.set);
+    Object.assign(folded.row, step.set);
     // The text of a fact never changes, and its content is only a part of what is indexed.
-    if (typeof step.set.content === "string" && step.type !== "fact") light.words = wordsOf(step.set.content, wanted);
+    if (typeof step.set.content === "string" && step.type !== "fact") folded.words = wordsOf(step.set.content, wanted);
   }
-  for (const name of TEXTS) delete light.row[name];
+  for (const name of TEXTS) delete folded.row[name];
 }
 
 const keyOf = (type: MemoryType, { subject, predicate }: RowJson): string | undefined =>
@@ -155,7 +155,7 @@ function onlyWanted(forward: Uint8Array, wanted: ReadonlySet<number>): Uint8Arra
 export const indexedText = (type: MemoryType, row: RowJson): string =>
   type === "fact" ? factText(row as FactWords & RowJson) : String(row.content ?? "");
 
-function memoryOf({ step, row, key, words }: Light): PastMemory {
+function memoryOf({ step, row, key, words }: FoldedMemory): PastMemory {
   const created = dateOf(row.created_at) ?? new Date(0);
   return {
     type: step.type,
@@ -217,22 +217,22 @@ export async function rowsThen(call: Call, ids: readonly string[]): Promise<Map<
     if (prior !== null) row.prior_referenced_at = prior.toISOString();
     else if (before && dayOf(before) < dayOf(last)) row.prior_referenced_at = row.last_referenced_at;
     if (!before || before < last) row.last_referenced_at = last.toISOString();
-    outlive(row, expires_at);
+    extendExpiry(row, expires_at);
   }
   return new Map([...folded].map(([id, whole]) => [id, foundOf(whole)]));
 }
 
-async function foldedThen({ memory, caller, now }: Call, ids: readonly string[]): Promise<Map<string, Whole>> {
-  const folded = new Map<string, Whole>();
+async function foldedThen({ memory, caller, now }: Call, ids: readonly string[]): Promise<Map<string, FoldedRow>> {
+  const folded = new Map<string, FoldedRow>();
   let page: EntityEvent[] = [];
   do {
     page = ids.length === 0 ? [] : await eventsOf(memory.db, caller.tenant, ids, now, page.at(-1)?.seq ?? "0", PAGE);
-    for (const event of page) takeEvent(folded, event);
+    for (const event of page) applyEvent(folded, event);
   } while (page.length === PAGE);
   return folded;
 }
 
-interface Whole {
+interface FoldedRow {
   readonly type: MemoryType;
   readonly id: string;
   readonly scope: string;
@@ -241,7 +241,7 @@ interface Whole {
   since: string;
 }
 
-function takeEvent(folded: Map<string, Whole>, event: EntityEvent): void {
+function applyEvent(folded: Map<string, FoldedRow>, event: EntityEvent): void {
   const { type, id, scope, seq } = event;
   if (event.event_type === `${type}.deleted`) folded.delete(id);
   else if (event.event_type === `${type}.stored` && event.row !== null)
@@ -255,7 +255,7 @@ function takeEvent(folded: Map<string, Whole>, event: EntityEvent): void {
 }
 
 /** The stream holds times as text; a row has dates. */
-function foundOf({ type, scope, row }: Whole): Found {
+function foundOf({ type, scope, row }: FoldedRow): Found {
   const { content_key: _, ...columns } = row;
   const dated = Object.fromEntries(
     Object.entries(columns).map(([name, value]) => [name, isTime(name) ? dateOf(value) : value]),

@@ -39,13 +39,13 @@ export function rerankByTokens(
   return read(
     question,
     candidates.map(({ id }) => id),
-    asSpokenFor(candidates, witnesses, names),
+    withSubjectsAsSpeakers(candidates, witnesses, names),
     memory.recipe,
   );
 }
 
 /** A fact counts as said by its subject: else a question about Ada would rank everything Ada said above the facts about her. */
-function asSpokenFor(
+function withSubjectsAsSpeakers(
   candidates: readonly Candidate[],
   witnesses: ReadonlyMap<string, Witness>,
   names: readonly string[],
