@@ -13,7 +13,7 @@ export interface Home {
   readonly models: string;
   readonly logs: string;
   readonly run: string;
-  /** What hosts left for the owner: transcripts that were announced, and how far each has been read. */
+  /** What hooks left for the owner: transcripts that were announced, and how far each has been read. */
   readonly spool: string;
   /** The admin token in clear text, for the person who owns this home. */
   readonly tokenFile: string;
@@ -22,7 +22,7 @@ export interface Home {
   readonly ownerFile: string;
   /** Why the last owner could not start; for the clients that waited for it. */
   readonly failureFile: string;
-  /** What the schedule remembers of embedded stores. */
+  /** What the scheduler knows of embedded stores while they are closed. */
   readonly scheduleFile: string;
   readonly ownerLog: string;
   /** Names of kernel locks, not files that must exist. */
@@ -36,7 +36,7 @@ export interface Home {
 const SOCKET_PATH_LIMIT = 100;
 
 export function homeAt(folder: string): Home {
-  // What else is wrong with the path is told by whoever wants to write there.
+  // Anything else that is wrong with the path shows when something is written there.
   const root = realPath(resolve(folder), isMissing, "keep");
   const run = join(root, "run");
   return {
@@ -68,13 +68,13 @@ function socketPath(root: string, run: string): string {
 
 const userId = () => process.getuid?.() ?? 0;
 
-/** What we write in a home. Nothing else there is ours: somebody may have pointed BUTLER_HOME to a folder with other files. */
+/** What we write in a home. Other files there are not ours: BUTLER_HOME may point to a folder that had some before. */
 export const ownPaths = (home: Home): string[] => [
   ...[home.models, home.logs, home.run, home.spool, home.tokenFile, home.tokensFile],
   ...["butlers", "installs", "plugins"].map((name) => join(home.root, name)),
 ];
 
-/** Makes the folders; says in one sentence why it cannot. */
+/** Makes the folders; throws one sentence when it cannot. */
 export function prepareHome(home: Home): void {
   try {
     for (const folder of [home.root, home.models, home.logs, home.run, home.spool, join(home.root, "butlers")])

@@ -1,6 +1,6 @@
 export const pause = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
 
-/** True when `work` ended in time. It goes on in any case. */
+/** True when `work` ended in time. Work that did not is not stopped. */
 export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((done) => {

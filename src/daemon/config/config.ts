@@ -1,4 +1,4 @@
-/** One `butler.toml`, checked. All that is wrong in it is told at once. */
+/** Reads and checks one `butler.toml`. All its faults are reported at once. */
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "smol-toml";
@@ -14,7 +14,7 @@ export { BUTLER_NAME };
 
 export interface ButlerConfig extends z.infer<typeof ButlerTable> {
   readonly memory: Settings;
-  /** Where its butler.toml and CLAUDE.md lie; undefined for a butler that nobody wrote down. */
+  /** The folder of its butler.toml and CLAUDE.md; undefined for a butler without files. */
   readonly folder?: string;
 }
 
@@ -22,11 +22,11 @@ export type Checked =
   | { readonly ok: true; readonly config: ButlerConfig; readonly written: Written }
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
-/** Folder, data and address all bear the butler's name, so they must be one name. */
+/** A butler's folder, data and address have its name, so the file must name the folder. */
 export interface FolderNames {
-  /** Of the folder it lies in. */
+  /** The name of its folder. */
   readonly name: string;
-  /** Of all folders of the roster. */
+  /** The names of all folders of the roster. */
   readonly names: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export function configError(faults: readonly Fault[]): MemoryError {
   return new MemoryError("invalid_input", faults.map(faultText).join("\n"), field === "" ? {} : { field });
 }
 
-/** A butler that nobody wrote down: it has a memory, and everything is at its default. */
+/** A butler without a file: it has a memory, and every setting has its default. */
 export function defaultButler(name: string): ButlerConfig {
   return parseButlerToml(`[butler]\nname = ${JSON.stringify(name)}\n[modules.memory]\n`, `${name}/butler.toml`);
 }
@@ -68,7 +68,7 @@ interface Raw {
   readonly modules?: { readonly memory?: { readonly service?: unknown } };
 }
 
-/** Read from the document, so that they are told beside whatever else is wrong. */
+/** Read from the document as it was written, so that these faults are found beside those of the schema. */
 function faultsBetweenKeys(written: Written, folder: FolderNames | undefined): Fault[] {
   const { butler, modules } = written.document as Raw;
   const name = butler?.name;
@@ -89,7 +89,7 @@ function faultsBetweenKeys(written: Written, folder: FolderNames | undefined): F
 const inOrder = (faults: readonly Fault[]): Fault[] =>
   [...faults].sort((a, b) => (a.line ?? Number.POSITIVE_INFINITY) - (b.line ?? Number.POSITIVE_INFINITY));
 
-/** A path in a butler.toml is meant from where that file lies, whoever reads it later and from where. */
+/** A relative path in a butler.toml starts at the folder of that file, whatever the folder of the process. */
 function withPaths(settings: Settings, file: string): Settings {
   const { service_token_file: path } = settings;
   if (path === undefined) return settings;

@@ -1,4 +1,4 @@
-/** What is wrong in a `butler.toml`, in sentences: file, line, key, what was found and what was expected. */
+/** The faults of a `butler.toml` as sentences: file, line, key, what was found and what was expected. */
 
 import { TomlError } from "smol-toml";
 import type { z } from "zod";
@@ -10,12 +10,12 @@ import { masked, quoted } from "./mask.ts";
 
 export interface Fault {
   readonly file: string;
-  /** Undefined when it is not about one place in the file. */
+  /** Undefined when the fault is not on one line. */
   readonly line?: number | undefined;
   readonly column?: number | undefined;
   /** Dotted; empty when it is about the whole file. */
   readonly key: string;
-  /** The sentence without its place. */
+  /** The sentence without file, line and key. */
   readonly message: string;
 }
 
@@ -24,7 +24,7 @@ export function faultText({ file, line, column, key, message }: Fault): string {
   return key === "" ? `${place}: ${message}` : `${place}: ${key}: ${message}`;
 }
 
-/** A text that is read: what to tell about any place in it. */
+/** A butler.toml as it was written, with the line of each key. */
 export interface Written {
   readonly file: string;
   readonly document: unknown;

@@ -1,4 +1,4 @@
-/** What each key of a `butler.toml` is for, in one line: for editors, through the JSON schema. */
+/** One line about each key of a `butler.toml`, which editors show from the JSON schema. */
 import { z } from "zod";
 import { JOB_NAMES } from "../../engine/memory/keep/job.ts";
 import { ButlerToml } from "./schema.ts";

@@ -7,7 +7,7 @@ export type Path = readonly string[];
 
 export interface Key {
   readonly path: Path;
-  /** Any names may stand under it, as in the environment of a command. */
+  /** A table with free names, such as the environment of a command. */
   readonly open: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** On which line of a TOML text each key stands. Only for a text that parsed: what is no TOML is the parser's to refuse. */
+/** The line of each key of a TOML text. The text must be valid: the parser has read it before. */
 import type { Path } from "./keys.ts";
 
 export type Lines = ReadonlyMap<string, number>;
@@ -98,7 +98,7 @@ function unquoted(word: string): string {
   try {
     return String(JSON.parse(word));
   } catch {
-    // TOML knows a few escapes more than JSON; such a key is found by its table's line.
+    // TOML has a few escapes that JSON lacks; a fault of such a key is reported with the line of its table.
     return word;
   }
 }

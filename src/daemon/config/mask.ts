@@ -1,4 +1,4 @@
-/** Values of a configuration in words that may be shown: what looks like a secret is masked. */
+/** Configuration values for display: what looks like a secret is masked. */
 import { redact } from "../../engine/domain/redaction/redact.ts";
 import { classifyName } from "../../engine/domain/redaction/secret-names.ts";
 
@@ -10,7 +10,7 @@ export function looksSecret(key: string): boolean {
   return classifyName(key) !== undefined || classifyName(key.replace(/_(?:env|file)$/i, "")) !== undefined;
 }
 
-/** Everything between `://` and `@` goes: a user's name is half of a password. */
+/** Everything between `://` and `@` is masked, the user's name too. */
 export const maskText = (text: string): string => redact(text.replace(/:\/\/[^/\s@]*@/g, `://${MASK}@`)).text;
 
 /** The value without its secrets; `key` is the last part of its name. */

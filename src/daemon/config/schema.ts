@@ -1,4 +1,4 @@
-/** What may stand in a `butler.toml`, and what holds when it does not. */
+/** The schema of a `butler.toml`, with its defaults. */
 import { z } from "zod";
 import { JOB_NAMES, type JobName } from "../../engine/memory/keep/job.ts";
 import { Settings } from "../../engine/memory/settings.ts";
@@ -6,7 +6,7 @@ import { cronFault } from "../schedule/cron.ts";
 
 export const BUTLER_NAME = /^(?!global$)[a-z][a-z0-9_-]{0,31}$/;
 
-/** What the spawner fills into the arguments of an agent's command. */
+/** What `butler run` fills into the arguments of an agent's command. */
 const PLACEHOLDERS = ["prompt", "system", "mcp_config", "session"] as const;
 
 const CRON_FIELDS = /^\s*\S+(\s+\S+){4,5}\s*$/;
@@ -59,7 +59,7 @@ export const ButlerTable = z.strictObject({
   runtime: Runtime.prefault({}),
 });
 
-/** Memory is there for those who ask for it: without its table it is off, and its table alone switches it on. */
+/** Memory is opt-in: without the table `[modules.memory]` it is off, and the table alone switches it on. */
 export const ButlerToml = z.strictObject({
   butler: ButlerTable,
   modules: z.strictObject({ memory: Settings.prefault({ enabled: false }) }).prefault({}),

@@ -1,4 +1,4 @@
-/** Every value that holds for a butler, and where it came from. */
+/** Every setting that is in force for a butler, and where it came from. */
 import { basename } from "node:path";
 import type { JobName } from "../../engine/memory/keep/job.ts";
 import { type ButlerConfig, parseButlerToml } from "./config.ts";
@@ -13,11 +13,11 @@ export interface Effective {
   readonly value: unknown;
   /** `default`, `butler.toml:12`, the name of a variable, or a flag. */
   readonly source: string;
-  /** False when it is what would hold anyway. */
+  /** False when the value is the default. */
   readonly differs: boolean;
 }
 
-/** When jobs run whose schedule is not written. */
+/** The cron lines of jobs that a butler.toml does not schedule. */
 export type Presets = Readonly<Partial<Record<JobName, string | undefined>>>;
 
 export function butlerValues(config: ButlerConfig, written: Written | undefined, presets: Presets): Effective[] {
@@ -37,7 +37,7 @@ export function butlerValues(config: ButlerConfig, written: Written | undefined,
   });
 }
 
-/** The same butler if its file said nothing but its name; a name is never usual. */
+/** The defaults: the same butler with a file that says nothing but its name. A name that is written is never a default. */
 function usualFor(config: ButlerConfig, written: Written | undefined): unknown {
   const asked = written === undefined || ownLine(written.lines, ["modules", "memory"]) !== undefined;
   const text = `[butler]\nname = "usual"\n${asked ? "[modules.memory]\n" : ""}`;
@@ -54,13 +54,13 @@ function pathsOf(config: unknown): Path[] {
   });
 }
 
-function presetOf([room, table, job, key]: Path, presets: Presets): unknown {
-  if (room !== "butler" || table !== "schedule") return undefined;
+function presetOf([top, table, job, key]: Path, presets: Presets): unknown {
+  if (top !== "butler" || table !== "schedule") return undefined;
   if (key === "cron") return presets[job as JobName];
   return key === "enabled" ? presets[job as JobName] !== undefined : undefined;
 }
 
-/** The checked name of a variable or a path may be shown, although its key looks like a secret's. */
+/** The name of a variable or a path may be shown, although its key (`service_token_env`) looks like that of a secret. */
 function shown(key: string, value: unknown): unknown {
   if (typeof value === "string" && /_(?:env|file)$/.test(key) && looksSecret(key)) return maskText(value);
   return masked(key, value);

@@ -1,4 +1,4 @@
-/** What a `butler.toml` may say and surely does not mean. */
+/** Settings of a `butler.toml` that are valid but surely not meant. */
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { ButlerConfig } from "./config.ts";
@@ -17,7 +17,7 @@ export function warningsOf(config: ButlerConfig, written: Written, variables: Va
   ];
 }
 
-/** Only a command that is written: the default is for those who want `butler run`. */
+/** Only for a command that is written in the file: who does not use `butler run` need not have the default one. */
 function commandWarnings({ runtime }: ButlerConfig, written: Written, variables: Variables): Fault[] {
   const path = ["butler", "runtime", "command"];
   if (ownLine(written.lines, path) === undefined) return [];
@@ -29,7 +29,7 @@ function commandWarnings({ runtime }: ButlerConfig, written: Written, variables:
 const ENDINGS = process.platform === "win32" ? [".exe", ".cmd", ".bat", ""] : [""];
 
 function isRunnable(command: string, path: string): boolean {
-  // A relative path is meant from the folder of a session, which is not known yet.
+  // A relative path starts at the folder of a session, which is not known yet.
   if (/[\\/]/.test(command)) return !isAbsolute(command) || canRun(command);
   return path.split(delimiter).some((folder) => ENDINGS.some((ending) => canRun(join(folder, `${command}${ending}`))));
 }

@@ -1,4 +1,4 @@
-/** A question that is repeated until an owner answers it. Every local process that needs an answer asks this way. */
+/** Repeats a question until an owner answers it. Every local process asks its owner this way. */
 import { unavailable } from "../../engine/domain/errors.ts";
 import type { Home } from "../home.ts";
 import type { Launch } from "../owner/start-owner.ts";

@@ -18,20 +18,20 @@ import { requestOwner, sendToOwner } from "./request.ts";
 
 export interface ClientOptions {
   readonly home: Home;
-  /** Undefined: only an owner that is running already is spoken to. */
+  /** Undefined: only an owner that is running already is asked. */
   readonly launch: Launch | undefined;
   readonly version: string;
   /** The caller's own BUTLER_NOW. */
   readonly now?: string | undefined;
-  /** The caller's own database server; an owner with another one is not spoken to. */
+  /** The caller's own database server; an owner with another one is not asked. */
   readonly databaseUrl?: string | undefined;
   /** The project of every call that names none itself. */
   readonly project?: string | undefined;
-  /** An agent's session: it keeps the owner alive between calls, and speaks for its own butler only. */
+  /** An agent's session: it keeps the owner alive between calls, and may call its own butler only. */
   readonly agent?: boolean;
   /** How long an owner may be out of reach before a call is given up. */
   readonly reachMs?: number;
-  /** How long a call may take in all; an agent's own patience commonly ends at 60 s. */
+  /** How long a call may take in all; agents commonly give up after 60 s. */
   readonly answerMs?: number;
 }
 

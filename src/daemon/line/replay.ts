@@ -13,7 +13,7 @@ const Body = z.strictObject({ butler: z.string() });
 
 type Line = { readonly progress: Parameters<ReplayProgress>[0] } | { readonly outcome: Outcome };
 
-/** Progress no faster than a person reads it. */
+/** The pause between two lines of progress. */
 const EVERY_MS = 100;
 
 /** The owner's end. The work ends when its caller closes the connection: nobody would read the answer. */

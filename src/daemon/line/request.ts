@@ -67,7 +67,7 @@ function headerLine(name: string, value: string | number): string {
 /** One question and its whole answer. Fails with an `OwnerError`, or with what else is wrong with the socket. */
 export async function requestOwner({ timeoutMs, ...request }: TimedRequest): Promise<OwnerReply> {
   const connection = sendToOwner(request);
-  // What is left of a deadline has a dozen decimals, and the words reach people.
+  // Rounded: what is left of a deadline has a dozen decimals, and people read this message.
   const late = () => new OwnerError("timeout", `no answer within ${Math.round(timeoutMs)} ms`);
   const timer = setTimeout(() => connection.destroy(late()), timeoutMs);
   try {

@@ -13,7 +13,7 @@ const SECOND_MS = 10;
 
 /**
  * Repeats `attempt` until it gives something; what it throws ends the loop. Pauses differ by a quarter, so that callers who began
- * together do not come together again. Gives up at `until` and not before: callers tell by the clock that they were out of time.
+ * together do not come together again. Gives up at `until` and not before: callers look at the clock to see whether time was over.
  */
 export async function retry<T>(options: RetryOptions, attempt: () => Promise<T | undefined>): Promise<T> {
   const { until, firstMs = SECOND_MS, mostMs = 250 } = options;

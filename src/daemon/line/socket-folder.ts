@@ -1,12 +1,12 @@
 /**
- * Whose socket it is. A connection does not say who answers, so the folder has to: one that another user made or can write to may
- * hold a socket of theirs, which would be told everything and asked for everything. Looked at before every connection.
+ * Checks before every connection that the socket is ours. A connection does not say who answers, so the folder has to: in one that
+ * another user made or can write to, their process may listen, and would receive every call.
  */
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { forbidden, type MemoryError } from "../../engine/domain/errors.ts";
 
-/** Fails in words; a folder that is not there is no danger, and nobody answers in it. */
+/** Throws when the folder is not safe. A folder that does not exist is: nobody answers in it. */
 export function refuseForeignSocket(socket: string): void {
   const us = process.getuid?.();
   // Windows has neither owners nor modes of this kind; its homes lie in the user's own profile.
@@ -17,7 +17,7 @@ export function refuseForeignSocket(socket: string): void {
   const open = (around.mode & 0o022) !== 0;
   // Whoever may rename the folder can put another there instead; the sticky bit of /tmp forbids just that.
   if (open && (around.mode & 0o1000) === 0) throw refusal(dirname(folder), "lets others replace what is in it");
-  // In a folder of one's own a link was made by oneself, and who may look in does no harm: the socket itself is 0600.
+  // In a folder of our own, links are our own too, and others who may list the folder do no harm: the socket itself is 0600.
   const shared = open || around.uid !== us;
   const found = lookAt(folder, shared ? lstatSync : statSync);
   const fault = found && faultOf(found, us, shared ? 0o077 : 0o022);

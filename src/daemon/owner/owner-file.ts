@@ -13,11 +13,11 @@ export interface OwnerNote {
   readonly started: string;
   /** True when the owner works on fixed time (BUTLER_NOW). */
   readonly fixed: boolean;
-  /** Which database server, as a mark that gives nothing away; null for embedded stores. */
+  /** A hash of the database URL, by which owners of different servers differ; null for embedded stores. */
   readonly database: string | null;
 }
 
-/** By hand: a hook that has to start an owner would wait 70 ms for a schema library to load. */
+/** Checked by hand: a hook that has to start an owner would wait 70 ms for a schema library to load. */
 export function ownerNoteIn(value: unknown): OwnerNote | undefined {
   const note = (value ?? {}) as Partial<Record<keyof OwnerNote, unknown>>;
   const textOrNull = (one: unknown) => one === null || typeof one === "string";
@@ -48,7 +48,7 @@ export function readOwnerNote(home: Home): OwnerNote | undefined {
   try {
     return ownerNoteIn(JSON.parse(text));
   } catch {
-    // Left by another version: as good as none, because the lock and the socket tell the truth.
+    // A file of another version counts as none: the lock and the socket say who owns.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** What only local processes may ask of an owner. Served on the socket in a 0700 folder, never on the port. */
+/** The routes of an owner that only local processes may call. Served on the socket in a 0700 folder, never on the port. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
@@ -29,7 +29,7 @@ export interface OwnerRouteParts {
 const CallBody = z.strictObject({
   butler: z.string(),
   agent: z.boolean().optional(),
-  /** An agent's host that tells its own transcript says `user`: the person speaks in it. */
+  /** `user` when an agent's program sends its own transcript: the person speaks in it. */
   voice: z.enum(TRUST).optional(),
   request: z.strictObject({
     tool: z.string(),
@@ -41,7 +41,7 @@ const CallBody = z.strictObject({
   }),
 });
 
-/** A batch of 1,000 episodes of 32 KB; more is a mistake. */
+/** A batch of 1,000 episodes of 32 KB. */
 const BODY_LIMIT = 32 * 1024 * 1024;
 
 interface Route {
@@ -77,7 +77,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   [`POST ${REPLAY_PATH}`]: {
     answer: (parts, outgoing, text) => answerReplay(JSON.parse(text ?? "{}"), outgoing, parts.verifyReplay),
   },
-  // The path is the one of earlier builds, with which an owner or a client may still run.
+  // The path has the name it had in earlier builds: an owner or a client of such a build may still run.
   "POST /owner/desk/session": {
     async answer(parts, outgoing, text) {
       if (parts.session) send(outgoing, 200, await parts.session(JSON.parse(text ?? "null")));
@@ -121,14 +121,14 @@ async function call(parts: OwnerRouteParts, outgoing: ServerResponse, text: stri
   const asked = CallBody.safeParse(JSON.parse(text));
   if (!asked.success) return send(outgoing, 200, failure("unavailable", OTHER_BUILD));
   const { butler, agent = false, voice, request } = asked.data;
-  const outcome = await parts.host.invoke(parts.local(butler, agent, voice), butler, withoutGaps(request));
+  const outcome = await parts.host.invoke(parts.local(butler, agent, voice), butler, definedOnly(request));
   send(outgoing, 200, outcome);
 }
 
 const OTHER_BUILD = 'The running owner is of another build and does not understand this call: "butler stop" ends it.';
 
-/** zod writes `key: undefined` for what was left out; the request type has the key or not. */
-function withoutGaps(request: z.infer<typeof CallBody>["request"]): ToolRequest {
+/** zod sets a key that was left out to undefined; the request type has the key or not. */
+function definedOnly(request: z.infer<typeof CallBody>["request"]): ToolRequest {
   const { tool, input, idempotencyKey, session, project, now } = request;
   return {
     tool,

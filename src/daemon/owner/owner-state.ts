@@ -1,4 +1,4 @@
-/** What an owner knows while it runs, and the few steps that everything it does is made of. */
+/** The state of a running owner, and the steps that its calls and jobs share: opening a store for work, counting calls, handing out models. */
 import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Embedder } from "../../engine/adapters/embedder/port.ts";
 import type { Log } from "../../engine/adapters/log.ts";
@@ -44,9 +44,9 @@ export interface OwnerJobs {
 export interface OwnerState {
   readonly parts: OwnerParts;
   readonly butlers: ServedButlers;
-  /** Those that some butler has asked for. */
+  /** The models that some butler has asked for. */
   readonly models: Set<SharedModel>;
-  /** How many jobs and questions are at work on each butler's store. */
+  /** How many visits (`visit` below) are under way to each butler's store. */
   readonly visitors: Map<string, number>;
   /** Set right after the start where the owner runs jobs. */
   scheduler: Scheduler | undefined;
@@ -91,7 +91,7 @@ function keepStore(state: OwnerState, config: ButlerConfig, after: Promise<void>
     },
     maintain: (engine, upkeep) => engine.maintain(upkeep),
     opened: () => {
-      // A visit for a job has its own look at the schedule.
+      // A visit for a job looks at the schedule itself.
       if ((state.visitors.get(name) ?? 0) === 0) state.scheduler?.opened(name);
     },
     closed: () => dropUnusedModels(state),
@@ -106,13 +106,13 @@ function modelOf(state: OwnerState, { memory }: ButlerConfig): SharedModel {
   const model = state.parts.model(memory.embedding_variant);
   if (!state.models.has(model)) {
     state.models.add(model);
-    model.onArrival((embedder) => handOut(state, model, embedder));
+    model.onArrival((embedder) => giveToOpenStores(state, model, embedder));
   }
   return model;
 }
 
 /** Gives a model that has arrived to the stores that were opened without one. */
-function handOut({ parts, butlers }: OwnerState, model: SharedModel, embedder: Embedder): void {
+function giveToOpenStores({ parts, butlers }: OwnerState, model: SharedModel, embedder: Embedder): void {
   for (const { config, keeper } of butlers.byName.values()) {
     if (parts.model(config.memory.embedding_variant) !== model) continue;
     keeper.ifOpen(async (engine) => {
@@ -123,7 +123,7 @@ function handOut({ parts, butlers }: OwnerState, model: SharedModel, embedder: E
   }
 }
 
-/** The weights are the largest thing in memory; an owner without an open store does not keep them. */
+/** The weights of a model take more memory than anything else; an owner without an open store does not keep them. */
 function dropUnusedModels({ butlers, models }: OwnerState): void {
   if ([...butlers.byName.values()].some(({ keeper }) => keeper.state().store === "open")) return;
   for (const model of models) void model.drop();

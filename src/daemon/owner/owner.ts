@@ -1,4 +1,4 @@
-/** The one process that has the stores open. Every door of this process, and every proxy elsewhere, comes to it. */
+/** The one process that has the stores open. The doors of this process and the clients in other processes call it. */
 
 import { type ButlerInfo, type Health, type Host, inTenant, type Principal } from "../../doors/host.ts";
 import { MemoryError, reasonOf } from "../../engine/domain/errors.ts";
@@ -19,7 +19,7 @@ import {
   underWay,
   visit,
 } from "./owner-state.ts";
-import { healthOf, leaveAll, type Reloaded, rosterOf, serveRoster } from "./served-butlers.ts";
+import { closeAll, healthOf, type Reloaded, rosterOf, serveRoster } from "./served-butlers.ts";
 
 export interface Owner extends Host {
   roster(): Roster;
@@ -29,11 +29,11 @@ export interface Owner extends Host {
   startJobs(): void;
   /** Looks at every schedule once, and resolves when what was due has run. */
   tick(): Promise<void>;
-  /** What people ask about jobs; never throws. */
+  /** Answers `butler job`; never throws. */
   jobs(request: unknown): Promise<Outcome>;
   /** Rebuilds a butler's rows from its stream and compares them; never throws. */
   verifyReplay(butler: string, tell: ReplayProgress): Promise<Outcome>;
-  /** Opens the only store there is before the first call asks for it. What fails is told to that call. */
+  /** Opens the store before the first call asks for it, where there is only one. If that fails, the first call tries again and says why. */
   warm(): void;
   /** Calls that have not been answered yet. */
   inFlight(): number;
@@ -81,7 +81,7 @@ export function createOwner(parts: OwnerParts): Owner {
   };
 }
 
-/** Gives the owner its scheduler; what comes back answers people's questions about jobs. */
+/** Sets the scheduler of the owner, and returns what answers `butler job`. */
 function jobsOf(state: OwnerState): ((request: unknown) => Promise<Outcome>) | undefined {
   const { jobs, log } = state.parts;
   if (!jobs) return undefined;
@@ -110,7 +110,7 @@ async function answer(
     return refusal("forbidden", `This token is for the butler "${principal.butler}", not for "${butler}".`);
   }
   if (!config.memory.enabled) return switchedOff(butler);
-  if (remote) return strangerTo(config, by, request) ?? remote.call(request);
+  if (remote) return refusedBeforeService(config, by, request) ?? remote.call(request);
   const { tool, input, ...options } = request;
   try {
     let wrote = false;
@@ -129,10 +129,10 @@ async function answer(
 }
 
 /**
- * The service sees one token for all who call through this owner: that token's tenant and rights. Whoever is of
- * another tenant here, or may do less, would become that one there.
+ * The service sees one token for all who call through this owner, with that token's tenant and rights. A caller of another tenant,
+ * or with fewer rights, would get those of the token, and is refused here.
  */
-function strangerTo(config: ButlerConfig, principal: Principal, { input }: ToolRequest): Outcome | undefined {
+function refusedBeforeService(config: ButlerConfig, principal: Principal, { input }: ToolRequest): Outcome | undefined {
   const { name, tenant } = config;
   if (principal.tenant !== tenant)
     return refusal("forbidden", `The memory of "${name}" is kept by a service for another tenant than this token's.`);
@@ -177,10 +177,10 @@ function warm({ butlers }: OwnerState): void {
 
 async function close(state: OwnerState): Promise<void> {
   state.closed = true;
-  // First the calls, then the stores: a call that waits for an idle store to close would open it again.
+  // Calls end before stores are closed: a call that waits for an idle store to close would open it again.
   await state.scheduler?.stop();
   if (state.inFlight > 0) await new Promise<void>((done) => state.drained.push(done));
-  await leaveAll(state.butlers);
+  await closeAll(state.butlers);
   await Promise.all([...state.models].map((model) => model.close()));
 }
 

@@ -16,14 +16,14 @@ export interface RemoteMemory {
 
 export interface RemoteParts {
   readonly url: string;
-  /** Asked for at each connection: a token file may be replaced while the house runs. */
+  /** Asked for at each connection: a token file may be replaced while the owner runs. */
   token(): string | undefined;
   readonly version: string;
   readonly answerMs?: number;
 }
 
 const ANSWER_MS = 10_000;
-/** After a call that ran into its time limit the service is not waited for again so soon. */
+/** After a call that timed out, calls are refused for this long without asking the service. */
 const REST_MS = 5_000;
 
 /** `http://host/butlers/memory` means its MCP endpoint. */
@@ -36,7 +36,7 @@ function endpointOf(service: string): URL {
 export function remoteMemory(parts: RemoteParts): RemoteMemory {
   const { answerMs = ANSWER_MS } = parts;
   const endpoint = endpointOf(parts.url);
-  /** What one call adds to its request: the transport knows headers only for all calls together. */
+  /** The headers of one call: the transport takes headers only for all calls together. */
   const extras = new AsyncLocalStorage<Record<string, string>>();
   let connected: Promise<Client> | undefined;
   let resting: { readonly until: number; readonly outcome: Outcome } | undefined;
@@ -50,7 +50,7 @@ export function remoteMemory(parts: RemoteParts): RemoteMemory {
   }
 
   async function open(): Promise<Client> {
-    // Half a megabyte of code that an owner without a shared memory never needs.
+    // Loaded here: half a megabyte of code that an owner without a shared memory never needs.
     const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
     const token = parts.token();
     const client = new Client({ name: "butler-memory", version: parts.version });
@@ -92,7 +92,7 @@ export function remoteMemory(parts: RemoteParts): RemoteMemory {
           if (isProtocolError(error)) return refused(error);
           await forget();
           const outcome = failed(endpoint, error);
-          // Cut off in the middle, perhaps by a restart: a call that may be repeated is, under the same key.
+          // The connection broke, perhaps by a restart of the service: a call with a key is repeated once under the same key.
           if (attempt === 0 && request.idempotencyKey !== undefined && wasCutOff(error)) continue;
           if (isTimeout(error)) resting = { until: performance.now() + REST_MS, outcome };
           return outcome;
@@ -144,7 +144,7 @@ function failed(endpoint: URL, error: unknown): Outcome {
   return { ok: false, error: { code, message: `The shared memory at ${endpoint.origin} ${words}.` } };
 }
 
-/** `fetch failed` says nothing; what failed stands behind it. */
+/** `fetch failed` is the message of every failed fetch; what failed is its cause. */
 function causeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return reasonOf(cause instanceof Error && cause.message !== "" ? cause : error).replace(/\.$/, "");
@@ -159,7 +159,7 @@ const isTimeout = (error: unknown): boolean =>
   errorCode(error) === REQUEST_TIMEOUT || TIMEOUT_STATUS.includes(statusOf(error));
 const wasCutOff = (error: unknown): boolean => statusOf(error) === undefined && !isTimeout(error);
 
-/** Told by its shape: the class is loaded with the first connection. */
+/** Known by its shape: its class is loaded with the first connection. */
 const isProtocolError = (error: unknown): error is ProtocolError =>
   error instanceof Error && "code" in error && typeof error.code === "number" && statusOf(error) === undefined;
 

@@ -27,13 +27,13 @@ export interface ServeOwnerParts {
   readonly localListener: RequestListener;
   readonly http?: { readonly host: string; readonly port: number; readonly listener: RequestListener } | undefined;
   readonly session?: OwnerRouteParts["session"];
-  /** Work that nobody waits for but that must not be cut off by an idle owner's leaving. */
+  /** True while there is work that nobody waits for and that must not be cut off when an idle owner leaves. */
   busy?(): boolean;
-  /** Before the calls are waited for. */
+  /** Called at a stop, before calls under way are waited for. */
   closing?(): Promise<void>;
-  /** Ends long-lived streams of the doors. */
+  /** Ends the long-lived streams of the HTTP doors. */
   onStop(): void;
-  /** Leave after this long without clients and calls; absent: stay. */
+  /** The owner stops after this long without clients and calls; absent: it stays. */
   readonly idleMs?: number | undefined;
 }
 
@@ -44,9 +44,9 @@ export interface RunningOwner {
   readonly stopped: Promise<void>;
 }
 
-/** Calls under way get this long at a stop; what is cut off then was never acknowledged. */
+/** At a stop calls under way have this long to end; the rest is cut off, and none of it was acknowledged. */
 const DRAIN_MS = 20_000;
-/** Long-lived streams do not end by themselves. */
+/** At a stop connections have this long to close; long-lived streams do not end by themselves. */
 const LINGER_MS = 1_000;
 
 interface ServedOwner {
@@ -104,7 +104,7 @@ const firstNote = ({ version, mode, started, fixed, database }: ServeOwnerParts)
   database,
 });
 
-/** The port first: it may be taken, and then nobody has seen this owner. */
+/** On the port first: it may be taken, and then no client has seen this owner. */
 async function listenEverywhere(served: ServedOwner): Promise<void> {
   const { home, http } = served.parts;
   if (http) {
@@ -113,7 +113,7 @@ async function listenEverywhere(served: ServedOwner): Promise<void> {
     const { port, address } = await listenOnPort(httpServer, http.host, http.port);
     served.note = { ...served.note, port, address };
   }
-  // Whoever left it there is dead: this process holds the lock.
+  // A socket that lies there is of a process that has died: this one holds the lock.
   rmSync(home.socket, { force: true });
   const socketServer = createServer(localListener(served));
   served.servers.push(socketServer);
@@ -143,7 +143,7 @@ function localListener(served: ServedOwner): RequestListener {
       answering.delete(outgoing);
     });
     if (routes(incoming, outgoing)) answering.add(outgoing);
-    // Whoever comes now is sent to the next owner.
+    // The client repeats its question with the next owner.
     else if (served.draining)
       outgoing.writeHead(503, { "content-type": "application/json" }).end(JSON.stringify(served.note));
     else parts.localListener(incoming, outgoing);

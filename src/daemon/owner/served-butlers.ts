@@ -1,4 +1,4 @@
-/** The butlers that an owner serves, each with its store here or its way to a shared one. The roster may change meanwhile. */
+/** The butlers that an owner serves, each with its store here or its connection to a shared one. The roster may change while they are served. */
 
 import type { Health } from "../../doors/host.ts";
 import { reasonOf } from "../../engine/domain/errors.ts";
@@ -35,20 +35,20 @@ export interface ServedButlers {
   readonly parts: ServeParts;
   byName: ReadonlyMap<string, ServedButler>;
   /** Butlers that were removed or changed, until their stores are closed. */
-  readonly leaving: Set<Promise<void>>;
+  readonly retiring: Set<Promise<void>>;
 }
 
-type Standing = Health["butlers"][number];
+type ButlerHealth = Health["butlers"][number];
 
-/** Whoever asks for health waits no longer than this for a store that does not answer. */
+/** A question for health waits no longer than this for a store that does not answer. */
 const PING_MS = 1_500;
 
-/** None yet: `serveRoster` brings them in. */
-export const servedButlers = (parts: ServeParts): ServedButlers => ({ parts, byName: new Map(), leaving: new Set() });
+/** Serves none yet: `serveRoster` adds them. */
+export const servedButlers = (parts: ServeParts): ServedButlers => ({ parts, byName: new Map(), retiring: new Set() });
 
 export const rosterOf = ({ byName }: ServedButlers): Roster => [...byName.values()].map(({ config }) => config);
 
-/** Butlers that stayed the same notice nothing; the others get their new settings with the next call. */
+/** The stores of butlers that did not change stay open; the others get their new settings with the next call. */
 export function serveRoster(served: ServedButlers, roster: Roster): Reloaded {
   const before = served.byName;
   const added: string[] = [];
@@ -61,10 +61,10 @@ export function serveRoster(served: ServedButlers, roster: Roster): Reloaded {
       continue;
     }
     (old ? changed : added).push(config.name);
-    now.set(config.name, serve(served.parts, config, old && leave(served, old)));
+    now.set(config.name, serve(served.parts, config, old && retire(served, old)));
   }
   const gone = [...before.values()].filter(({ config }) => !now.has(config.name));
-  for (const butler of gone) void leave(served, butler);
+  for (const butler of gone) void retire(served, butler);
   served.byName = now;
   return { added, changed, removed: gone.map(({ config }) => config.name) };
 }
@@ -75,21 +75,21 @@ function serve(parts: ServeParts, config: ButlerConfig, after?: Promise<void>): 
   return { config, keeper: parts.keep(config, after), remote };
 }
 
-function leave({ leaving }: ServedButlers, { keeper, remote }: ServedButler): Promise<void> {
-  const going = Promise.all([keeper.retire(), remote?.close()]).then(() => void leaving.delete(going));
-  leaving.add(going);
+function retire({ retiring }: ServedButlers, { keeper, remote }: ServedButler): Promise<void> {
+  const going = Promise.all([keeper.retire(), remote?.close()]).then(() => void retiring.delete(going));
+  retiring.add(going);
   return going;
 }
 
 export async function healthOf({ parts, byName }: ServedButlers): Promise<Health["butlers"]> {
   const unreachable = parts.reach && (await answerOrReason(parts.reach()));
-  return Promise.all([...byName.values()].map((butler) => standingOf(butler, unreachable)));
+  return Promise.all([...byName.values()].map((butler) => healthOfOne(butler, unreachable)));
 }
 
-async function standingOf(
+async function healthOfOne(
   { config, keeper, remote }: ServedButler,
   unreachable: string | undefined,
-): Promise<Standing> {
+): Promise<ButlerHealth> {
   const { name, memory } = config;
   if (!memory.enabled) return { name, store: "off" };
   if (remote) {
@@ -104,7 +104,7 @@ async function standingOf(
   return reason === undefined ? { name, ...state } : { name, store: "unknown", reason };
 }
 
-/** Undefined when it answered in time. */
+/** The reason why there was no answer in time; undefined when there was one. */
 async function answerOrReason(asked: Promise<unknown>): Promise<string | undefined> {
   try {
     return (await within(PING_MS, asked)) ? undefined : `no answer within ${PING_MS / 1000} s`;
@@ -114,7 +114,7 @@ async function answerOrReason(asked: Promise<unknown>): Promise<string | undefin
 }
 
 /** Resolves when every store is closed. */
-export async function leaveAll(served: ServedButlers): Promise<void> {
-  await Promise.all([...served.byName.values()].map((butler) => leave(served, butler)));
-  await Promise.all(served.leaving);
+export async function closeAll(served: ServedButlers): Promise<void> {
+  await Promise.all([...served.byName.values()].map((butler) => retire(served, butler)));
+  await Promise.all(served.retiring);
 }

@@ -1,4 +1,4 @@
-/** Makes sure that somebody owns the stores: finds the owner, or starts one that outlives its starter. */
+/** Finds the owner of a home, or starts one that outlives the process that started it. */
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, renameSync, statSync } from "node:fs";
 import type { Readable } from "node:stream";
@@ -11,7 +11,7 @@ import { retry } from "../line/retry.ts";
 import { type OwnerNote, ownerNoteIn } from "./owner-file.ts";
 import { REPORT_FD, type StartReport } from "./start-report.ts";
 
-/** How to start `butler own`; `main` knows where its entry lies. */
+/** How to start `butler own`; `main` knows the path of the program. */
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
@@ -46,7 +46,7 @@ export async function findOwner(home: Home, timeoutMs: number): Promise<OwnerNot
 
 /**
  * `until` is on the clock of `performance.now()`. Twenty callers at once start one owner: the rest wait for it. Without `launch`
- * only an owner that somebody else has started will do.
+ * only an owner that somebody else has started is used.
  */
 export function ensureOwner(home: Home, launch: Launch | undefined, until: number): Promise<OwnerNote> {
   let oldFailure: { readonly note: string | undefined } | undefined;
@@ -76,14 +76,14 @@ export function ensureOwner(home: Home, launch: Launch | undefined, until: numbe
   });
 }
 
-/** An owner that is starting or draining holds the lock without answering; starting another would be in vain. */
+/** An owner that is starting or draining holds the lock without answering; another one would only find the lock held. */
 async function isFree(path: string): Promise<boolean> {
   const probe = await acquireLock(path);
   await probe?.release();
   return probe !== undefined;
 }
 
-/** True when it is ready; false when another owner came first. */
+/** True when the new owner is ready; false when another owner came first. */
 async function startOwner(home: Home, launch: Launch, timeoutMs: number): Promise<boolean> {
   if (existsSync(home.ownerLog) && statSync(home.ownerLog).size > LOG_LIMIT)
     renameSync(home.ownerLog, `${home.ownerLog}.1`);

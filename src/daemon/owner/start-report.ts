@@ -1,6 +1,6 @@
-/** What an owner that was started says to its starter. */
+/** What an owner tells the process that started it. */
 
-/** The owner's first and only words on descriptor 3: `ready`, `held` (another owner came first), or why it failed. */
+/** On this file descriptor the owner writes one line: `ready`, `held` (another owner came first), or why it failed. */
 export const REPORT_FD = 3;
 export type StartReport = { readonly state: "ready" | "held" } | { readonly state: "failed"; readonly reason: string };
 

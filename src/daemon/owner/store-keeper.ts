@@ -8,7 +8,7 @@ import type { Log } from "../../engine/adapters/log.ts";
 import { reasonOf, unavailable } from "../../engine/domain/errors.ts";
 
 export interface Closable {
-  /** It will never answer again. */
+  /** True when it will never answer again. */
   isDead?(): boolean;
   close(): Promise<void>;
 }
@@ -25,23 +25,23 @@ export interface KeeperParts<M extends Closable> {
   maintain(memory: M, upkeep: Upkeep): Promise<void>;
   /** After each opening. */
   opened?(): void;
-  /** After each closing, so that what is shared with other stores can be let go too. */
+  /** After each closing, so that what is shared with other stores can be freed too. */
   closed(): void;
   readonly log: Log;
   readonly idleMs: number;
-  /** Maintenance comes this long after the last write, */
+  /** Maintenance comes this long after the last write. */
   readonly quietMs: number;
-  /** and at least this often while a busy store never is quiet. */
+  /** Maintenance comes at least this often in a store that is written to all the time. */
   readonly maintainEveryMs: number;
-  /** The thorough kind comes this often. */
+  /** Full maintenance comes this often. */
   readonly fullEveryMs: number;
 }
 
 export interface StoreKeeper<M> {
   use<T>(work: (memory: M) => Promise<T>): Promise<T>;
-  /** The same for work that nobody waits for: a store that was closed before is closed again, and then this resolves. */
+  /** As `use`, for work that nobody waits for: a store that was closed before is closed again before this resolves. */
   visit<T>(work: (memory: M) => Promise<T>): Promise<T>;
-  /** After a call: a write asks for maintenance when things have calmed down, reads do so only once in a while. */
+  /** To be called after a call: a write asks for maintenance after `quietMs`, reads only when it is overdue. */
   used(wrote: boolean): void;
   /** Runs `work` on the store if it is open or opening; does not open it. */
   ifOpen(work: (memory: M) => Promise<void>): void;
@@ -49,7 +49,7 @@ export interface StoreKeeper<M> {
   /** The store as it is now: undefined while it is closed. */
   held(): Promise<M> | undefined;
   close(): Promise<void>;
-  /** Closes it for good: another keeper takes the store over. */
+  /** Closes it for good: another keeper opens the store from now on. */
   retire(): Promise<void>;
 }
 
@@ -58,11 +58,11 @@ interface KeeperState<M extends Closable> {
   opened: Promise<M> | undefined;
   closing: Promise<void> | undefined;
   failure: string | undefined;
-  /** Who uses the store right now, */
+  /** Uses of the store under way. */
   users: number;
-  /** and how often it was used at all. */
+  /** Uses since the start. */
   uses: number;
-  /** Who waits until nobody uses it. */
+  /** Called when no use is under way any more. */
   readonly drained: (() => void)[];
   idle: NodeJS.Timeout | undefined;
   quiet: NodeJS.Timeout | undefined;
@@ -185,7 +185,7 @@ async function maintain<M extends Closable>(state: KeeperState<M>): Promise<void
   const full = performance.now() - state.lastFull >= parts.fullEveryMs;
   if (full) state.lastFull = performance.now();
   state.dirtySince = undefined;
-  // What is overdue is done among the calls; else a call that comes in goes first.
+  // Overdue maintenance runs beside calls; other maintenance is interrupted by a call.
   const interrupted = () => {
     if (due || state.users === 0) return false;
     state.dirtySince ??= performance.now();
@@ -203,7 +203,7 @@ async function maintain<M extends Closable>(state: KeeperState<M>): Promise<void
   await state.maintaining;
 }
 
-/** After a visit; somebody who came meanwhile keeps the store open. */
+/** After a visit. A use that began meanwhile keeps the store open. */
 async function maintainAndClose<M extends Closable>(state: KeeperState<M>, asOf: number): Promise<void> {
   if (state.dirtySince !== undefined) await maintain(state);
   if (state.uses === asOf && state.users === 0) await close(state);

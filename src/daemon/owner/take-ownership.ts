@@ -1,4 +1,4 @@
-/** How a person's `butler up` becomes the owner: when there is none, or in place of one that a client started. Never of another `up`. */
+/** How `butler up` becomes the owner: it takes over from an owner that a client started, never from another `butler up`. */
 import { acquireLock, type Lock } from "../../engine/adapters/files/lock.ts";
 import { unavailable } from "../../engine/domain/errors.ts";
 import type { Home } from "../home.ts";
@@ -10,7 +10,7 @@ import { findOwner } from "./start-owner.ts";
 
 const HAND_OVER_MS = 30_000;
 
-/** Said before the long preparations of a second `butler up`, and again by `takeOwnership` for the one that raced. */
+/** Refuses a second `butler up` before its long preparations; `takeOwnership` refuses one that started at the same time. */
 export async function refuseSecondUp(home: Home): Promise<void> {
   const owner = await findOwner(home, 5_000);
   if (owner?.mode === "up") throw alreadyUp(owner);
@@ -18,7 +18,7 @@ export async function refuseSecondUp(home: Home): Promise<void> {
 
 export async function takeOwnership(home: Home): Promise<Lock> {
   const until = performance.now() + HAND_OVER_MS;
-  // While it is held no client starts an owner in the gap between the old one and this one.
+  // While this lock is held, no client starts an owner between the end of the old one and the start of this one.
   const turn = await waitFor(until, () => acquireLock(home.spawnLock));
   try {
     return await waitFor(until, async () => {

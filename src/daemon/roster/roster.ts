@@ -1,4 +1,4 @@
-/** The butlers of a house: one folder each, with its `butler.toml` and `CLAUDE.md`. */
+/** The roster: a folder with one folder for each butler, with its `butler.toml` and `CLAUDE.md`. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing, MemoryError, reasonOf } from "../../engine/domain/errors.ts";
@@ -25,15 +25,15 @@ export function loadRoster(folder: string | undefined): Roster {
   return entries.flatMap(({ checked }) => (checked.ok ? [checked.config] : []));
 }
 
-/** Whose memories a butler keeps. One that is not in this roster lives elsewhere, and says its tenant there. */
+/** The tenant of a butler. One that is not in this roster is served elsewhere, and its own roster names its tenant. */
 export const tenantOf = (roster: Roster, butler: string): string =>
   roster.find(({ name }) => name === butler)?.tenant ?? DEFAULT_TENANT;
 
-/** Those that have a store in this house, and so need a model here. */
+/** Butlers whose memory is kept here: they have a store, and need a model. */
 export const keepers = (roster: Roster): Roster =>
   roster.filter(({ memory }) => memory.enabled && memory.service === undefined);
 
-/** Every butler with its faults, if it has any: one that is wrong does not hide the others. */
+/** Every butler, with the faults of its file if there are any: a faulty file does not hide the other butlers. */
 export function readRoster(folder: string): RosterEntry[] {
   const names = foldersOf(folder);
   const entries = names.flatMap((name) => {

@@ -1,4 +1,4 @@
-/** Brings a changed roster into force while the house runs. A faulty one is told and left aside: the former goes on. */
+/** Applies a changed roster while the owner runs. A faulty one is logged and not applied: the former one stays in force. */
 
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ export interface RosterWatch {
   stop(): void;
 }
 
-/** Looked at, not listened to: notices of the file system are lost on network drives and in containers. */
+/** The folder is polled: file system events are lost on network drives and in containers. */
 const EVERY_MS = 2_000;
 
 export function watchRoster({ folder, log, apply, everyMs = EVERY_MS }: WatchParts): RosterWatch {

@@ -1,12 +1,12 @@
-/** When a cron line wants something, as arithmetic on given times. Lines may have a sixth field, the seconds, in front. */
+/** The times (slots) of a cron line, as arithmetic on given times. Lines may have a sixth field, the seconds, in front. */
 
 import { Cron } from "croner";
 import { messageOf } from "../../engine/domain/errors.ts";
 
 const MINUTE_MS = 60_000;
-/** How far back to look for the latest slot, nearest first: the shorter ones bound how many slots are walked through. */
+/** How far back to look for the latest slot, shortest first, so that few slots are walked through. */
 const LOOK_BACK_MS = [1, 60, 1_440, 8 * 1_440, 32 * 1_440, 366 * 1_440, 4 * 366 * 1_440].map((n) => n * MINUTE_MS);
-/** A line of seconds over years would be walked through for minutes; it is known to be many. */
+/** Counting stops here: the slots of every second over years would take minutes to count. */
 const COUNT_LIMIT = 1_000;
 
 /** Undefined: the zone of this machine, which is what people mean by "03:00". */

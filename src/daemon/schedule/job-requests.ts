@@ -1,4 +1,4 @@
-/** What people ask about jobs: what there is and when it runs, what ran, and "run this one now". */
+/** Answers `butler job`: lists jobs with their next run, shows what ran, and runs one now. */
 import { z } from "zod";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import { conflict, invalid, MemoryError, notFound, reasonOf } from "../../engine/domain/errors.ts";
@@ -21,7 +21,7 @@ export const JobRequest = z.discriminatedUnion("ask", [
     job: z.string().optional(),
     limit: z.number().int().min(1).max(1_000),
   }),
-  /** Repeated with the same ticket it does not start again, and says how it goes. */
+  /** Repeated with the same ticket it does not start a second run: it answers with the state of the first. */
   z.strictObject({
     ask: z.literal("run"),
     butler: z.string(),
@@ -41,7 +41,7 @@ export interface JobRequestParts {
   readonly zone?: Zone;
   hasStore(butler: string): Promise<boolean>;
   visit<T>(butler: string, work: (engine: Engine) => Promise<T>): Promise<T>;
-  /** A job wrote to this store, which wants to be tidied. */
+  /** A job wrote to this store: maintenance is due. */
   changed(butler: string): void;
 }
 
@@ -49,12 +49,12 @@ export interface JobRequestParts {
 type Tickets = Map<string, Promise<Outcome>>;
 type RunRequest = Extract<JobRequest, { ask: "run" }>;
 
-/** An answer comes at least this often, so that no connection waits for a long job. */
+/** After this long the answer is `running`, and the client asks again: no connection waits for a long job. */
 const PATIENCE_MS = 5_000;
 /** How long a result is kept for whoever asked for it. */
 const KEPT_MS = 10 * 60_000;
 
-/** What answers a request; it never throws. */
+/** The returned function never throws. */
 export function jobRequests(parts: JobRequestParts): (request: unknown) => Promise<Outcome> {
   const tickets: Tickets = new Map();
   return async (asked) => {
@@ -74,7 +74,7 @@ export function jobRequests(parts: JobRequestParts): (request: unknown) => Promi
   };
 }
 
-/** Fails where no jobs run: of a butler that is not there, or whose memory is off or kept elsewhere. */
+/** Throws for a butler without jobs here: an unknown one, or one whose memory is off or kept elsewhere. */
 function configOf({ roster }: JobRequestParts, butler: string): ButlerConfig {
   const all = roster();
   const config = all.find(({ name }) => name === butler);
@@ -168,7 +168,7 @@ async function runOnce(parts: JobRequestParts, request: RunRequest): Promise<Out
   return { ok: true, answer: { butler, dry_run: dryRun, seconds, ...ranAnswer(ran) } };
 }
 
-/** As for tools: fixed time takes the caller's, real time refuses it. */
+/** As for tools: an owner on a fixed clock takes the caller's time, one on real time refuses it. */
 function nowOf(clock: Clock, asked: string | undefined): Date | undefined {
   if (asked === undefined) return undefined;
   if (!clock.fixed)

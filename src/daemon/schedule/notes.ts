@@ -1,6 +1,6 @@
 /**
- * What the schedule remembers of each store, so that a closed one is opened only when something is due. The truth stands in
- * the store; losing this costs one look into each.
+ * What the scheduler knows of each store, so that a closed one is opened only when something is due. The store itself holds the
+ * truth: if these notes are lost, each store is opened once.
  */
 
 import { z } from "zod";
@@ -9,11 +9,11 @@ import { reasonOf } from "../../engine/domain/errors.ts";
 import { readIfThere, writePrivate } from "../home.ts";
 
 export interface Known {
-  /** Nothing before this time can have been missed. */
+  /** No run before this time can have been missed. */
   readonly since: Date;
   /** The latest slot of each job. */
   readonly last: Readonly<Record<string, Date>>;
-  /** When a waiting or running job of the store wants to be looked at: a retry, or a run whose process may have died. */
+  /** When the store must be opened whatever the schedule says: for a retry, or for a run whose process may have died. */
   readonly wakeAt: Date | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface ScheduleNotes {
   set(butler: string, known: Known): void;
 }
 
-/** For stores on a server: other daemons write there too, so nothing is kept over a restart. */
+/** For stores on a server: other owners write there too, so notes from before a restart would be out of date. */
 export function notesInMemory(): ScheduleNotes {
   const notes = new Map<string, Known>();
   return { get: (butler) => notes.get(butler), set: (butler, known) => void notes.set(butler, known) };
@@ -34,7 +34,7 @@ const Notes = z.record(
   z.object({ since: time, last: z.record(z.string(), time), wakeAt: time.optional() }),
 );
 
-/** For embedded stores, which this house alone writes to. */
+/** For embedded stores, which only the owner of this home writes to. */
 export function notesInFile(file: string, log: Log): ScheduleNotes {
   let notes: Record<string, Known> | undefined;
   function load(): Record<string, Known> {

@@ -1,6 +1,6 @@
 /**
- * Sees to it that jobs run when their schedule says so: at the owner's start, when a store is opened, and whenever a slot
- * comes. A slot that passed while nobody was here is run once, as `missed`, however many passed.
+ * Runs jobs when their schedule says so. It looks at the schedules when the owner starts, when a store is opened, and at each
+ * slot. Slots that passed while no owner ran are made up for by one run, marked `missed`.
  */
 
 import type { Clock } from "../../engine/adapters/clock.ts";
@@ -18,7 +18,7 @@ export interface SchedulerParts {
   readonly roster: Roster;
   readonly clock: Clock;
   readonly log: Log;
-  /** All there are; a butler's own schedule says which of them run, and when. */
+  /** All jobs; a butler's own schedule says which of them run, and when. */
   readonly jobs: readonly Job[];
   readonly notes: ScheduleNotes;
   readonly zone?: Zone;
@@ -26,7 +26,7 @@ export interface SchedulerParts {
   hasStore(butler: string): Promise<boolean>;
   /** Opens the store for `work` and, when nobody else uses it, closes it before this resolves. */
   visit<T>(butler: string, work: (engine: Pick<Engine, "runs">) => Promise<T>): Promise<T>;
-  /** A job wrote to this store, which wants to be tidied. */
+  /** A job wrote to this store: maintenance is due. */
   changed(butler: string): void;
 }
 
@@ -38,7 +38,7 @@ export interface Scheduler {
   opened(butler: string): void;
   /** The roster has changed. */
   replan(roster: Roster): void;
-  /** Runs `work` as a job under way: the owner does not leave before it ended, and waits for it at a stop. */
+  /** Counts `work` as a job under way: the owner does not leave before it has ended, and waits for it at a stop. */
   track<T>(work: () => Promise<T>): Promise<T>;
   running(): number;
   stopping(): boolean;
@@ -46,11 +46,11 @@ export interface Scheduler {
 }
 
 const MINUTE_MS = 60_000;
-/** Who waits for the owner or for a store goes first. */
+/** Jobs wait this long after a start or an opening, so that calls that wait go first. */
 const CALM_MS = 1_000;
-/** After a first failure, which may be a server that restarts; twice as long after each further one. */
+/** The pause after a first failure, which may be a restart of the server; it doubles with each further one. */
 const SOON_MS = 5_000;
-/** Stores at work at a time: at 03:00 a roster of ten must not cost ten open stores. */
+/** Stores that run jobs at the same time: at 03:00 a roster of ten butlers must not have ten stores open. */
 const AT_ONCE = 2;
 
 type Plans = ReadonlyMap<string, readonly Planned[]>;
@@ -58,7 +58,7 @@ type Plans = ReadonlyMap<string, readonly Planned[]>;
 interface SchedulerState {
   readonly parts: SchedulerParts;
   plans: Plans;
-  /** Not looked at before this time, on the clock of `performance.now()`: it has no store, or one that does not open. */
+  /** Butlers that have no store, or one that does not open, with the time of the next look on the clock of `performance.now()`. */
   readonly notBefore: Map<string, number>;
   /** The visits under way, by butler. */
   readonly busy: Map<string, Promise<void>>;
@@ -111,7 +111,7 @@ const plansOf = (roster: Roster, jobs: readonly Job[]): Plans =>
   new Map(keepers(roster).map((config) => [config.name, planOf(config, jobs)]));
 
 function start(state: SchedulerState): void {
-  // Time that stands still never comes to a slot.
+  // On a fixed clock no slot ever comes.
   if (state.parts.clock.fixed) return;
   state.started = true;
   after(state, CALM_MS, () => tickAndArm(state));
@@ -164,7 +164,7 @@ function arm(state: SchedulerState): void {
   });
 }
 
-/** Until the next slot, but looked at every minute: a computer that slept has another time when it wakes. */
+/** Until the next slot, but a minute at most: after a computer has slept, its clock is ahead of the timer. */
 function untilNext({ parts, plans, busy, notBefore }: SchedulerState): number {
   const { clock, notes, zone } = parts;
   const now = clock.now();
@@ -189,19 +189,19 @@ async function wantsVisit(state: SchedulerState, butler: string, plan: readonly 
   const known = parts.notes.get(butler);
   const woken = known?.wakeAt !== undefined && known.wakeAt <= now;
   if (known && !woken && !anyDue(plan, known, now, parts.zone)) return false;
-  // Asked also when there are notes: somebody may have deleted the store, and a visit would create an empty one.
+  // Asked even when there are notes: the store may have been deleted, and a visit would create an empty one.
   if (await parts.hasStore(butler)) return true;
   notBefore.set(butler, performance.now() + LATER_MS);
   return false;
 }
 
-/** One visit at a time to each store; who comes meanwhile waits for that one. */
+/** One visit at a time to each store; a second one waits for the first instead. */
 function visit(state: SchedulerState, butler: string, plan: readonly Planned[]): Promise<void> {
   const known = state.busy.get(butler);
   if (known) return known;
   const going = track(state, () => state.takeTurn(() => visitNow(state, butler, plan))).finally(() => {
     state.busy.delete(butler);
-    // What the visit found out decides when to come again.
+    // The next look depends on what the visit noted.
     arm(state);
   });
   state.busy.set(butler, going);
@@ -247,7 +247,7 @@ async function look(state: SchedulerState, butler: string, runs: JobRuns): Promi
   const now = clock.now();
   const planned = new Set(state.plans.get(butler)?.map(({ job }) => job));
   const asked = Object.entries(wanted).flatMap(([job, at]) => (planned.has(job) ? [notBeforeLast(at, last[job])] : []));
-  // What waits behind a run of another daemon may start any moment; it is asked for every few seconds, not all the time.
+  // A run that waits for one of another owner may start any moment; the store is asked every few seconds.
   const woken = waitMs === undefined ? [] : [new Date(now.getTime() + Math.max(waitMs, SOON_MS))];
   const wakeAt = [...woken, ...asked].toSorted((a, b) => a.getTime() - b.getTime())[0];
   const known = { since: since ?? now, last, wakeAt };
@@ -255,7 +255,7 @@ async function look(state: SchedulerState, butler: string, runs: JobRuns): Promi
   return { ...known, wanted };
 }
 
-/** At most `most` at work; the others wait in line. */
+/** Runs at most `most` at the same time; the others wait in a queue. */
 function limit(most: number): <T>(work: () => Promise<T>) => Promise<T> {
   let free = most;
   const line: (() => void)[] = [];

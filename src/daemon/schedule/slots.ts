@@ -1,13 +1,13 @@
-/** Which slots of a butler's schedule want a run now: arithmetic on given times. */
+/** Which slots of a butler's schedule are due: arithmetic on given times. */
 import type { Job } from "../../engine/memory/keep/job.ts";
 import type { Slot } from "../../engine/memory/keep/run-job.ts";
 import type { ButlerConfig } from "../config/config.ts";
 import { latestSlot, slotsBetween, type Zone } from "./cron.ts";
 import type { Known } from "./notes.ts";
 
-/** Later than this a run counts as missed: the timer comes every minute. */
+/** A run that is later than this counts as missed: the scheduler looks every minute. */
 const ON_TIME_MS = 120_000;
-/** A store that cannot be opened, or that only another daemon can have created meanwhile, is not tried every minute. */
+/** A store that cannot be opened or does not exist is tried again after this long, not every minute. */
 export const LATER_MS = 10 * 60_000;
 
 export interface Planned {
@@ -24,7 +24,7 @@ export function planOf(config: ButlerConfig, jobs: readonly Job[]): Planned[] {
   });
 }
 
-/** For each job at most one run: the latest slot that has none, which stands for those before it too. */
+/** For each job at most one run: that of the latest slot without one, which makes up for earlier slots too. */
 function dueSlots(plan: readonly Planned[], known: Known, now: Date, zone?: Zone): Slot[] {
   return plan.flatMap(({ job, cron }) => {
     const since = known.last[job] ?? known.since;
@@ -36,7 +36,7 @@ function dueSlots(plan: readonly Planned[], known: Known, now: Date, zone?: Zone
   });
 }
 
-/** A store may ask again and again while what it asks for cannot be had. */
+/** Holds back a store that asks for a job again and again because the job cannot do what is asked. */
 export const notBeforeLast = (at: Date, last: Date | undefined): Date =>
   new Date(Math.max(at.getTime(), last === undefined ? 0 : last.getTime() + LATER_MS));
 
@@ -45,7 +45,7 @@ export interface Wanted {
   readonly wanted: Readonly<Record<string, Date>>;
 }
 
-/** What the store asks for by itself, of the jobs that are on its plan. */
+/** What the store itself asks for, of the jobs in its plan. */
 function wantedSlots(plan: readonly Planned[], { wanted, last }: Known & Wanted, now: Date): Slot[] {
   return Object.entries(wanted).flatMap(([job, at]) => {
     if (!plan.some((planned) => planned.job === job) || notBeforeLast(at, last[job]) > now) return [];
@@ -53,7 +53,7 @@ function wantedSlots(plan: readonly Planned[], { wanted, last }: Known & Wanted,
   });
 }
 
-/** What is to be run in this visit: what is due by the schedule, and beside it what the store asks for. */
+/** What this visit runs: jobs that are due by the schedule, and jobs that the store asks for. */
 export function slotsToRun(plan: readonly Planned[], known: Known & Wanted, now: Date, zone?: Zone): Slot[] {
   const due = dueSlots(plan, known, now, zone);
   const wanted = wantedSlots(plan, known, now).filter((slot) => !due.some(({ job }) => job === slot.job));

@@ -1,4 +1,4 @@
-/** Who may come in over HTTP. Only hashes are kept; the one token in clear text is the owner's own, in `token` (0600). */
+/** Tokens for HTTP. Only hashes are kept; the one token in clear text is that of the person who owns the home, in `token` (0600). */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { statSync } from "node:fs";
 import { z } from "zod";
@@ -29,7 +29,7 @@ export interface TokenRequest {
   readonly admin: boolean;
 }
 
-/** The name of the token in `token`; it may do everything, for whoever can read that file owns the data anyway. */
+/** The name of the token in the file `token`. It may do everything: who can read that file can read the data too. */
 export const HOME_TOKEN = "home";
 
 const TOKEN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -68,13 +68,13 @@ export async function revokeToken(home: Home, name: string): Promise<void> {
   });
 }
 
-/** Makes the owner's own token on the first start, and again when its file was taken away. */
+/** Makes the token of the home on the first start, and again when its file was removed. */
 export async function ensureHomeToken(home: Home, now: Date): Promise<string> {
   return changeTokens(home, (tokens) => {
     const known = readIfThere(home.tokenFile)?.trim();
     const kept = known && tokens.find((entry) => sameHash(entry.sha256, hash(known)));
     if (kept && kept.tenant === TENANT_OF_BUTLER) return { tokens, result: known };
-    // Earlier versions wrote down one tenant for all butlers; the token itself is in programs' settings and stays.
+    // Earlier versions wrote one tenant for all butlers. The token itself stays the same: programs have it in their settings.
     const token = kept ? known : freshToken();
     if (!kept) writePrivate(home.tokenFile, `${token}\n`);
     const entry = {
@@ -103,7 +103,7 @@ export function tokenChecker(home: Home): (token: string) => Principal | undefin
     const entry = tokens.find((candidate) => sameHash(candidate.sha256, digest));
     if (entry === undefined) return undefined;
     const { name, tenant, butler, admin } = entry;
-    // A program holds the token, whoever it belongs to: nothing that comes with one is the person's own word.
+    // A token is held by a program: what comes with one never counts as the word of a person.
     return { name, tenant, butler, admin, voice: "agent" };
   };
 }
