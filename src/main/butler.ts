@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { commands } from "./program/command-table.ts";
-/** The command `butler`. Start-up stays light: stores, model and doors are loaded by the commands that need them. */
+/** The command `butler`. It starts quickly: stores, model and doors are loaded by the commands that need them. */
 import { runProgram, say } from "./program/run-program.ts";
 import { version } from "./version.ts";
 

@@ -1,4 +1,4 @@
-/** The only reader of the environment. Paths become absolute here, because an owner runs in another folder than its starter. */
+/** Reads the environment, for all of the program. Paths become absolute here: an owner runs in another folder than the process that starts it. */
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { invalid } from "../engine/domain/errors.ts";
@@ -10,15 +10,15 @@ export interface Environment {
   readonly port: number;
   readonly modelDir: string | undefined;
   readonly roster: string | undefined;
-  /** Undefined: each command has its own idea of what is worth saying. */
+  /** Undefined: each command has its own default. */
   readonly logLevel: LogLevel | undefined;
   readonly now: string | undefined;
   readonly idleSeconds: number;
-  /** An explicit project key, before what the folder tells. */
+  /** An explicit project key, which wins over that of the folder. */
   readonly project: string | undefined;
   /** False: no owner is started in the background, only a running one is used. */
   readonly autostart: boolean;
-  /** Sessions that look after their own memory, and those that only read memories to learn from them. */
+  /** True in sessions that `butler run` or the extractor started, and where hooks are switched off: their hooks do nothing. */
   readonly hooksOff: boolean;
   /** False when NO_COLOR asks for plain text. */
   readonly colour: boolean;
@@ -79,7 +79,7 @@ export function withFlags(
   };
 }
 
-/** What an owner is started with: the starter's environment, with the paths as the starter understood them. */
+/** The environment of an owner: that of the process that starts it, with its paths made absolute. */
 export function ownerVariables(
   environment: Environment,
   variables: NodeJS.ProcessEnv = process.env,

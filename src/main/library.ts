@@ -1,4 +1,4 @@
-/** The package's entry: one butler's memory in this process, without a daemon; and sessions of agents with the memory of a home. */
+/** The package's entry: a butler's memory in this process, without a daemon (`openMemory`), and sessions of agents with the memory of a home (`runSession`). */
 import { join, resolve } from "node:path";
 import { defaultButler, parseButlerToml } from "../daemon/config/config.ts";
 import { homeAt } from "../daemon/home.ts";
@@ -74,7 +74,7 @@ export async function openMemory(options: LibraryOptions): Promise<OpenedMemory>
     model: sharedModels({ folders: models, fetch: options.fetchModel ?? true, log }),
     jobs: storeJobs(stores, clock, notesInMemory()),
   });
-  // A memory that never sweeps would never forget, whoever hosts it.
+  // Without jobs a memory would never forget.
   owner.startJobs();
   const principal: Principal = { name: "library", tenant: config.tenant, butler: "*", admin: true, voice };
   return {

@@ -30,7 +30,7 @@ export const tenantOf = (roster: Roster, butler: string): string =>
   roster.find(({ name }) => name === butler)?.tenant ?? DEFAULT_TENANT;
 
 /** Butlers whose memory is kept here: they have a store, and need a model. */
-export const keepers = (roster: Roster): Roster =>
+export const keptHere = (roster: Roster): Roster =>
   roster.filter(({ memory }) => memory.enabled && memory.service === undefined);
 
 /** Every butler, with the faults of its file if there are any: a faulty file does not hide the other butlers. */

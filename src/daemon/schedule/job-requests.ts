@@ -8,7 +8,7 @@ import type { JobResult } from "../../engine/memory/keep/perform-run.ts";
 import type { JobRun } from "../../engine/store/jobs/job-runs.ts";
 import type { Outcome } from "../../engine/tools/outcome.ts";
 import type { ButlerConfig } from "../config/config.ts";
-import { keepers, type Roster } from "../roster/roster.ts";
+import { keptHere, type Roster } from "../roster/roster.ts";
 import { nextSlot, type Zone } from "./cron.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { planOf } from "./slots.ts";
@@ -100,7 +100,7 @@ function refuseUnknown({ jobs }: JobRequestParts, job: string): void {
 
 async function list(parts: JobRequestParts, butler: string | undefined): Promise<Outcome> {
   const { clock, jobs, zone } = parts;
-  const chosen = butler === undefined ? keepers(parts.roster()) : [configOf(parts, butler)];
+  const chosen = butler === undefined ? keptHere(parts.roster()) : [configOf(parts, butler)];
   const rows = [];
   for (const config of chosen) {
     const plan = new Map(planOf(config, jobs).map(({ job, cron }) => [job, cron]));

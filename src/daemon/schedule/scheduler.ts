@@ -9,7 +9,7 @@ import { reasonOf } from "../../engine/domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Job } from "../../engine/memory/keep/job.ts";
 import type { JobRuns } from "../../engine/memory/keep/run-job.ts";
-import { keepers, type Roster } from "../roster/roster.ts";
+import { keptHere, type Roster } from "../roster/roster.ts";
 import { nextSlot, type Zone } from "./cron.ts";
 import type { Known, ScheduleNotes } from "./notes.ts";
 import { anyDue, LATER_MS, notBeforeLast, type Planned, planOf, slotsToRun, type Wanted } from "./slots.ts";
@@ -108,7 +108,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
 
 /** A shared Memory Butler elsewhere runs its own jobs. */
 const plansOf = (roster: Roster, jobs: readonly Job[]): Plans =>
-  new Map(keepers(roster).map((config) => [config.name, planOf(config, jobs)]));
+  new Map(keptHere(roster).map((config) => [config.name, planOf(config, jobs)]));
 
 function start(state: SchedulerState): void {
   // On a fixed clock no slot ever comes.

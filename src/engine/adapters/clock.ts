@@ -1,4 +1,4 @@
-/** The one place where time comes from. */
+/** All of the program takes the time from a clock. */
 export interface Clock {
   now(): Date;
   /** True when time stands still (`BUTLER_NOW`): only then may a caller bring its own `now`. */

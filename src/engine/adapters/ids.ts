@@ -24,7 +24,7 @@ export function uuidv7Source(random: (size: number) => Uint8Array = randomBytes)
         counters.delete(oldest);
       }
       const tail = random(8);
-      // What overflows the counter goes on in the next millisecond.
+      // A counter that overflows goes on in the next millisecond.
       const hex = (ms + (sequence >>> 12)).toString(16).padStart(12, "0");
       const a = (0x7000 | (sequence & 0xfff)).toString(16);
       const b = (0x80 | ((tail[0] ?? 0) & 0x3f)).toString(16);

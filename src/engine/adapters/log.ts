@@ -1,4 +1,4 @@
-/** The few words of a logger that the zones below `main` use; pino fits it. */
+/** The part of a logger that the zones below `main` use; pino has it. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -1,4 +1,4 @@
-/** Long work in slices. Between them the event loop answers whoever else is waiting: a health check, a search, another agent. */
+/** Does long work in slices. Between them the event loop serves other callers: a health check, a search, another agent. */
 import { setImmediate as nextIteration } from "node:timers/promises";
 
 /** Characters of text that are worked on in one go: the slowest work on so many takes some ten milliseconds. */

@@ -39,7 +39,7 @@ intent routing and diversification on and off.
 butler bench hooks [--n <memories>] [--queries <sessions>] [--keep <folder>] [--json]
 
 Installs the hooks of Claude Code into a folder of its own and runs them as that agent does, in a project with 10,000 memories:
-the start of a session in a warm house and where nobody is there yet, a prompt, the end of a turn; and what butler run adds to the
+the start of a session with an owner running and with none, a prompt, the end of a turn; and what butler run adds to the
 start of an agent. --keep as with latency, in another folder.
 
 butler bench consolidation --data <file> [--store pglite|postgres] [--json]

@@ -18,11 +18,11 @@ butler config show [--butler <name>] [--all] [--json] [--roster <folder>] [--por
                    [--database-url <url>] [--model-dir <folder>]
 butler config schema
 
-check reads every butler.toml of the roster and tells all faults at once, each with its file, line and key (exit code 2),
-and what is legal but surely not meant (exit code 0). show tells the values that hold and where each came from: a flag,
+check reads every butler.toml of the roster and reports all faults at once, each with its file, line and key (exit code 2),
+and settings that are valid but surely not meant (exit code 0). show lists the settings in force and where each came from: a flag,
 the environment, a line of butler.toml, or the default; --all shows the defaults too. schema prints the JSON schema of
-butler.toml, for editors. Secrets are masked. A flag goes before the environment, that before butler.toml, and that
-before the default.`;
+butler.toml, for editors. Secrets are masked. A flag wins over the environment, the environment over butler.toml, and
+butler.toml over the default.`;
 
 export async function run(args: readonly string[], context: Context): Promise<ExitCode> {
   const [verb, ...rest] = args;
@@ -93,7 +93,7 @@ interface Chosen {
   readonly written: Written | undefined;
 }
 
-/** One that was asked for is shown although another one is wrong. */
+/** A butler that was asked for is shown even when the file of another one has faults. */
 function chosen(roster: string | undefined, asked: string | undefined): Chosen[] {
   const entries = roster === undefined ? undefined : readRoster(roster);
   const names = entries?.map(({ name }) => name) ?? ["general"];
@@ -110,7 +110,7 @@ function chosen(roster: string | undefined, asked: string | undefined): Chosen[]
   return wanted.flatMap(({ checked }) => (checked.ok ? [checked] : []));
 }
 
-/** The jobs bring the whole memory with them, so they are loaded only here. */
+/** Loaded only here: the jobs import the whole memory. */
 async function usualTimes(): Promise<Presets> {
   const { jobs } = await import("../../engine/memory/keep/jobs.ts");
   return Object.fromEntries(jobs.map(({ name, cron }) => [name, cron]));

@@ -30,7 +30,7 @@ export async function run(args: readonly string[], { environment, say, note }: C
     const answer = await callHook({
       home: homeAt(environment.home),
       launch: environment.autostart ? async () => ownerLaunch(environment) : undefined,
-      // As the shell script does, it asks whichever owner runs.
+      // Whichever owner runs is asked, as the shell script does.
       databaseUrl: undefined,
       agent: agent as AgentName,
       event,
@@ -42,14 +42,14 @@ export async function run(args: readonly string[], { environment, say, note }: C
     });
     if (answer !== undefined) say(JSON.stringify(answer));
   } catch (error) {
-    // Some agents keep what a hook says here, and the message of JSON that cannot be read quotes it.
+    // Only a code: some agents keep what a hook writes to stderr, and the message of a JSON error quotes the input.
     note(`butler hook: ${faultOf(error)}`);
   }
   // An owner that is still starting must not keep this process.
   process.exit(0);
 }
 
-/** Of a figure that some curl prints with a comma; what cannot be read counts for nothing. */
+/** curl prints a comma in some locales; what cannot be read counts as 0. */
 const secondsOf = (text = "0"): number => Number(text.replace(",", ".")) || 0;
 
 async function wholeInput(): Promise<string> {

@@ -1,4 +1,4 @@
-/** Takes in what agents wrote down before they had this memory. */
+/** Stores the transcripts that agents wrote before they had this memory. */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
@@ -72,7 +72,7 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
   }
 }
 
-interface Wishes {
+interface ImportOptions {
   readonly places: readonly Place[];
   readonly since: Date | undefined;
   readonly signal: AbortSignal;
@@ -81,21 +81,22 @@ interface Wishes {
   readonly json?: boolean;
 }
 
-async function takeAll(plan: Survey, wishes: Wishes, context: Context): Promise<ExitCode> {
-  const { places, since, signal, json } = wishes;
+async function takeAll(plan: Survey, options: ImportOptions, context: Context): Promise<ExitCode> {
+  const { places, since, signal, json } = options;
   const client = ownerClient(context.environment);
   const bar = progressLine("Taking in");
   const projects = new Map<string, string>();
   try {
-    const butler = await chooseButler(client, wishes.butler);
+    const butler = await chooseButler(client, options.butler);
     const call = typedCall((request) => client.invoke(butler, request));
     const report = await takeIn({
       places,
       since,
       signal,
       project(folder) {
-        if (folder === undefined) return wishes.project === undefined ? undefined : projectOf("/", wishes.project).key;
-        const known = projects.get(folder) ?? projectOf(folder, wishes.project).key;
+        if (folder === undefined)
+          return options.project === undefined ? undefined : projectOf("/", options.project).key;
+        const known = projects.get(folder) ?? projectOf(folder, options.project).key;
         projects.set(folder, known);
         return known;
       },
@@ -106,7 +107,7 @@ async function takeAll(plan: Survey, wishes: Wishes, context: Context): Promise<
           { session, ...(project === undefined ? {} : { project }) },
         ),
       progress: (bytes) => {
-        // Elsewhere than on a terminal each step would be a line.
+        // Only on a terminal: elsewhere each step would be a line.
         if (process.stderr.isTTY) bar.show(bytes, plan.bytes, `${megabytes(bytes)} of ${megabytes(plan.bytes)}`);
       },
     });
@@ -117,9 +118,9 @@ async function takeAll(plan: Survey, wishes: Wishes, context: Context): Promise<
   } catch (error) {
     if (!(error instanceof TakeInFailure)) throw error;
     bar.done("failed");
-    const options = { json: json === true, colour: context.environment.colour && process.stderr.isTTY === true };
-    if (json === true) context.say(renderError(error.failure, options));
-    else for (const line of [...reported(error.sofar), renderError(error.failure, options)]) context.note(line);
+    const style = { json: json === true, colour: context.environment.colour && process.stderr.isTTY === true };
+    if (json === true) context.say(renderError(error.failure, style));
+    else for (const line of [...reported(error.sofar), renderError(error.failure, style)]) context.note(line);
     return exitCode(error.failure.code);
   } finally {
     client.close();

@@ -9,13 +9,13 @@ import { chosenProject } from "../program/choose-project.ts";
 import { type Context, readOptions } from "../program/command.ts";
 import { version } from "../version.ts";
 
-const BY = "butler.project in its git config, its remote, or its place";
+const BY = "butler.project in its git config, its remote, or its path";
 
 export const usage = `butler mcp [--butler <name>] [--tools core|full] [--project auto|none|<key>]
 
 Serves one butler's memory as an MCP server on stdin and stdout, for agents that start their servers themselves.
 The stores stay with one owner process, which is started when none is running; any number of these may run at once.
-With --project auto what is told here belongs to the repository of this folder (${BY}), and other projects
+With --project auto what is stored here belongs to the repository of this folder (${BY}), and other projects
 do not see it; global memories are seen everywhere. Without --project it belongs to the butler.`;
 
 export async function run(args: readonly string[], { environment }: Context): Promise<ExitCode> {

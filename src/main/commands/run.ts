@@ -53,7 +53,7 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
     ...(values.json ? {} : { onResult: (result: string) => say(result) }),
   };
   const running = runSession(sessionParts(environment, note), request);
-  // The question is on its way to the owner: the time until its answer is used.
+  // Loaded while the owner prepares the session.
   void import("../../hosts/agents/claude.ts").catch(() => undefined);
   const report = await running;
   for (const signal of signals) process.off(signal, passOn);
@@ -77,7 +77,7 @@ function timeoutOf(text: string | undefined): number | undefined {
   throw invalid("timeout", `--timeout is "${text}"; it must be a number of seconds above 0.`);
 }
 
-/** The agent's own code goes through, whatever it means; one that says of itself that it failed did not succeed. */
+/** The agent's own exit code; 1 when it ended with 0 but reported a failure. */
 const exitOf = ({ exit_code, ok }: SessionReport) => (exit_code === 0 && !ok ? 1 : exit_code) as ExitCode;
 
 async function wholeInput(): Promise<string> {

@@ -10,7 +10,7 @@ export const usage = `butler spool [retry] [--json]
 
 What agents said and the owner has not stored: what waits, what failed and is tried again, and what was put aside after nine attempts
 or because it can never be stored, each with the code of its failure. What was put aside is kept for 30 days as files in the home's
-spool/failed. retry has it stored again, for when the cause is gone: the owner looks within a minute.`;
+spool/failed. When the cause is gone, retry lets the owner store it again, within a minute.`;
 
 export async function run(args: readonly string[], { environment, say }: Context): Promise<ExitCode> {
   const { values, positionals } = readOptions(args, { json: { type: "boolean" } }, true);

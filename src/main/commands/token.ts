@@ -11,10 +11,10 @@ export const usage = `butler token create --name <name> [--butler <name>|*] [--t
 butler token list [--json]
 butler token revoke <name> [--json]
 
-Tokens open the HTTP door. A token for one butler (the default is every butler, "*") cannot speak for another one;
+Whoever calls over HTTP needs a token. A token for one butler (the default is every butler, "*") cannot call another one;
 an admin token sees every scope of its tenant. Without --tenant it is the butler's own, as its butler.toml says.
 A token is shown once, when it is created: only its hash is kept.
-A revoked token is refused from that moment on, also by a running daemon.`;
+A revoked token is refused from that moment on, also by an owner that is running.`;
 
 const options = {
   name: { type: "string" },
@@ -57,7 +57,7 @@ export async function run(args: readonly string[], { environment, say }: Context
   return 0;
 }
 
-/** That of the butler it is for; a token for every butler speaks to each in that one's own tenant. */
+/** The tenant of the butler that the token is for; with a token for every butler, each call gets the tenant of its butler. */
 const tenantFor = (roster: string | undefined, butler: string): string =>
   butler === "*" ? TENANT_OF_BUTLER : tenantOf(loadRoster(roster), butler);
 

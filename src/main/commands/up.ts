@@ -1,7 +1,7 @@
 import { type Home, homeAt, prepareHome } from "../../daemon/home.ts";
 import type { RunningOwner } from "../../daemon/owner/serve-owner.ts";
 import { refuseSecondUp, takeOwnership } from "../../daemon/owner/take-ownership.ts";
-import { keepers, loadRoster, type Roster } from "../../daemon/roster/roster.ts";
+import { keptHere, loadRoster, type Roster } from "../../daemon/roster/roster.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import { MODEL_NAME, type ModelVariant } from "../../engine/adapters/model/catalogue.ts";
 import { locateModel } from "../../engine/adapters/model/files.ts";
@@ -18,7 +18,7 @@ import { typedCommand } from "../words/typed-command.ts";
 
 export const usage = `butler up [--port <n>] [--host <address>] [--roster <folder>] [--database-url <url>] [--model-dir <folder>] [--json]
 
-Brings up every butler of the roster over HTTP and MCP and stays until it is stopped (Ctrl-C or butler stop).
+Serves every butler of the roster over HTTP and MCP until it is stopped (Ctrl-C or butler stop).
 Without a roster there is one butler, general. An owner that a client had started hands its stores over.`;
 
 const options = { ...ENVIRONMENT_FLAGS, json: { type: "boolean" } } as const;
@@ -52,7 +52,7 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
 /** A person waits at this command, so the model is fetched before the doors open; without it search is by keywords only. */
 async function haveModels(environment: Environment, home: Home, roster: Roster, { note }: Context): Promise<void> {
   const folders = { modelDir: environment.modelDir, cacheDir: home.models };
-  for (const variant of new Set<ModelVariant>(keepers(roster).map(({ memory }) => memory.embedding_variant))) {
+  for (const variant of new Set<ModelVariant>(keptHere(roster).map(({ memory }) => memory.embedding_variant))) {
     const progress = progressLine(`Fetching the model ${MODEL_NAME} (${variant})`);
     try {
       if (await locateModel({ ...folders, variant })) continue;
@@ -65,9 +65,9 @@ async function haveModels(environment: Environment, home: Home, roster: Roster, 
   }
 }
 
-/** Loading one holds the event loop for a tenth of a second: before the doors open, nobody waits at them. */
+/** Loading a tokenizer holds the event loop for a tenth of a second: done before the doors open, no caller waits for it. */
 async function haveTokenizers(roster: Roster): Promise<void> {
-  for (const name of new Set(keepers(roster).map(({ memory }) => memory.retrieval.tokenizer)))
+  for (const name of new Set(keptHere(roster).map(({ memory }) => memory.retrieval.tokenizer)))
     await openTokenizer(name);
 }
 

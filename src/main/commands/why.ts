@@ -10,13 +10,13 @@ import type { Context } from "../program/command.ts";
 
 export const usage = `butler why <id> --query "<question>" [--context] [filters] [--butler <name>] [--json]
 
-Says how a memory got its place in the answer to a question: which arms of the search found it and at which place, and
-which signals carried it. --context asks about the context block of a prompt instead, with --token-budget. The filters are those of a
+Says how a memory got its rank in the answer to a question: which parts of the search (words, vectors) found it and at which rank,
+and which signals counted. --context asks about the context block of a prompt instead, with --token-budget. The filters are those of a
 search: --types, --scope, --mode, --limit, --min-confidence, --tier, --tags, --rank. butler why-not begins with what kept it out.`;
 
 export const run = (args: readonly string[], context: Context): Promise<ExitCode> => tell("why", args, context);
 
-/** Both commands are one call; they differ in what is said first. */
+/** `why` and `why-not` make the same call; they differ in what is said first. */
 export async function tell(
   lead: WhyStyle["lead"],
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** One thing the doctor looked at. */
+/** The result of one check of `butler doctor`. */
 export interface Finding {
   readonly check: string;
   readonly state: "ok" | "warn" | "fail";

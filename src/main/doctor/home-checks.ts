@@ -1,4 +1,4 @@
-/** What lies around the stores: Node, the home and its modes, tokens, disk and roster. Nothing here is repaired, only told. */
+/** Checks around the stores: Node, the home and its modes, tokens, spool, disk and roster. Nothing is repaired. */
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** The model is sound when its bytes are the right ones and two sentences come out as close as they should. */
+/** The model is sound when its files have the right bytes and the vectors of two sentences are as close as they should be. */
 
 import { openOnnxEmbedder } from "../../engine/adapters/embedder/onnx.ts";
 import type { ModelVariant } from "../../engine/adapters/model/catalogue.ts";

@@ -1,4 +1,4 @@
-/** The HTTP port: ours and answering, free, or somebody else's. */
+/** Whether the HTTP port is served by this owner, free, or used by another program. */
 
 import { createServer } from "node:net";
 import type { OwnerNote } from "../../daemon/owner/owner-file.ts";
@@ -8,7 +8,7 @@ import { type Finding, fail, ok, warn } from "./finding.ts";
 const ANSWER_MS = 3_000;
 
 export async function checkPort(host: string, port: number, owner: OwnerNote | undefined): Promise<Finding> {
-  if (owner?.address) return checkDoor(owner.address);
+  if (owner?.address) return checkAddress(owner.address);
   if (port === 0) return ok("port", "any free one (BUTLER_PORT is 0)");
   const code = await tryListen(host, port);
   if (code === undefined) return ok("port", `${port} on ${host} is free for butler up`);
@@ -17,7 +17,7 @@ export async function checkPort(host: string, port: number, owner: OwnerNote | u
   return warn("port", `${host}:${port} cannot be listened on (${code})`, "Check BUTLER_HOST and BUTLER_PORT.");
 }
 
-async function checkDoor(address: string): Promise<Finding> {
+async function checkAddress(address: string): Promise<Finding> {
   try {
     const response = await fetch(`${address}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS) });
     await response.body?.cancel();

@@ -1,7 +1,7 @@
 /**
- * Who owns the stores, and whether they answer. With an owner running it is asked over its socket; without one this process
- * holds the owner's lock while it looks, so that no store is ever open twice. `requestOwner` and not the client: the
- * client would start an owner, or replace one of an older version.
+ * Who owns the stores, and whether they answer. A running owner is asked over its socket; without one this process
+ * holds the owner's lock while it looks, so that no store is ever open twice. The owner is asked with `requestOwner`: the client
+ * (`daemon/line/client.ts`) would start an owner, or replace one of an older version.
  */
 
 import { existsSync, readdirSync } from "node:fs";
@@ -26,7 +26,7 @@ import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const ANSWER_MS = 20_000;
 
-/** Either an owner that answers, or the right to look for oneself until `lock` is released, or neither. */
+/** Either an owner that answers, or the lock, with which the doctor may open the stores itself, or neither. */
 export interface Ownership {
   readonly finding: Finding;
   readonly owner: OwnerNote | undefined;
@@ -37,7 +37,7 @@ export async function checkOwner(home: Home, version: string): Promise<Ownership
   try {
     const owner = await findOwner(home, ANSWER_MS);
     if (owner) return { finding: ownerFinding(owner, version), owner, lock: undefined };
-    // To take the lock would make the home, and the doctor changes nothing.
+    // Taking the lock would create folders of the home, and the doctor changes nothing.
     const lock = existsSync(home.run) ? await acquireLock(home.ownerLock) : { release: async () => undefined };
     if (lock) return { finding: ok("owner", "nobody: the next command starts one"), owner: undefined, lock };
     const pid = readOwnerNote(home)?.pid;
@@ -133,7 +133,7 @@ async function lookInside(db: Db, check: string, butler: ButlerConfig, where: st
   }
 }
 
-/** A store that answers is not well when nothing is learned in it. */
+/** A store that answers gets a warning when consolidation fails in it. */
 function learning(check: string, found: string, failing: Failing | null): Finding {
   if (failing === null) return ok(check, found);
   const words = `${found}; nothing was learned since ${failing.since} (${failing.provider}): ${failing.reason}`;
@@ -164,7 +164,7 @@ export async function checkDatabaseServer(url: string): Promise<Finding> {
   }
 }
 
-/** Who may do what in a butler's own database; undefined when it is not there or holds no memory of this house. */
+/** The rights on a butler's own database; undefined when there is none, or the butler keeps no memory here. */
 export async function checkDatabaseRights(url: string, butler: ButlerConfig): Promise<Finding | undefined> {
   if (!butler.memory.enabled || butler.memory.service !== undefined) return undefined;
   const check = `rights ${butler.name}`;

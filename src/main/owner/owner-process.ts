@@ -1,4 +1,4 @@
-/** What `butler up` and `butler own` have in common: an owner with its doors, in this process. */
+/** Runs an owner with its doors in this process: what `butler up` and `butler own` have in common. */
 import { hostname, networkInterfaces } from "node:os";
 import { basename } from "node:path";
 import { type Home, ownPaths } from "../../daemon/home.ts";
@@ -42,14 +42,14 @@ export interface OwnerProcessParts {
 
 export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> {
   const { environment, home, lock, log, mode } = parts;
-  // Whatever this process writes, and what it starts to write for it, is for its user alone.
+  // What this process and its children write is for its user alone.
   process.umask(0o077);
   closeHome(home, log);
   const clock = clockAt(environment.now);
   await ensureHomeToken(home, clock.now());
 
   const owner = ownerOf(parts, clock);
-  // Somebody waits for an owner that was started by a client.
+  // A client has started this owner and waits for it.
   if (mode === "auto") owner.warm();
   const callers = localCallers(owner.roster);
   const pickup = pickupFor(parts, owner, callers, clock);
@@ -103,7 +103,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
   boundPort = running.note.port ?? boundPort;
   owner.startJobs();
   pickup.start();
-  // Without a roster there is nothing to read again; unheard, the signal would end the process.
+  // Listened to even without a roster: otherwise the signal would end the process.
   process.on("SIGHUP", () => watch?.reload());
   return running;
 }
@@ -150,7 +150,7 @@ function pickupFor({ home, log }: OwnerProcessParts, owner: Owner, callers: Loca
 const remembersIn = (owner: Owner) => (butler: string) =>
   owner.roster().some(({ name, memory }) => name === butler && memory.enabled);
 
-/** The names a request may come under: this machine's own, and what the person bound the port to. */
+/** The names in the Host header of a request that are accepted: this machine's own, and what the port is bound to. */
 function hostNames(host: string, port: number): string[] {
   const names = [...loopbackHosts(port), host];
   if (host !== "0.0.0.0" && host !== "::") return names;
@@ -162,10 +162,10 @@ function hostNames(host: string, port: number): string[] {
   ];
 }
 
-/** `npm start` passes Ctrl-C on to a child that had it from the terminal already: that is one wish, not two. */
+/** `npm start` passes Ctrl-C on to a child that has it from the terminal already: two signals within this time are one. */
 const SAME_SIGNAL_MS = 500;
 
-/** The first signal drains, a second one ends at once. */
+/** The first signal stops the owner in good order, a second one ends the process at once. */
 export function untilStopped(running: RunningOwner): Promise<void> {
   let first: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {

@@ -1,4 +1,4 @@
-/** What a session is made of here: this home, this program as the agent's MCP server, and the agent that a command names. */
+/** What a session of `butler run` needs: this home, this program as the agent's MCP server, and the agent that a command names. */
 import { basename } from "node:path";
 import { homeAt } from "../../daemon/home.ts";
 import { fixedClock, systemClock } from "../../engine/adapters/clock.ts";
@@ -30,7 +30,7 @@ export function sessionParts(environment: Environment, note: (line: string) => v
   };
 }
 
-/** Hosts differ in what they hand on to their servers. Secrets stay out: this stands in the agent's arguments. */
+/** Agents differ in which variables they pass on to their MCP servers. Secrets are left out: these go into the agent's arguments. */
 function endpointVariables({ home, roster, modelDir, autostart }: Environment): Record<string, string> {
   return {
     BUTLER_HOME: home,

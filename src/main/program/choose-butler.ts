@@ -1,7 +1,7 @@
 import type { OwnerClient } from "../../daemon/line/client.ts";
 import { invalid } from "../../engine/domain/errors.ts";
 
-/** Whom a command talks to: who was named, or the only one there is. */
+/** The butler that a command calls: the one that was named, or the only one there is. */
 export async function chooseButler(client: OwnerClient, asked: string | undefined): Promise<string> {
   if (asked !== undefined) return asked;
   const names = (await client.butlers()).map(({ name }) => name);

@@ -1,4 +1,4 @@
-/** Which project a command speaks of: the one that was named, that of this folder (`auto`), or none. */
+/** The project of a command: the one that was named, that of this folder (`auto`), or none. */
 import { projectOf } from "../../hosts/projects/project.ts";
 import type { Environment } from "../environment.ts";
 

@@ -3,17 +3,17 @@ import type { CommandModule } from "./command.ts";
 
 interface Entry {
   readonly about: string;
-  /** Not for people: left out of --help. */
+  /** Called by other programs, so it is left out of --help. */
   readonly hidden?: boolean;
   load(): Promise<CommandModule>;
 }
 
 export const commands: Readonly<Record<string, Entry>> = {
   up: {
-    about: "Bring up the house: every butler over HTTP and MCP, until you stop it.",
+    about: "Serve every butler over HTTP and MCP, until you stop it.",
     load: () => import("../commands/up.ts"),
   },
-  stop: { about: "Stop whatever owns the memory of this home.", load: () => import("../commands/stop.ts") },
+  stop: { about: "Stop the process that owns the memory of this home.", load: () => import("../commands/stop.ts") },
   mcp: {
     about: "The memory of one butler as an MCP server on stdin and stdout.",
     load: () => import("../commands/mcp.ts"),
@@ -31,14 +31,14 @@ export const commands: Readonly<Record<string, Entry>> = {
   why: { about: "Why a memory is shown for a question.", load: () => import("../commands/why.ts") },
   "why-not": { about: "What keeps a memory out of an answer.", load: () => import("../commands/why-not.ts") },
   job: { about: "Jobs of the memory: list, run or look back.", load: () => import("../commands/job.ts") },
-  token: { about: "Create, list or revoke tokens for the HTTP door.", load: () => import("../commands/token.ts") },
+  token: { about: "Create, list or revoke tokens for HTTP.", load: () => import("../commands/token.ts") },
   model: { about: "Fetch the embedding model, or say where it is.", load: () => import("../commands/model.ts") },
   config: {
-    about: "Check every butler.toml, or show what holds and where it came from.",
+    about: "Check every butler.toml, or show the settings in force and where each came from.",
     load: () => import("../commands/config.ts"),
   },
   import: {
-    about: "Take in the transcripts that coding agents have left.",
+    about: "Store the transcripts that coding agents have written.",
     load: () => import("../commands/import.ts"),
   },
   doctor: {
@@ -57,7 +57,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     about: "Take memory away from a coding agent again, without a trace.",
     load: () => import("../commands/uninstall.ts"),
   },
-  demo: { about: "Show a small life of a butler in a throw-away home.", load: () => import("../commands/demo.ts") },
+  demo: {
+    about: "Show six weeks of a butler's memory in a throw-away home.",
+    load: () => import("../commands/demo.ts"),
+  },
   bench: { about: "Measure speed and memory on this machine.", load: () => import("../commands/bench.ts") },
   hook: { about: "Answer a hook of an agent.", hidden: true, load: () => import("../commands/hook.ts") },
   own: { about: "Own the stores for local clients.", hidden: true, load: () => import("../commands/own.ts") },

@@ -1,4 +1,4 @@
-/** What a command is. Each lives in its own file and is loaded only when it is asked for. */
+/** What a command is, and how it reads its flags. Each command has its own file and is loaded only when it is run. */
 
 import { readArgv } from "../../doors/cli/argv.ts";
 import type { ExitCode } from "../../doors/failures.ts";
@@ -20,7 +20,7 @@ export interface CommandModule {
 
 interface Option {
   readonly type: "string" | "boolean";
-  /** Given more than once it is a list; without it the last one holds. */
+  /** May be given more than once, and its value is a list; otherwise the last one counts. */
   readonly multiple?: true;
 }
 
@@ -33,7 +33,7 @@ export interface Read<O extends Options> {
   readonly positionals: readonly string[];
 }
 
-/** The flags of a command, read by the rules of all command lines; what is wrong is said with our exit code. */
+/** Reads the flags of a command; throws `invalid_input` when they are wrong. */
 export function readOptions<O extends Options>(args: readonly string[], options: O, allowPositionals = false): Read<O> {
   const kinds = new Map(Object.entries(options).map(([name, { type }]) => [name, type] as const));
   const { flags, positionals: words, rest } = readArgv(args, { kinds });

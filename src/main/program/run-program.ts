@@ -1,4 +1,4 @@
-/** Runs one command of a program: help, answers on stdout, failures as a sentence or as JSON with their exit code. */
+/** Runs one command of a program: help and answers go to stdout, failures are a sentence or JSON, with an exit code. */
 import type { ExitCode } from "../../doors/failures.ts";
 import { MemoryError, messageOf } from "../../engine/domain/errors.ts";
 import { readEnvironment } from "../environment.ts";
@@ -11,7 +11,7 @@ export interface Program {
   otherwise(name: string, args: readonly string[], context: Context): Promise<ExitCode>;
 }
 
-/** Sets the exit code and does not exit: what is still being written to a pipe must get out first. */
+/** Sets the exit code and does not exit: output to a pipe may still be under way. */
 export async function runProgram(program: Program, argv: readonly string[]): Promise<void> {
   // A reader that goes away (butler search … | head) is not an error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -30,7 +30,7 @@ async function runCommand(program: Program, [name = "", ...args]: readonly strin
   return command.run(args, context);
 }
 
-/** What follows `--` is text, or for somebody else. */
+/** What follows `--` is text, or the arguments of another program. */
 function beforeDashes(words: readonly string[]): readonly string[] {
   const at = words.indexOf("--");
   return at === -1 ? words : words.slice(0, at);

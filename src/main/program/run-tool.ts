@@ -38,7 +38,7 @@ export async function runTool(name: string, args: readonly string[], context: Co
   return runParsed((butler) => withButler(tool, parseToolFlags(tool, args), butler), context);
 }
 
-/** Parsed twice: whom to talk to is known only after the first time, and some tools want it as an argument too. */
+/** The arguments are parsed twice: the butler is known only after the first time, and some tools take it as an argument too. */
 async function runParsed(
   parse: (butler: string | undefined) => Parsed | undefined,
   context: Context,
@@ -48,7 +48,7 @@ async function runParsed(
     context.say(toolHelp(first.tool));
     return 0;
   }
-  // It is about the connection, as `--butler` is.
+  // The project belongs to the call, not to the input of the tool, as `--butler` does.
   const project = chosenProject(first.project, context.environment);
   const client = ownerClient(context.environment, { project });
   try {

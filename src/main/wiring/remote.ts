@@ -1,4 +1,4 @@
-/** The way to a shared Memory Butler, with the token that this house was given for it. */
+/** Opens the connection to a shared Memory Butler, with the token from the environment or from a file. */
 import { readFileSync } from "node:fs";
 import type { ButlerConfig } from "../../daemon/config/config.ts";
 import { type RemoteMemory, remoteMemory } from "../../daemon/owner/remote-memory.ts";

@@ -26,10 +26,7 @@ export interface StoreLocation {
   readonly early?: EarlyStore | undefined;
 }
 
-/**
- * Fails with words when a server cannot be reached or used; returns what is unwise about it. Embedded stores are looked at when
- * they are opened.
- */
+/** Throws a sentence when the server cannot be reached or used; returns a warning, if there is one. Embedded stores are checked when they are opened. */
 export async function checkDatabase(databaseUrl: string | undefined): Promise<string | undefined> {
   if (databaseUrl === undefined) return undefined;
   const db = await openPostgres({ url: databaseUrl, max: 1 });
@@ -63,14 +60,14 @@ export async function openDb(location: StoreLocation, butler: string, log: Log):
   }
 }
 
-/** What the build left: a store with all migrations and no rows. Without it one is made from nothing, in seconds. */
+/** The build leaves a snapshot of a store with all migrations and no rows. Without it a new store takes seconds to make. */
 async function emptyStore(): Promise<Uint8Array | undefined> {
   const path = import.meta.url.endsWith(".ts") ? "../../../dist/empty-store.tar.gz" : "../empty-store.tar.gz";
   const file = new URL(path, import.meta.url);
   return existsSync(file) ? gunzip(await readFile(file)) : undefined;
 }
 
-/** What the scheduler of an owner needs to know of its stores. */
+/** The jobs of an owner, and whether a butler has a store that they can run on. */
 export function storeJobs(location: StoreLocation, clock: Clock, notes: ScheduleNotes): OwnerJobs {
   const { databaseUrl } = location;
   return {

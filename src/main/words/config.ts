@@ -25,7 +25,7 @@ const painter =
     colour ? `\u001b[${code}m${text}\u001b[0m` : text;
 
 const [BOLD, DIM, RED, GREEN, YELLOW] = [1, 2, 31, 32, 33];
-/** A longer value pushes only its own source aside. */
+/** The width of the column of values; a longer value moves only its own source to the right. */
 const VALUE_WIDTH = 40;
 
 export function checkLines(butlers: readonly CheckedButler[], roster: string | undefined, colour: boolean): string[] {

@@ -1,4 +1,4 @@
-/** A bar on a terminal, one line per step elsewhere. */
+/** Progress as a bar on a terminal, and as one line per step elsewhere. */
 export interface Progress {
   show(bytesDone: number, bytesTotal: number, what: string): void;
   done(how: string): void;
@@ -28,7 +28,7 @@ export function progressLine(title: string, stream: NodeJS.WriteStream = process
   };
 }
 
-/** Seconds that pass, on a terminal; elsewhere one line when it takes long. */
+/** Counts the seconds on a terminal; elsewhere writes one line after ten seconds. */
 export function waitingLine(title: string, stream: NodeJS.WriteStream = process.stderr): { done(): void } {
   let seconds = 0;
   const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-/** What a person types to run this program again: the installed command, or node with its file when it runs from a clone. */
+/** What a person types to run this program again: `butler` when it is installed, or node with its file when it runs from a clone. */
 import { basename } from "node:path";
 
 export function typedCommand(argv: readonly string[]): string {

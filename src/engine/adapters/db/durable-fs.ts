@@ -6,7 +6,7 @@ import { closeTree } from "../files/private-files.ts";
 
 /** What PGlite 0.5 runs. A folder of another major cannot be read by it. */
 const POSTGRES_MAJOR = "18";
-/** Stands in the folder from its first byte until everything is on disk: a folder that has it was never used. */
+/** This file is in the folder of a new store until everything is on disk: a folder that has it was never used. */
 const UNFINISHED = "butler-unfinished";
 
 type InitArguments = Parameters<NodeFS["init"]>;
@@ -36,9 +36,9 @@ function closeNodes(nodes: NodeOps): void {
  * Here every fsync, of WAL segments, data files and folders (renames of new segments), is a real one.
  */
 export class DurableFs extends NodeFS {
-  /** Bytes of WAL written since the owner last set it to 0: a single-user PostgreSQL never checkpoints by itself. */
+  /** Bytes of WAL written since the last checkpoint, which sets it to 0: a single-user PostgreSQL makes none by itself. */
   walBytes = 0;
-  /** Off while a store is being made: it is synced as a whole when it is finished, which halves the time it takes. */
+  /** False while a new store is being made: it is synced as a whole at the end, which halves the time it takes. */
   armed = true;
   readonly #durable: boolean;
   readonly #onFatal: (reason: string) => never;
@@ -103,7 +103,7 @@ export function prepareFolder(dir: string): boolean {
   }
 }
 
-/** Stores that were made before files were private are closed once: a thousand files, and one look at the next open. */
+/** Files of stores that earlier versions made are made private once; after that only two modes are looked at. */
 function closeFolder(dir: string): void {
   const mark = join(dir, "PG_VERSION");
   if ((fs.statSync(mark).mode & 0o077) === 0 && (fs.statSync(dir).mode & 0o077) === 0) return;
@@ -125,7 +125,7 @@ function checkVersion(dir: string, names: string[]): void {
   }
 }
 
-/** A new store arrives as plain writes without fsync: put all of it on disk, then declare it usable. */
+/** A new store was written without fsync: syncs all of it, then marks it as finished. */
 export function finishFolder(dir: string, durable: boolean): void {
   if (durable) syncTree(dir);
   fs.unlinkSync(join(dir, UNFINISHED));
@@ -152,7 +152,7 @@ function syncPath(path: string): void {
   }
 }
 
-/** Turns what the file system or PostgreSQL said at open into one sentence that says what to do. */
+/** Makes one sentence, which says what to do, of an error of the file system or of PostgreSQL at open. PostgreSQL says on stderr (`said`) what happened, without a code. */
 export function explainFailure(dir: string, error: unknown, said = ""): Error {
   if (error instanceof Error && error.name === "MemoryError") return error;
   const text = `${codeOf(error)} ${error instanceof Error ? error.message : ""} ${said}`;

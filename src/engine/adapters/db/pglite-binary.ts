@@ -1,6 +1,6 @@
 /**
- * Results in PostgreSQL's binary format, for statements that bring bytes: as hex, the token bits that a search reads took twice
- * the room and 1.5 of its 11 ms.
+ * Reads results in PostgreSQL's binary format, for statements that return bytes: as hex, the token bits that a search reads took
+ * twice the memory and 1.5 of its 11 ms.
  */
 import { protocol } from "@electric-sql/pglite";
 
@@ -13,7 +13,7 @@ interface Field {
 
 const BYTEA = 17;
 
-/** Undefined when there are no bytes among the columns, or a type that is not read here. */
+/** Undefined when no column is of type bytea, or one has a type that is not read here. */
 export function columnReaders(
   fields: readonly Field[],
   keep: (bytes: Uint8Array) => Uint8Array,
@@ -32,7 +32,7 @@ export function columnReaders(
   return readers.length === fields.length ? readers : undefined;
 }
 
-/** A bind message that asked for text ends with the number of wished formats, 0. This one wishes one for all columns: binary. */
+/** A bind message that asks for text ends with the number of result formats, 0. This one has one format for all columns: binary. */
 export function inBinary(bind: Uint8Array): Buffer {
   const message = Buffer.alloc(bind.length + 2);
   message.set(bind);

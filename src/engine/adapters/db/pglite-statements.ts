@@ -1,5 +1,5 @@
 /**
- * Statements that come again are prepared once. Parsing and planning anew took 0.6 ms of the smallest statement and 5 of the
+ * Prepares a statement when it comes the second time. Parsing and planning anew took 0.6 ms of the smallest statement and 5 of the
  * 22 ms in which a search gathers its candidates; PGlite itself never keeps a plan.
  */
 import { messages, type PGlite, parse, protocol } from "@electric-sql/pglite";
@@ -42,7 +42,7 @@ const RESULT_TYPE_CHANGED = "0A000";
 const SHAPES = /^\s*(?:create|alter|drop|do)\b/i;
 const SHAPES_WITHIN = /\b(?:create|alter|drop|do)\b/i;
 
-/** `keep` makes bytes of a result its own. */
+/** `keep` copies the bytes of a result out of the buffer they are a view of. */
 export function preparedStatements(pg: PGlite, keep: (bytes: Uint8Array) => Uint8Array): Statements {
   const state: State = { pg, keep, seen: new Map(), made: 0, inTransaction: false, reshaped: false };
   return {
@@ -74,7 +74,7 @@ async function query(state: State, text: string, params: readonly unknown[]): Pr
   try {
     return await run(pg, statement, params);
   } catch (error) {
-    // Something else than a statement of ours changed what it returns; the next call prepares it anew.
+    // Its result type has changed in a way that was not seen here; the next call prepares it anew.
     if (error instanceof messages.DatabaseError && error.code === RESULT_TYPE_CHANGED) await forget(state, text);
     throw error;
   }
@@ -111,8 +111,8 @@ async function run(pg: PGlite, statement: Statement, params: readonly unknown[])
 }
 
 /**
- * Tables get another shape. A statement keeps the types of its parameters and rows from when it was prepared, so all are
- * forgotten, and none is prepared before it is known whether the change stays.
+ * Called before tables change their shape. A prepared statement keeps the types of its parameters and rows, so all are forgotten, and
+ * none is prepared until the transaction ends: the change may be rolled back.
  */
 async function reshape(state: State): Promise<void> {
   state.reshaped = state.inTransaction;
@@ -127,7 +127,7 @@ async function forget({ pg, seen }: State, ...texts: readonly string[]): Promise
 
 const send = (pg: PGlite, ...parts: Uint8Array[]) => pg.execProtocol(Buffer.concat(parts), { syncToFs: false });
 
-/** The answer as it stands on the wire: the library's own parser knows text only. */
+/** The answer as raw messages: the library's own parser reads the text format only. */
 async function sendRaw(pg: PGlite, ...parts: Uint8Array[]): Promise<Buffer> {
   const chunks: Buffer[] = [];
   await pg.execProtocolRawStream(Buffer.concat(parts), {

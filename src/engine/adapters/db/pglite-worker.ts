@@ -33,13 +33,13 @@ let lastWords = "";
 
 const post = (reply: Reply, moved: ArrayBuffer[] = []) => port.postMessage(reply, moved);
 
-/** PGlite swallows what its engine throws and would go on with a dead backend: end the thread instead. */
+/** PGlite swallows what its engine throws and would go on with a dead backend: the thread is ended instead. */
 function fatal(reason: string): never {
   post({ fatal: `${reason} ${lastWords}`.replace(/\s+/g, " ").trim() });
   process.exit(1);
 }
 
-/** A pooled Buffer would drag its whole pool through the message, so each value owns its memory. */
+/** Each value gets memory of its own: a message with a pooled Buffer would carry the whole pool. */
 function ownBytes(view: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(view);
   if (bytes.length >= TRANSFER_FROM) transfers.push(bytes.buffer);

@@ -1,5 +1,5 @@
 /**
- * The narrow door to a PostgreSQL-compatible store. Both implementations give the same values back:
+ * The interface to a PostgreSQL-compatible store. Both implementations return the same values:
  * int8 → string, timestamptz → Date, bytea → Uint8Array, json/jsonb → parsed, arrays → arrays, uuid/text → string.
  * Parameters: Date for timestamptz, Uint8Array for bytea, arrays for arrays, and JSON.stringify(x) for `$n::jsonb`.
  */
@@ -15,9 +15,9 @@ export interface Db extends Sql {
   tx<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Several statements without parameters, not wrapped in a transaction of ours (DDL, VACUUM, CHECKPOINT). */
   exec(script: string): Promise<void>;
-  /** Chores that a server does by itself: checkpoint, and at level `full` vacuum. */
+  /** Maintenance that a server does by itself: checkpoint, and at level `full` vacuum. */
   maintain?(level: "light" | "full"): Promise<void>;
-  /** Nothing will ever be answered again (a full disk stops the embedded store in the middle): close it and open another. */
+  /** True when the store will never answer again (a full disk stops the embedded one): close it and open it anew. */
   isDead?(): boolean;
   close(): Promise<void>;
 }

@@ -57,7 +57,7 @@ export interface ServerVersions {
   readonly pgvector: string;
 }
 
-/** Refuses a server that the memory cannot live on, before a migration fails half-way with a stranger message. */
+/** Refuses a server that lacks what the memory needs, before a migration fails half-way with a message that says less. */
 export async function checkServer(sql: Sql): Promise<ServerVersions> {
   const [row] = await sql.query<{ number: number; server: string; encoding: string; pgvector: string | null }>(
     `select current_setting('server_version_num')::int as number,
@@ -85,7 +85,7 @@ function isOlder(version: string): boolean {
   return major < MIN_PGVECTOR[0] || (major === MIN_PGVECTOR[0] && minor < MIN_PGVECTOR[1]);
 }
 
-/** Before the other's commit the loser meets the unique index of the catalogue, after it the name check. */
+/** Of two processes that create it at once, one fails: before the other's commit on the unique index of the catalogue, after it on the name check. */
 function isCreatedMeanwhile(error: unknown): boolean {
   const code = errorCode(error);
   return code === "42P04" || code === "23505";

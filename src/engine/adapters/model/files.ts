@@ -42,8 +42,8 @@ export interface ModelStatus {
   readonly sources: readonly ModelSource[];
 }
 
-interface Places {
-  /** A folder that the owner filled by hand (`BUTLER_MODEL_DIR`). */
+interface ModelFolders {
+  /** A folder that a person filled by hand (`BUTLER_MODEL_DIR`). */
   readonly modelDir?: string | undefined;
   readonly cacheDir: string;
 }
@@ -56,7 +56,7 @@ interface Found {
 
 export const cachePath = (cacheDir: string, file: ModelFile) => join(cacheDir, MODEL_NAME, file.path);
 
-/** By hand people copy a hub checkout, a cache folder, or the bare files. */
+/** People copy a checkout of the hub, a cache folder, or the bare files into it. */
 const modelDirPaths = (modelDir: string, file: ModelFile) => [
   join(modelDir, file.path),
   join(modelDir, MODEL_NAME, file.path),
@@ -79,7 +79,7 @@ export async function sha256Of(path: string): Promise<string> {
   }
 }
 
-/** Hashes at every start: 23 MB take about 25 ms, in steps of 0.3 ms, and a marker file could lie. */
+/** Hashes at every start: 23 MB take about 25 ms, in steps of 0.3 ms, and a marker file could be wrong. */
 export async function fileState(path: string, file: ModelFile): Promise<FileState> {
   const info = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
@@ -117,9 +117,9 @@ function refuse(pair: { weights: Found; tokenizer: Found }, advice: string): nev
   );
 }
 
-/** The owner's folder first, then the cache; undefined when neither has the model. A file with a wrong hash is never used. */
+/** Looks in `modelDir` first, then in the cache; undefined when neither has the model. A file with a wrong hash is never used. */
 export async function locateModel(
-  options: Places & { readonly variant: ModelVariant; readonly log?: Log },
+  options: ModelFolders & { readonly variant: ModelVariant; readonly log?: Log },
 ): Promise<ModelFiles | undefined> {
   const { variant, modelDir, cacheDir, log = silentLog } = options;
   const { version } = CATALOGUE[variant];
@@ -147,7 +147,7 @@ const fileStatus = (found: Found): FileStatus => ({
 });
 
 /** What `locateModel` would find, for every variant, without throwing. */
-export async function modelStatus(options: Places): Promise<ModelStatus[]> {
+export async function modelStatus(options: ModelFolders): Promise<ModelStatus[]> {
   const { modelDir, cacheDir } = options;
   const statusOf = async (variant: ModelVariant): Promise<ModelStatus> => {
     const inDir = modelDir === undefined ? undefined : await findPair(variant, (file) => modelDirPaths(modelDir, file));

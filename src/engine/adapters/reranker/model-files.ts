@@ -1,4 +1,4 @@
-/** Where a cross-encoder's two files come from: a folder or a file of the owner's, or a name on the hub, kept in the cache. */
+/** Finds or fetches the two files of a cross-encoder: from a folder or file that the configuration names, or from the hub by name, kept in the cache. */
 import { mkdir, mkdtemp, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { invalid, MemoryError, unavailable } from "../../domain/errors.ts";
@@ -7,11 +7,11 @@ import { download, reason } from "../model/pull.ts";
 import { type CrossEncoderFiles, openCrossEncoder } from "./cross-encoder.ts";
 import { holdToPins } from "./pins.ts";
 
-export interface CrossEncoderPlace {
+export interface CrossEncoderSource {
   /** A folder, an `.onnx` file, or a name on the hub. */
   readonly model: string;
   readonly cacheDir: string;
-  /** The weights must have this hash; without it, those of the hub must stay what they were at first. */
+  /** The hash that the weights must have; without it, weights of the hub must have the hash of their first use. */
   readonly sha256?: string | undefined;
 }
 
@@ -24,19 +24,19 @@ export interface FetchOptions {
 
 const TOKENIZER = "tokenizer.json";
 const HUB_WEIGHTS = "onnx/model.onnx";
-/** The precise weights first: who wants the small ones beside them names their file. */
+/** The precise weights first; the quantised ones beside them can be chosen by naming their file. */
 const WEIGHTS = ["model.onnx", HUB_WEIGHTS, "model_quantized.onnx", "onnx/model_quantized.onnx"];
 /** What one ONNX file can hold. */
 const MAX_BYTES = 2 ** 31;
 /** Neither part begins with a dot, so a name never leads out of the cache. */
 const HUB_NAME = /^\w[\w.-]*\/\w[\w.-]*$/;
 
-/** Without the folders it stands in: a name is shown to agents. */
+/** Without the folders of a path: the name is shown to agents. */
 export const crossEncoderName = (model: string) => (HUB_NAME.test(model) ? model : basename(model));
 
-/** Fails when the files are not the ones that this house trusts under that name. */
-export const checkCrossEncoder = (place: CrossEncoderPlace, files: CrossEncoderFiles): Promise<void> =>
-  holdToPins(place, files, HUB_NAME.test(place.model));
+/** Throws when the files do not have the bytes that are pinned for this name. */
+export const checkCrossEncoder = (source: CrossEncoderSource, files: CrossEncoderFiles): Promise<void> =>
+  holdToPins(source, files, HUB_NAME.test(source.model));
 
 async function isFile(path: string): Promise<boolean> {
   const info = await stat(path).catch((error: NodeJS.ErrnoException) => {
@@ -60,9 +60,9 @@ async function filesAt(path: string, name: string): Promise<CrossEncoderFiles | 
   return weights && tokenizer ? { name, weights, tokenizer } : undefined;
 }
 
-/** Undefined when the cache lacks a model of the hub. What the owner points to must be there. */
-export async function locateCrossEncoder(place: CrossEncoderPlace): Promise<CrossEncoderFiles | undefined> {
-  const { model, cacheDir } = place;
+/** Undefined when the cache lacks a model of the hub. A path in the configuration must exist. */
+export async function locateCrossEncoder(source: CrossEncoderSource): Promise<CrossEncoderFiles | undefined> {
+  const { model, cacheDir } = source;
   if (HUB_NAME.test(model)) return filesAt(join(cacheDir, model), model);
   if (!isAbsolute(model)) {
     throw invalid(
@@ -82,24 +82,24 @@ const urls = (model: string, hubUrl = new URL(HUB_URL).origin) => ({
   weights: `${hubUrl}/${model}/resolve/main/${HUB_WEIGHTS}`,
 });
 
-/** What a person does who has to bring the files over by hand. */
-export function byHand(place: CrossEncoderPlace, why: string): string {
-  const { tokenizer, weights } = urls(place.model);
+/** Says how a person can bring the files by hand. */
+export function byHand(source: CrossEncoderSource, why: string): string {
+  const { tokenizer, weights } = urls(source.model);
   return (
-    `The reranking model ${place.model} is not on this disk (${why}). Fetch ${weights} and ${tokenizer}, put both into ` +
-    `${join(place.cacheDir, place.model)} or into a folder of yours and set rerank_model = "<that folder>".`
+    `The reranking model ${source.model} is not on this disk (${why}). Fetch ${weights} and ${tokenizer}, put both into ` +
+    `${join(source.cacheDir, source.model)} or into a folder of yours and set rerank_model = "<that folder>".`
   );
 }
 
 /**
- * Fetches a model of the hub into the cache. Only files that have scored a pair, and are what this house knows under their name,
- * get their final names: an error page, half a file or other weights never stay behind.
+ * Fetches a model of the hub into the cache. Files get their final names only after they have scored a pair and match the pins of
+ * their name: an error page, half a file or other weights never stay behind.
  */
 export async function fetchCrossEncoder(
-  place: CrossEncoderPlace,
+  source: CrossEncoderSource,
   options: FetchOptions = {},
 ): Promise<CrossEncoderFiles> {
-  const { model, cacheDir } = place;
+  const { model, cacheDir } = source;
   const { hubUrl, answerWithinMs, signal } = options;
   const url = urls(model, hubUrl);
   const folder = join(cacheDir, model);
@@ -112,14 +112,14 @@ export async function fetchCrossEncoder(
     await download(url.tokenizer, came.tokenizer, limits);
     await download(url.weights, came.weights, limits);
     await (await openCrossEncoder(came)).close();
-    await checkCrossEncoder(place, came);
+    await checkCrossEncoder(source, came);
     await rename(came.tokenizer, final.tokenizer);
     await rename(came.weights, final.weights);
     return final;
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof MemoryError && error.code === "integrity") throw error;
-    throw unavailable(byHand(place, reason(error)), error);
+    throw unavailable(byHand(source, reason(error)), error);
   } finally {
     await rm(temp, { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
 import { Tokenizer } from "@huggingface/tokenizers";
 
-/** A question and a text as a model reads them, both cut to what it has room for. */
+/** A question and a text as a model reads them, both cut to the length that it takes. */
 export interface Pair {
   readonly ids: readonly number[];
   /** 0 for the question's part and 1 for the text's, where the vocabulary draws that line. */

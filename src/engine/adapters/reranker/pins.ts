@@ -1,7 +1,7 @@
 /**
- * Holds a cross-encoder to its bytes. Nobody knows a hash for a name that the owner chose, and the hub may serve other weights under
- * it tomorrow: the first ones that worked are written down, outside of the model's own folder, and later ones must be the same.
- * A hash in the configuration goes before that note.
+ * Pins a cross-encoder to its bytes. There is no known hash for a name that a person chose, and the hub may serve other weights under
+ * it tomorrow: the hashes of the first files that worked are written down, outside of the model's own folder, and later files must
+ * have the same. A hash in the configuration wins over these pins.
  */
 import { randomBytes } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
@@ -14,17 +14,17 @@ import type { CrossEncoderFiles } from "./cross-encoder.ts";
 const Pins = z.record(z.string(), z.strictObject({ weights: z.string(), tokenizer: z.string() }));
 type Pins = z.infer<typeof Pins>;
 
-export interface PinPlace {
+export interface PinOptions {
   readonly cacheDir: string;
-  /** Of the weights, as the configuration has it. */
+  /** The hash of the weights in the configuration. */
   readonly sha256?: string | undefined;
 }
 
 const pinsFile = (cacheDir: string) => join(cacheDir, "cross-encoder-pins.json");
 
-/** Fails with `integrity` when the files are not those that this house trusts. `pinned`: they came from the hub. */
-export async function holdToPins(place: PinPlace, files: CrossEncoderFiles, pinned: boolean): Promise<void> {
-  const { cacheDir, sha256 } = place;
+/** Throws `integrity` when the files do not match. `pinned`: they came from the hub. */
+export async function holdToPins(options: PinOptions, files: CrossEncoderFiles, pinned: boolean): Promise<void> {
+  const { cacheDir, sha256 } = options;
   if (sha256 === undefined && !pinned) return;
   const found = { weights: await sha256Of(files.weights), tokenizer: await sha256Of(files.tokenizer) };
   if (sha256 !== undefined && found.weights !== sha256)

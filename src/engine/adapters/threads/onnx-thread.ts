@@ -6,7 +6,7 @@ import type { Log } from "../log.ts";
 
 export type Priority = "query" | "write";
 
-/** What every thread may say beside its answers. */
+/** Messages of a thread that are no answers. */
 export type ThreadNews = { readonly kind: "ready" } | Failed;
 
 interface Failed {

@@ -9,7 +9,7 @@ const encodings = {
   cl100k_base: () => import("gpt-tokenizer/encoding/cl100k_base"),
 } as const satisfies Record<TokenizerName, unknown>;
 
-/** Text such as `<|endoftext|>` is what somebody wrote, not a command: by default the library throws on it. */
+/** Text such as `<|endoftext|>` is counted as plain text: by default the library throws on it. */
 const PLAIN = { disallowedSpecial: new Set<string>() };
 
 const CACHED_TEXTS = 4_096;
