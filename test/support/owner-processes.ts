@@ -36,7 +36,8 @@ export function emptyHome(): string {
 export async function seededHome(): Promise<string> {
   if (seed === undefined) {
     const fresh = emptyHome();
-    const made = await butler(fresh, ["stats"]);
+    // Long enough for a loaded machine: an owner that leaves by itself just then holds its locks while `stop` finds nobody.
+    const made = await butler(fresh, ["stats"], { BUTLER_IDLE_SECONDS: "60" });
     if (made.code !== 0) throw new Error(`no home could be made: ${made.stderr}`);
     await butler(fresh, ["stop"]);
     seed = fresh;
