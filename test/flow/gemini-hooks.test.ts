@@ -6,7 +6,7 @@ import { afterAll, expect, it } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import { hookAnswerer } from "../../src/hosts/hooks/answer-hook.ts";
-import { createPickup } from "../../src/hosts/hooks/pickup.ts";
+import { createPickup } from "../../src/hosts/hooks/spool/pickup.ts";
 import { type Guest, inOneHouse } from "../support/guests.ts";
 import { everyone } from "../support/owner-fakes.ts";
 

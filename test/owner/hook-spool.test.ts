@@ -19,9 +19,9 @@ import type { Principal } from "../../src/doors/host.ts";
 import type { Log } from "../../src/engine/adapters/log.ts";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { heldPrompts } from "../../src/hosts/hooks/prompts.ts";
-import { failedFolder } from "../../src/hosts/hooks/spool-files.ts";
-import { leaveRow, retryFailed } from "../../src/hosts/hooks/spool-rows.ts";
-import { spoolState } from "../../src/hosts/hooks/spool-state.ts";
+import { failedFolder } from "../../src/hosts/hooks/spool/files.ts";
+import { leaveRow, retryFailed } from "../../src/hosts/hooks/spool/rows.ts";
+import { spoolState } from "../../src/hosts/hooks/spool/state.ts";
 import { hookHost } from "../support/hook-host.ts";
 import { transcript } from "../support/transcript.ts";
 

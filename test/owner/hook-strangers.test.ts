@@ -8,7 +8,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
 import { requestOwner as ask } from "../../src/daemon/line/request.ts";
 import { AGENT_NAMES, HOOK_DIALECTS, type Moment } from "../../src/hosts/hooks/dialects.ts";
-import { leaveRow, putAside, waitingRows } from "../../src/hosts/hooks/spool-rows.ts";
+import { leaveRow, putAside, waitingRows } from "../../src/hosts/hooks/spool/rows.ts";
 import { butler, cleanUp, emptyHome, seededHome, up } from "../support/owner-processes.ts";
 import { PATIENCE } from "../support/patience.ts";
 import { transcript } from "../support/transcript.ts";

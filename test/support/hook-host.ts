@@ -9,7 +9,7 @@ import type { Clock } from "../../src/engine/adapters/clock.ts";
 import { type Log, silentLog } from "../../src/engine/adapters/log.ts";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { hookAnswerer } from "../../src/hosts/hooks/answer-hook.ts";
-import { createPickup } from "../../src/hosts/hooks/pickup.ts";
+import { createPickup } from "../../src/hosts/hooks/spool/pickup.ts";
 import { transcript } from "./transcript.ts";
 
 const folders: string[] = [];

@@ -16,15 +16,16 @@ import { projectOf } from "../projects/project.ts";
 import { placeKey, projectKey } from "../projects/project-key.ts";
 import { noteSession } from "../sessions/session-log.ts";
 import { episodeOf } from "../transcripts/episodes.ts";
+import { isTranscriptAgent } from "../transcripts/read.ts";
 import { askedOf, spokenExchange } from "../transcripts/spoken.ts";
 import { AGENT_NAMES, type Dialect, HOOK_DIALECTS, type HookReading, isAgentName } from "./dialects.ts";
 import { faultOf } from "./fault.ts";
-import { type Pickup, readable } from "./pickup.ts";
 import { heldPrompts } from "./prompts.ts";
 import { contextFor, MemoryRefused, type Telling } from "./session-context.ts";
-import { announce, firstWarning, readShown, readWarned, sessionKey, writeBack, writeShown } from "./spool.ts";
-import type { By } from "./spool-files.ts";
-import { leaveRow } from "./spool-rows.ts";
+import type { By } from "./spool/files.ts";
+import type { Pickup } from "./spool/pickup.ts";
+import { leaveRow } from "./spool/rows.ts";
+import { announce, firstWarning, readShown, readWarned, sessionKey, writeBack, writeShown } from "./spool/sessions.ts";
 import { BACK, lateWords, withoutWords } from "./warnings.ts";
 
 export interface HookParts {
@@ -155,7 +156,7 @@ export function hookAnswerer(parts: HookParts): HookAnswerer {
   function note(visit: Visit): void {
     const { by, agent, butler, project, key, told } = visit;
     const { moment, session, folder, transcript } = told;
-    if (transcript === undefined || by !== "local" || !readable(agent)) {
+    if (transcript === undefined || by !== "local" || !isTranscriptAgent(agent)) {
       noteWords(visit);
       return;
     }

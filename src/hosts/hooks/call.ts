@@ -11,7 +11,7 @@ import { systemClock } from "../../engine/adapters/clock.ts";
 import { reasonOf } from "../../engine/domain/errors.ts";
 import { projectOf } from "../projects/project.ts";
 import { type AgentName, HOOK_DIALECTS } from "./dialects.ts";
-import { announce, firstWarning, sessionKey } from "./spool.ts";
+import { announce, firstWarning, sessionKey } from "./spool/sessions.ts";
 import { lateWords, withoutWords } from "./warnings.ts";
 
 export interface HookCall extends OwnerAccess {

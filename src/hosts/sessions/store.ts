@@ -3,8 +3,8 @@
 import type { OwnerAccess } from "../../daemon/line/ask-owner.ts";
 import type { Outcome } from "../../engine/tools/outcome.ts";
 import type { AgentResult } from "../agents/port.ts";
-import { announce } from "../hooks/spool.ts";
-import { leaveRow } from "../hooks/spool-rows.ts";
+import { leaveRow } from "../hooks/spool/rows.ts";
+import { announce } from "../hooks/spool/sessions.ts";
 import { type EpisodeRow, episodeOf } from "../transcripts/episodes.ts";
 import { type Exchange, readExchanges, type TranscriptAgent } from "../transcripts/read.ts";
 import { askedOf, spokenExchange } from "../transcripts/spoken.ts";

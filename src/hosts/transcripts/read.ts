@@ -10,6 +10,9 @@ import type { Dialect, Step } from "./step.ts";
 export const TRANSCRIPT_AGENTS = ["claude-code", "codex"] as const;
 export type TranscriptAgent = (typeof TRANSCRIPT_AGENTS)[number];
 
+export const isTranscriptAgent = (agent: string): agent is TranscriptAgent =>
+  TRANSCRIPT_AGENTS.some((known) => known === agent);
+
 export interface Exchange {
   /** Stable within its session: the id of the prompt's line, or its place. */
   readonly key: string;

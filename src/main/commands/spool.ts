@@ -1,9 +1,9 @@
 import { homeAt } from "../../daemon/home.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import { invalid } from "../../engine/domain/errors.ts";
-import { failedFolder } from "../../hosts/hooks/spool-files.ts";
-import { retryFailed } from "../../hosts/hooks/spool-rows.ts";
-import { type Problem, spoolState } from "../../hosts/hooks/spool-state.ts";
+import { failedFolder } from "../../hosts/hooks/spool/files.ts";
+import { retryFailed } from "../../hosts/hooks/spool/rows.ts";
+import { type Problem, spoolState } from "../../hosts/hooks/spool/state.ts";
 import { type Context, readOptions } from "../program/command.ts";
 
 export const usage = `butler spool [retry] [--json]

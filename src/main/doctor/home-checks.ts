@@ -8,8 +8,8 @@ import { loadRoster, type Roster } from "../../daemon/roster/roster.ts";
 import { listTokens } from "../../daemon/tokens/tokens.ts";
 import { openPaths } from "../../engine/adapters/files/private-files.ts";
 import { isMissing, messageOf, reasonOf } from "../../engine/domain/errors.ts";
-import { failedFolder } from "../../hosts/hooks/spool-files.ts";
-import { spoolState } from "../../hosts/hooks/spool-state.ts";
+import { failedFolder } from "../../hosts/hooks/spool/files.ts";
+import { spoolState } from "../../hosts/hooks/spool/state.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const NODE_AT_LEAST = [20, 19] as const;

@@ -16,7 +16,7 @@ import { closeTree } from "../../engine/adapters/files/private-files.ts";
 import type { Log } from "../../engine/adapters/log.ts";
 import { typedCall } from "../../engine/tools/typed-call.ts";
 import { hookAnswerer } from "../../hosts/hooks/answer-hook.ts";
-import { createPickup, type Pickup } from "../../hosts/hooks/pickup.ts";
+import { createPickup, type Pickup } from "../../hosts/hooks/spool/pickup.ts";
 import { prepareSession } from "../../hosts/sessions/prepare.ts";
 import { noteSession } from "../../hosts/sessions/session-log.ts";
 import type { Environment } from "../environment.ts";

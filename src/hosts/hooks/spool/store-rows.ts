@@ -1,7 +1,7 @@
 /** Hands exchanges to memory, and tells what became of each: whether it is stored, or what is wrong with it or with the way there. */
-import type { Outcome } from "../../engine/tools/outcome.ts";
-import type { EpisodeRow } from "../transcripts/episodes.ts";
-import type { By } from "./spool-files.ts";
+import type { Outcome } from "../../../engine/tools/outcome.ts";
+import type { EpisodeRow } from "../../transcripts/episodes.ts";
+import type { By } from "./files.ts";
 
 /** Whose they are, and where they go. */
 export interface Source {

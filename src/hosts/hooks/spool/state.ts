@@ -1,7 +1,7 @@
 /** What lies in the spool, for people: what waits, what fails again and again, and what was given up. */
-import type { Home } from "../../daemon/home.ts";
-import { announcedKeys, readAnnounced, readProgress } from "./spool.ts";
-import { failedRows, readRow, type Trouble, waitingRows } from "./spool-rows.ts";
+import type { Home } from "../../../daemon/home.ts";
+import { failedRows, readRow, type Trouble, waitingRows } from "./rows.ts";
+import { announcedKeys, readAnnounced, readProgress } from "./sessions.ts";
 
 export interface Problem {
   readonly what: "exchange" | "session";

@@ -1,12 +1,12 @@
 /** One round over the exchanges that wait: each succeeds or fails by itself. */
 
-import type { Home } from "../../daemon/home.ts";
-import type { Log } from "../../engine/adapters/log.ts";
-import { faultOf } from "./fault.ts";
-import { dropRow, isDue, putAside, readRow, rowFailed, type WaitingRow, waitingRows } from "./spool-rows.ts";
+import type { Home } from "../../../daemon/home.ts";
+import type { Log } from "../../../engine/adapters/log.ts";
+import { faultOf } from "../fault.ts";
+import { dropRow, isDue, putAside, readRow, rowFailed, type WaitingRow, waitingRows } from "./rows.ts";
 import { type Ingest, storeRows, UNAVAILABLE } from "./store-rows.ts";
 
-export interface TakeRows {
+export interface WaitingParts {
   readonly home: Home;
   readonly log: Log;
   readonly ingest: Ingest;
@@ -14,7 +14,7 @@ export interface TakeRows {
   readonly signal: AbortSignal;
 }
 
-export async function takeRows(parts: TakeRows): Promise<void> {
+export async function storeWaitingRows(parts: WaitingParts): Promise<void> {
   const { home, log, signal } = parts;
   /** Memories that cannot be reached: what waits for them costs no attempt, and no further question in this round. */
   const down = new Set<string>();
@@ -28,14 +28,14 @@ export async function takeRows(parts: TakeRows): Promise<void> {
           { file: name },
           "an exchange that waited cannot be read, or does not say whose it is; it is put aside",
         );
-      } else if (isDue(left.trouble, parts.now()) && !down.has(left.butler)) await takeOne(parts, name, left, down);
+      } else if (isDue(left.trouble, parts.now()) && !down.has(left.butler)) await storeOne(parts, name, left, down);
     } catch (error) {
       log.warn({ file: name, reason: faultOf(error) }, "an exchange that waits could not be looked at");
     }
   }
 }
 
-async function takeOne(parts: TakeRows, name: string, left: WaitingRow, down: Set<string>): Promise<void> {
+async function storeOne(parts: WaitingParts, name: string, left: WaitingRow, down: Set<string>): Promise<void> {
   const { home, log, now } = parts;
   const { butler } = left;
   try {

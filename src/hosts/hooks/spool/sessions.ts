@@ -6,10 +6,10 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Home } from "../../daemon/home.ts";
-import { errorCode } from "../../engine/domain/errors.ts";
-import { type By, failedFolder, filesIn, get, named, put } from "./spool-files.ts";
-import type { Trouble } from "./spool-rows.ts";
+import type { Home } from "../../../daemon/home.ts";
+import { errorCode } from "../../../engine/domain/errors.ts";
+import { type By, failedFolder, filesIn, get, named, put } from "./files.ts";
+import type { Trouble } from "./rows.ts";
 
 export interface Announcement {
   /** Nobody else may name files of this machine. */

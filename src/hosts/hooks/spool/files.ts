@@ -2,10 +2,10 @@
 
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Home, readIfThere, writePrivate } from "../../daemon/home.ts";
-import type { Principal } from "../../doors/host.ts";
-import { isMissing } from "../../engine/domain/errors.ts";
-import { TRUST } from "../../engine/domain/learning/trust.ts";
+import { type Home, readIfThere, writePrivate } from "../../../daemon/home.ts";
+import type { Principal } from "../../../doors/host.ts";
+import { isMissing } from "../../../engine/domain/errors.ts";
+import { TRUST } from "../../../engine/domain/learning/trust.ts";
 
 /**
  * Whose words are in an entry, and so who it is ingested as. `local`: a process of the person who owns this home, who speaks for the

@@ -2,9 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Home } from "../../daemon/home.ts";
-import type { EpisodeRow } from "../transcripts/episodes.ts";
-import { type By, failedFolder, get, isBy, named, put } from "./spool-files.ts";
+import type { Home } from "../../../daemon/home.ts";
+import type { EpisodeRow } from "../../transcripts/episodes.ts";
+import { type By, failedFolder, get, isBy, named, put } from "./files.ts";
 
 /** One row of `memory_ingest_batch` that waits. */
 export interface WaitingRow {
