@@ -36,10 +36,10 @@ export interface Host {
    */
   health(): Promise<Health>;
   /** A moment in the life of an agent's session, told by its hook. Absent: this host has no hooks. Never throws. */
-  hook?(principal: Principal, told: HookTold): Promise<HookAnswer>;
+  hook?(principal: Principal, request: HookRequest): Promise<HookAnswer>;
 }
 
-export interface HookTold {
+export interface HookRequest {
   readonly agent: string;
   readonly event: string;
   readonly butler: string;

@@ -31,9 +31,9 @@ const KICK_MS = 250;
 
 export async function callHook(call: HookCall): Promise<Record<string, unknown> | undefined> {
   const { home, agent, event } = call;
-  const told = HOOK_DIALECTS[agent].read(event, call.input);
-  if (!told) return undefined;
-  const waits = told.moment === "start" || told.moment === "prompt";
+  const reading = HOOK_DIALECTS[agent].read(event, call.input);
+  if (!reading) return undefined;
+  const waits = reading.moment === "start" || reading.moment === "prompt";
   let why = "it gave no answer in time";
   let { late } = call;
   if (!late) {
@@ -47,8 +47,8 @@ export async function callHook(call: HookCall): Promise<Record<string, unknown> 
     }
   }
   const by = "local" as const;
-  const key = sessionKey({ by, butler: call.butler, agent, session: told.session });
-  const { session, folder, transcript, moment } = told;
+  const key = sessionKey({ by, butler: call.butler, agent, session: reading.session });
+  const { session, folder, transcript, moment } = reading;
   const project = projectOf(folder, call.project).key;
   if (moment === "start") {
     // Only now: an owner that answers notes it itself, and loading it takes time.

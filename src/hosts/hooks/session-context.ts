@@ -8,8 +8,8 @@ import type { TypedCall } from "../../engine/tools/typed-call.ts";
 import { sessionIdOf } from "../transcripts/episodes.ts";
 import type { HookReading } from "./dialects.ts";
 
-export interface Listener {
-  readonly told: HookReading;
+export interface ContextRequest {
+  readonly reading: HookReading;
   /** Ids of the memories that this session has been told; undefined when nothing has ever reached it. */
   readonly shown: readonly string[] | undefined;
   /** The most that its agent takes in one answer. */
@@ -18,7 +18,7 @@ export interface Listener {
 }
 
 /** Counts as told when it has reached the session, which only its caller can know. */
-export interface Telling {
+export interface SessionContext {
   /** "" when there is nothing to say. */
   readonly text: string;
   /** What the session has been told once this has reached it. */
@@ -38,47 +38,51 @@ const MOST_SHOWN = 1_000;
 export class MemoryRefused extends Error {}
 
 /** Fails when memory does. */
-export async function contextFor(listener: Listener): Promise<Telling> {
-  const { told, shown: before, mostChars } = listener;
-  if (told.moment === "start") {
+export async function contextFor(request: ContextRequest): Promise<SessionContext> {
+  const { reading, shown: before, mostChars } = request;
+  if (reading.moment === "start") {
     // A resumed session still has what it was told; after a compaction or a clearing it has not.
-    const resumed = told.source === "resume" && before !== undefined;
-    return opening(listener, resumed ? before : []);
+    const resumed = reading.source === "resume" && before !== undefined;
+    return opening(request, resumed ? before : []);
   }
   // A session that its start's answer never reached gets with this prompt what it has missed.
-  const missed = before === undefined ? await opening(listener, []) : { text: "", shown: before };
-  const fitting = await fittingPrompt(listener, told.prompt ?? "", missed.shown);
+  const missed = before === undefined ? await opening(request, []) : { text: "", shown: before };
+  const fitting = await fittingPrompt(request, reading.prompt ?? "", missed.shown);
   if (missed.text.length + fitting.text.length > mostChars) return missed;
   return { text: missed.text + fitting.text, shown: fitting.shown };
 }
 
-const opening = (listener: Listener, before: readonly string[]): Promise<Telling> =>
-  blockOf(listener, { trigger_prompt: OPENING_PROMPT }, before);
+const opening = (request: ContextRequest, before: readonly string[]): Promise<SessionContext> =>
+  blockOf(request, { trigger_prompt: OPENING_PROMPT }, before);
 
-async function fittingPrompt(listener: Listener, prompt: string, before: readonly string[]): Promise<Telling> {
+async function fittingPrompt(
+  request: ContextRequest,
+  prompt: string,
+  before: readonly string[],
+): Promise<SessionContext> {
   // What is private does not even leave for a search: that may be on another machine, and in its log.
   const asked = clip(withoutPrivate(prompt).text, PROMPT_CHARS);
   if (asked.startsWith("/") || asked.trim().split(/\s+/).length < LEAST_WORDS) return { text: "", shown: before };
   const input = { trigger_prompt: asked, token_budget: PROMPT_TOKENS, min_fit: FITS, lasting: false };
-  return blockOf(listener, input, before);
+  return blockOf(request, input, before);
 }
 
 /** A block cut in the middle would lose its closing tag; one that is too long is asked for again with fewer tokens. */
 async function blockOf(
-  listener: Listener,
+  request: ContextRequest,
   input: ToolInput<"memory_context">,
   before: readonly string[],
-): Promise<Telling> {
-  const except_session = sessionIdOf(listener.told.session);
+): Promise<SessionContext> {
+  const except_session = sessionIdOf(request.reading.session);
   let asked = { ...input, except: [...before], except_session };
   for (;;) {
-    const outcome = await listener.call("memory_context", asked);
+    const outcome = await request.call("memory_context", asked);
     if (!outcome.ok) throw new MemoryRefused(outcome.error.message);
     const { text, tokens, sections } = outcome.answer;
-    if (text.length <= listener.mostChars) {
+    if (text.length <= request.mostChars) {
       const ids = sections.flatMap(({ items }) => items.map(({ id }) => id));
       return { text, shown: [...before, ...ids].slice(-MOST_SHOWN) };
     }
-    asked = { ...asked, token_budget: Math.max(1, Math.floor((tokens * listener.mostChars) / text.length) - 20) };
+    asked = { ...asked, token_budget: Math.max(1, Math.floor((tokens * request.mostChars) / text.length) - 20) };
   }
 }

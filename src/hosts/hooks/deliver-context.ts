@@ -1,0 +1,103 @@
+/** The answer to a hook that may bring context: what a session was told counts once the answer has left the connection. */
+
+import { within } from "../../daemon/pause.ts";
+import type { HookAnswer } from "../../doors/host.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
+import { noteSession } from "../sessions/session-log.ts";
+import { faultOf } from "./fault.ts";
+import { type HookState, nowOf, type SessionEvent } from "./hook-state.ts";
+import { contextFor, MemoryRefused, type SessionContext } from "./session-context.ts";
+import { firstWarning, readShown, readWarned, writeBack, writeShown } from "./spool/sessions.ts";
+import { BACK, lateWords, withoutWords } from "./warnings.ts";
+
+/** Claude Code cuts what a hook adds at 10,000 characters. */
+const MOST_CHARS = 9_500;
+
+export async function answerWithContext(state: HookState, event: SessionEvent): Promise<HookAnswer> {
+  const { home, log, limitMs } = state;
+  const { dialect, name, key } = event;
+  const gathering = gather(state, event, state.sending.get(key));
+  const sent = beginSending(state, key);
+  try {
+    const context = (await within(limitMs, gathering)) ? await gathering : undefined;
+    if (!context) throw new MemoryRefused(lateReason(state));
+    const { text } = context;
+    const message = readWarned(home, key) === "without" ? BACK : undefined;
+    return {
+      ok: true,
+      answer: dialect.answer(name, { context: text === "" ? undefined : text, message }),
+      settled(delivered) {
+        try {
+          if (delivered) noteTold(state, event, context, message);
+          else noteMissed(state, event, "its hook did not wait for the answer");
+        } catch (error) {
+          log.error({ reason: faultOf(error) }, "what a session was told could not be noted");
+        } finally {
+          sent();
+        }
+      },
+    };
+  } catch (error) {
+    sent();
+    const why = error instanceof MemoryRefused ? reasonOf(error) : faultOf(error);
+    noteMissed(state, event, why);
+    return { ok: true, answer: dialect.answer(name, { message: warning(state, event, why) }) };
+  }
+}
+
+async function gather(
+  state: HookState,
+  event: SessionEvent,
+  before: Promise<void> | undefined,
+): Promise<SessionContext> {
+  await before;
+  const { reading, key, dialect, call } = event;
+  const mostChars = Math.min(MOST_CHARS, dialect.contextCharacters);
+  return contextFor({ reading, shown: readShown(state.home, key), mostChars, call });
+}
+
+/** The session's next answer waits until the returned function is called. */
+function beginSending({ sending }: HookState, key: string): () => void {
+  let sent: () => void = () => undefined;
+  const settled = new Promise<void>((done) => {
+    sent = done;
+  });
+  sending.set(key, settled);
+  void settled.then(() => {
+    if (sending.get(key) === settled) sending.delete(key);
+  });
+  return sent;
+}
+
+function noteTold(
+  state: HookState,
+  event: SessionEvent,
+  { text, shown }: SessionContext,
+  message: string | undefined,
+): void {
+  writeShown(state.home, event.key, shown);
+  if (message === BACK) writeBack(state.home, event.key);
+  if (event.opens) noteStart(state, event, text === "" ? "empty" : "used");
+}
+
+function noteMissed(state: HookState, event: SessionEvent, why: string): void {
+  state.log.warn({ butler: event.butler, reason: why }, "a hook goes without memory");
+  if (event.opens) noteStart(state, event, why);
+}
+
+function noteStart(state: HookState, event: SessionEvent, memory: string): void {
+  const { agent, butler, project, key, reading } = event;
+  const { session: id, folder } = reading;
+  const at = nowOf(state);
+  noteSession(state.home, { started: { id, key, butler, agent, kind: "hook", folder, project, at, memory } });
+}
+
+/** A session that was given its context before, or gets it with its next prompt, does not run without memory. */
+function warning(state: HookState, { dialect, key }: SessionEvent, why: string): string | undefined {
+  const { home } = state;
+  const follows = (why === lateReason(state) && dialect.brings.has("prompt")) || readShown(home, key) !== undefined;
+  if (!firstWarning(home, key, follows ? "late" : "without")) return undefined;
+  return follows ? lateWords(why) : withoutWords(why);
+}
+
+const lateReason = ({ limitMs }: HookState): string => `it gave no answer within ${limitMs / 1000} s`;

@@ -1,0 +1,53 @@
+/** What the answers to hooks are made with. */
+
+import type { Home } from "../../daemon/home.ts";
+import type { Principal } from "../../doors/host.ts";
+import type { Clock } from "../../engine/adapters/clock.ts";
+import type { Log } from "../../engine/adapters/log.ts";
+import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
+import type { TypedCall } from "../../engine/tools/typed-call.ts";
+import type { Dialect, HookReading } from "./dialects.ts";
+import type { Prompts } from "./prompts.ts";
+import type { By } from "./spool/files.ts";
+import type { Pickup } from "./spool/pickup.ts";
+
+export interface HookParts {
+  readonly home: Home;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether this butler has a memory at all. */
+  remembers(butler: string): boolean;
+  invoke(principal: Principal, butler: string, request: ToolRequest): Promise<Outcome>;
+  readonly pickup: Pickup;
+  /** How long memory has for an answer. */
+  readonly limitMs?: number;
+}
+
+export interface HookState extends HookParts {
+  readonly limitMs: number;
+  readonly prompts: Prompts;
+  /**
+   * Of each session, by its key, the answer that is being sent: before it has arrived or is lost, nobody knows what the session still has to
+   * be told.
+   */
+  readonly sending: Map<string, Promise<void>>;
+}
+
+/** One event of an agent's session, read and assigned to a caller, a butler and a project. */
+export interface SessionEvent {
+  readonly by: By;
+  readonly reading: HookReading;
+  readonly agent: string;
+  /** As the agent calls it. */
+  readonly name: string;
+  readonly butler: string;
+  readonly project: string;
+  /** Of the session, see `sessionKey`. */
+  readonly key: string;
+  readonly dialect: Dialect;
+  /** The session has not been told anything yet, or starts over. */
+  readonly opens: boolean;
+  readonly call: TypedCall;
+}
+
+export const nowOf = ({ clock }: HookState): string => clock.now().toISOString();

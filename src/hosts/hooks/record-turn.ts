@@ -1,0 +1,34 @@
+/** What a hook leaves for later: where its session's transcript is, or the words of a turn where there is no transcript for us. */
+
+import { episodeOf } from "../transcripts/episodes.ts";
+import { isTranscriptAgent } from "../transcripts/read.ts";
+import { askedOf, spokenExchange } from "../transcripts/spoken.ts";
+import { type HookState, nowOf, type SessionEvent } from "./hook-state.ts";
+import { leaveRow } from "./spool/rows.ts";
+import { announce } from "./spool/sessions.ts";
+
+export function recordTurn(state: HookState, event: SessionEvent): void {
+  const { by, agent, butler, project, key, reading } = event;
+  const { moment, session, folder, transcript } = reading;
+  if (transcript === undefined || by !== "local" || !isTranscriptAgent(agent)) {
+    recordWords(state, event);
+    return;
+  }
+  const working = moment === "prompt";
+  announce(state.home, { by, agent, session, butler, transcript, folder, project, ended: moment === "end", working });
+  if (moment === "turn-end" || moment === "end") state.pickup.soon(key);
+}
+
+/** Some agents send the prompt with one event and the reply with another. */
+function recordWords(state: HookState, { by, agent, butler, project, key, reading }: SessionEvent): void {
+  const { moment, session, folder, prompt, reply } = reading;
+  if (moment === "prompt" && prompt !== undefined) state.prompts.hold(key, prompt);
+  if (moment !== "turn-end" || reply === undefined) return;
+  const asked = prompt === undefined ? state.prompts.of(key) : askedOf(prompt);
+  const exchange = spokenExchange(asked, reply, nowOf(state));
+  if (exchange) {
+    const row = episodeOf(exchange, { agent, session, folder, project });
+    leaveRow(state.home, { by, butler, project, row });
+  }
+  state.pickup.rowsSoon();
+}
