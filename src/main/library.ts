@@ -4,7 +4,7 @@ import { defaultButler, parseButlerToml } from "../daemon/config/config.ts";
 import { homeAt } from "../daemon/home.ts";
 import { createOwner } from "../daemon/owner/owner.ts";
 import { notesInMemory } from "../daemon/schedule/notes.ts";
-import type { Principal } from "../doors/host.ts";
+import type { Principal } from "../doors/backend.ts";
 import { type Log, silentLog } from "../engine/adapters/log.ts";
 import type { ErrorCode } from "../engine/domain/errors.ts";
 import type { ToolAnswer, ToolInput, ToolName } from "../engine/tools/index.ts";

@@ -227,7 +227,7 @@ describe("rendering", () => {
 describe("one house, three doors", () => {
   const host = fakeHost();
   const app = httpApp({
-    host,
+    backend: host,
     tools: fakeTools,
     authenticate: async () => anyone,
     allowedHosts: ["localhost"],

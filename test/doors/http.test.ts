@@ -1,8 +1,8 @@
 import { request as nodeRequest } from "node:http";
 import { type ServerType, serve } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Backend, Principal } from "../../src/doors/backend.ts";
 import { exitCode, httpStatus, readFailure, toFailure } from "../../src/doors/failures.ts";
-import type { Host, Principal } from "../../src/doors/host.ts";
 import { loopbackHosts } from "../../src/doors/http/guards.ts";
 import { type HttpOptions, httpApp } from "../../src/doors/http/http.ts";
 import { type Log, silentLog } from "../../src/engine/adapters/log.ts";
@@ -15,10 +15,10 @@ const tokens = new Map([
   ["travel", traveller],
 ]);
 
-function house(options: Partial<HttpOptions> = {}, overrides: Partial<Host> = {}) {
+function house(options: Partial<HttpOptions> = {}, overrides: Partial<Backend> = {}) {
   const host = fakeHost(overrides);
   const app = httpApp({
-    host,
+    backend: host,
     tools: fakeTools,
     authenticate: async (token) => tokens.get(token),
     allowedHosts: loopbackHosts(4270),
@@ -94,7 +94,7 @@ describe("tools over HTTP", () => {
 
 describe("hooks", () => {
   const told: unknown[] = [];
-  const hooked = (hook: NonNullable<Host["hook"]>) => house({}, { hook });
+  const hooked = (hook: NonNullable<Backend["hook"]>) => house({}, { hook });
   const post = { method: "POST", headers: { "content-type": "application/json" }, body: '{"session_id":"s"}' };
 
   it("go to the butler they name, with the agent's own words, and its answer comes back as it is", async () => {

@@ -24,7 +24,7 @@ let base = "";
 beforeAll(async () => {
   let hosts: string[] = [];
   const app = httpApp({
-    host,
+    backend: host,
     tools: fakeTools,
     authenticate: async (token) => (token === "good" ? anyone : undefined),
     allowedHosts: () => hosts,

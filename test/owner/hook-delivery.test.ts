@@ -3,7 +3,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { describe, expect, it } from "vitest";
-import type { HookAnswer, Host, Principal } from "../../src/doors/host.ts";
+import type { Backend, HookAnswer, Principal } from "../../src/doors/backend.ts";
 import { httpApp } from "../../src/doors/http/http.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
@@ -158,15 +158,15 @@ describe("what a session hears about its memory", () => {
 });
 
 describe("over a connection", () => {
-  async function listening(hook: NonNullable<Host["hook"]>) {
-    const host: Host = {
+  async function listening(hook: NonNullable<Backend["hook"]>) {
+    const host: Backend = {
       butlers: async () => [{ name: "general", role: "butler", description: "" }],
       invoke: async () => ({ ok: true, answer: {} }),
       health: async () => ({ ok: true, version: "1", model: "", butlers: [] }),
       hook,
     };
     const app = httpApp({
-      ...{ host, tools: [], log: silentLog, version: "1", local: everyone, allowedHosts: [] },
+      ...{ backend: host, tools: [], log: silentLog, version: "1", local: everyone, allowedHosts: [] },
       authenticate: async () => undefined,
     });
     const server = createServer(getRequestListener(app.fetch));

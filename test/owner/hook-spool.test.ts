@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
-import type { Principal } from "../../src/doors/host.ts";
+import type { Principal } from "../../src/doors/backend.ts";
 import type { Log } from "../../src/engine/adapters/log.ts";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { heldPrompts } from "../../src/hosts/hooks/prompts.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { sharedModel } from "../../src/daemon/owner/shared-model.ts";
-import type { Principal } from "../../src/doors/host.ts";
+import type { Principal } from "../../src/doors/backend.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import { MemoryError } from "../../src/engine/domain/errors.ts";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";

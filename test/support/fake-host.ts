@@ -1,6 +1,6 @@
 /** A small house for the doors: a few tools of the real menu's shape, and a host that checks input as the real one does. */
 import { z } from "zod";
-import type { ButlerInfo, Health, Host, Principal } from "../../src/doors/host.ts";
+import type { Backend, ButlerInfo, Health, Principal } from "../../src/doors/backend.ts";
 import { RequestContext } from "../../src/engine/domain/request.ts";
 import type { Call } from "../../src/engine/memory/memory.ts";
 import { defineTool, type Tool } from "../../src/engine/tools/define.ts";
@@ -172,7 +172,7 @@ export interface Seen {
   readonly request: ToolRequest;
 }
 
-export interface FakeHost extends Host {
+export interface FakeHost extends Backend {
   readonly seen: Seen[];
 }
 
@@ -182,7 +182,7 @@ const HOUSE: readonly ButlerInfo[] = [
   { name: "keeper", role: "memory", description: "Remembers for the others." },
 ];
 
-export function fakeHost(overrides: Partial<Host> = {}): FakeHost {
+export function fakeHost(overrides: Partial<Backend> = {}): FakeHost {
   const seen: Seen[] = [];
   return {
     seen,

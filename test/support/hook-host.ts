@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
-import type { Principal } from "../../src/doors/host.ts";
+import type { Principal } from "../../src/doors/backend.ts";
 import type { Clock } from "../../src/engine/adapters/clock.ts";
 import { type Log, silentLog } from "../../src/engine/adapters/log.ts";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";

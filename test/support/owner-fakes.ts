@@ -4,7 +4,7 @@ import { parseButlerToml } from "../../src/daemon/config/config.ts";
 import { createOwner } from "../../src/daemon/owner/owner.ts";
 import type { OwnerJobs, OwnerParts } from "../../src/daemon/owner/owner-state.ts";
 import { type ModelOnDisk, sharedModel } from "../../src/daemon/owner/shared-model.ts";
-import type { Principal } from "../../src/doors/host.ts";
+import type { Principal } from "../../src/doors/backend.ts";
 import type { Embedder } from "../../src/engine/adapters/embedder/port.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import type { Engine } from "../../src/engine/engine.ts";

@@ -2,7 +2,7 @@
 import { PassThrough } from "node:stream";
 import { type ServerType, serve } from "@hono/node-server";
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import type { Host, Principal } from "../../src/doors/host.ts";
+import type { Backend, Principal } from "../../src/doors/backend.ts";
 import { loopbackHosts } from "../../src/doors/http/guards.ts";
 import { httpApp } from "../../src/doors/http/http.ts";
 import { serveMcpStdio } from "../../src/doors/mcp/mcp-stdio.ts";
@@ -30,7 +30,7 @@ export interface Reply {
 
 export interface RealHost {
   readonly house: House;
-  readonly host: Host;
+  readonly host: Backend;
   /** One POST to a tool; `body` goes out as it is, so that it need not be JSON. */
   post(tool: string, body: string, options?: { token?: Token; headers?: Record<string, string> }): Promise<Reply>;
   /** The official client over HTTP on a real port. */
@@ -58,14 +58,14 @@ export async function openRealHost(options: { model?: boolean } = {}): Promise<R
     closing.push(() => embedder.close());
     await house.memory.adopt(embedder);
   }
-  const host: Host = {
+  const host: Backend = {
     butlers: async () => [{ name: "general", role: "butler", description: "Does everything." }],
     invoke: (principal, _butler, request) => callTool(house.memory, principal, request),
     health: async () => ({ ok: true, version: "1.2.3", model: "test", butlers: [{ name: "general", store: "open" }] }),
   };
   let hosts = loopbackHosts(4270);
   const app = httpApp({
-    host,
+    backend: host,
     tools,
     authenticate: async (token) => PRINCIPALS[token],
     allowedHosts: () => hosts,

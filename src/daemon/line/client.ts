@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
-import type { ButlerInfo, Health } from "../../doors/host.ts";
+import type { ButlerInfo, Health } from "../../doors/backend.ts";
 import { MemoryError, reasonOf, unavailable } from "../../engine/domain/errors.ts";
 import { CALL_KEY_PREFIX } from "../../engine/memory/call-key.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
-import type { Host, Principal } from "../../doors/host.ts";
+import type { Backend, Principal } from "../../doors/backend.ts";
 import { messageOf } from "../../engine/domain/errors.ts";
 import { TRUST, type Trust } from "../../engine/domain/learning/trust.ts";
 import type { ReplayProgress } from "../../engine/memory/past/replay.ts";
@@ -11,7 +11,7 @@ import { answerReplay, REPLAY_PATH } from "../line/replay.ts";
 import type { OwnerNote } from "./owner-file.ts";
 
 export interface OwnerRouteParts {
-  readonly host: Host;
+  readonly backend: Backend;
   /** Whoever can reach the socket owns the data; an agent that a person started is kept to its own butler all the same. */
   local(butler: string, agent: boolean, voice?: Trust): Principal;
   jobs(request: unknown): Promise<Outcome>;
@@ -55,11 +55,11 @@ const ROUTES: Readonly<Record<string, Route>> = {
   "GET /owner/status": { answer: (parts, outgoing) => send(outgoing, 200, parts.note()) },
   "GET /owner/butlers": {
     whileStopping: true,
-    answer: async ({ host }, outgoing) => send(outgoing, 200, { butlers: await host.butlers() }),
+    answer: async ({ backend }, outgoing) => send(outgoing, 200, { butlers: await backend.butlers() }),
   },
   "GET /owner/health": {
     whileStopping: true,
-    answer: async ({ host }, outgoing) => send(outgoing, 200, await host.health()),
+    answer: async ({ backend }, outgoing) => send(outgoing, 200, await backend.health()),
   },
   "GET /owner/attach": { answer: attach },
   "POST /owner/stop": {
@@ -121,7 +121,7 @@ async function call(parts: OwnerRouteParts, outgoing: ServerResponse, text: stri
   const asked = CallBody.safeParse(JSON.parse(text));
   if (!asked.success) return send(outgoing, 200, failure("unavailable", OTHER_BUILD));
   const { butler, agent = false, voice, request } = asked.data;
-  const outcome = await parts.host.invoke(parts.local(butler, agent, voice), butler, definedOnly(request));
+  const outcome = await parts.backend.invoke(parts.local(butler, agent, voice), butler, definedOnly(request));
   send(outgoing, 200, outcome);
 }
 

@@ -1,6 +1,6 @@
 /** The one process that has the stores open. The doors of this process and the clients in other processes call it. */
 
-import { type ButlerInfo, type Health, type Host, inTenant, type Principal } from "../../doors/host.ts";
+import { type Backend, type ButlerInfo, type Health, inTenant, type Principal } from "../../doors/backend.ts";
 import { MemoryError, reasonOf } from "../../engine/domain/errors.ts";
 import { EVERY_SCOPE } from "../../engine/domain/scope.ts";
 import type { ReplayProgress } from "../../engine/memory/past/replay.ts";
@@ -21,7 +21,7 @@ import {
 } from "./owner-state.ts";
 import { closeAll, healthOf, type Reloaded, rosterOf, serveRoster } from "./served-butlers.ts";
 
-export interface Owner extends Host {
+export interface Owner extends Backend {
   roster(): Roster;
   /** A changed roster comes into force; calls under way end as they began. */
   reload(roster: Roster): Reloaded;

@@ -127,7 +127,7 @@ function localListener(served: ServedOwner): RequestListener {
   const { parts, answering, attached } = served;
   const { owner, local, session } = parts;
   const routes = ownerRoutes({
-    host: owner,
+    backend: owner,
     local,
     jobs: owner.jobs,
     session,

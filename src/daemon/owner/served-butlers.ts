@@ -1,6 +1,6 @@
 /** The butlers that an owner serves, each with its store here or its connection to a shared one. The roster may change while they are served. */
 
-import type { Health } from "../../doors/host.ts";
+import type { Health } from "../../doors/backend.ts";
 import { reasonOf } from "../../engine/domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { ButlerConfig } from "../config/config.ts";

@@ -2,7 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { statSync } from "node:fs";
 import { z } from "zod";
-import { type Principal, TENANT_OF_BUTLER } from "../../doors/host.ts";
+import { type Principal, TENANT_OF_BUTLER } from "../../doors/backend.ts";
 import { acquireLock } from "../../engine/adapters/files/lock.ts";
 import { conflict, invalid, isMissing, notFound, unavailable } from "../../engine/domain/errors.ts";
 import { BUTLER_NAME } from "../config/config.ts";

@@ -1,12 +1,12 @@
 /**
- * What an HTTP request must pass before a butler hears of it. The order matters: Host and Origin first, because a page in a
+ * What an HTTP request must pass before a butler hears of it. The order matters: Backend and Origin first, because a page in a
  * browser can send requests here but can forge neither; then the token; then the shape of the body.
  */
 import type { Context, Env, MiddlewareHandler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Failure, ToolRequest } from "../../engine/tools/outcome.ts";
+import type { ButlerInfo, Principal } from "../backend.ts";
 import { httpStatus, wireFailure } from "../failures.ts";
-import type { ButlerInfo, Principal } from "../host.ts";
 import { SMALL_BYTES, tooMuchJson } from "./json-size.ts";
 
 export interface DoorEnv extends Env {

@@ -1,7 +1,7 @@
 /** The front page: what this is and how an agent gets in. Plain HTML, no scripts, nothing loaded from anywhere. */
 import { createHash } from "node:crypto";
 import { html, raw } from "hono/html";
-import type { ButlerInfo } from "../host.ts";
+import type { ButlerInfo } from "../backend.ts";
 
 export interface FrontPage {
   readonly version: string;

@@ -6,12 +6,12 @@ import { type AuthInfo, createMcpHandler } from "@modelcontextprotocol/server";
 import type { Log } from "../../engine/adapters/log.ts";
 import type { Tool } from "../../engine/tools/define.ts";
 import type { ToolRequest } from "../../engine/tools/outcome.ts";
-import type { Host, Principal } from "../host.ts";
+import type { Backend, Principal } from "../backend.ts";
 import type { Toolset } from "./advertise.ts";
 import { mcpServer } from "./mcp.ts";
 
 export interface McpHttpOptions {
-  readonly host: Host;
+  readonly backend: Backend;
   readonly tools: readonly Tool[];
   readonly version: string;
   readonly maxBodyBytes: number;
@@ -34,13 +34,13 @@ export interface McpHttpDoor {
 }
 
 export function mcpHttpDoor(options: McpHttpOptions): McpHttpDoor {
-  const { host, tools, version, log } = options;
+  const { backend, tools, version, log } = options;
   const handler = createMcpHandler(
     ({ authInfo }) => {
       const visit = authInfo?.extra?.visit as McpVisit | undefined;
       if (visit === undefined) throw new Error("an MCP request came past the guards");
       const { principal, butler, toolset, extras } = visit;
-      const call = (request: ToolRequest) => host.invoke(principal, butler, { ...request, ...extras });
+      const call = (request: ToolRequest) => backend.invoke(principal, butler, { ...request, ...extras });
       return mcpServer({ tools, toolset, butler, version, call, log });
     },
     {

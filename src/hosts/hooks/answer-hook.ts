@@ -4,7 +4,7 @@
  */
 
 import { within } from "../../daemon/pause.ts";
-import type { HookAnswer, HookRequest, Principal } from "../../doors/host.ts";
+import type { HookAnswer, HookRequest, Principal } from "../../doors/backend.ts";
 import { OPENING_PROMPT } from "../../doors/mcp/opening-prompt.ts";
 import { typedCall } from "../../engine/tools/typed-call.ts";
 import { projectOf } from "../projects/project.ts";

@@ -1,7 +1,7 @@
 /** The answer to a hook that may bring context: what a session was told counts once the answer has left the connection. */
 
 import { within } from "../../daemon/pause.ts";
-import type { HookAnswer } from "../../doors/host.ts";
+import type { HookAnswer } from "../../doors/backend.ts";
 import { reasonOf } from "../../engine/domain/errors.ts";
 import { noteSession } from "../sessions/session-log.ts";
 import { faultOf } from "./fault.ts";

@@ -1,7 +1,7 @@
 /** What the answers to hooks are made with. */
 
 import type { Home } from "../../daemon/home.ts";
-import type { Principal } from "../../doors/host.ts";
+import type { Principal } from "../../doors/backend.ts";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Log } from "../../engine/adapters/log.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";

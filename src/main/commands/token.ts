@@ -1,8 +1,8 @@
 import { homeAt, prepareHome } from "../../daemon/home.ts";
 import { loadRoster, tenantOf } from "../../daemon/roster/roster.ts";
 import { createToken, listTokens, revokeToken, type TokenInfo } from "../../daemon/tokens/tokens.ts";
+import { TENANT_OF_BUTLER } from "../../doors/backend.ts";
 import type { ExitCode } from "../../doors/failures.ts";
-import { TENANT_OF_BUTLER } from "../../doors/host.ts";
 import { systemClock } from "../../engine/adapters/clock.ts";
 import { invalid } from "../../engine/domain/errors.ts";
 import { type Context, readOptions } from "../program/command.ts";

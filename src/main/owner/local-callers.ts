@@ -1,6 +1,6 @@
 /** As whom local processes call: whoever can reach the socket of a home owns what is in it. */
 import { type Roster, tenantOf } from "../../daemon/roster/roster.ts";
-import { type Principal, TENANT_OF_BUTLER } from "../../doors/host.ts";
+import { type Principal, TENANT_OF_BUTLER } from "../../doors/backend.ts";
 import type { Trust } from "../../engine/domain/learning/trust.ts";
 
 export interface LocalCallers {

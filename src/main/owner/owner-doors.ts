@@ -5,7 +5,7 @@ import type { Home } from "../../daemon/home.ts";
 import type { Owner } from "../../daemon/owner/owner.ts";
 import { tenantOf } from "../../daemon/roster/roster.ts";
 import { tokenChecker } from "../../daemon/tokens/tokens.ts";
-import { type Host, inTenant } from "../../doors/host.ts";
+import { type Backend, inTenant } from "../../doors/backend.ts";
 import { httpApp } from "../../doors/http/http.ts";
 import type { Log } from "../../engine/adapters/log.ts";
 import { tools } from "../../engine/tools/index.ts";
@@ -33,7 +33,7 @@ export function ownerDoors(parts: OwnerDoorParts): {
 } {
   const { home, log, owner, callers, hook, signal } = parts;
   const check = tokenChecker(home);
-  const health: Host["health"] = async () => {
+  const health: Backend["health"] = async () => {
     const fault = parts.rosterFault();
     return { ...(await owner.health()), ...(fault === undefined ? {} : { roster: fault }) };
   };
@@ -47,10 +47,10 @@ export function ownerDoors(parts: OwnerDoorParts): {
     allowedHosts: parts.hostNames,
   };
   // On the socket a hook speaks for the butler it names, as an agent and not as the person who owns the home.
-  const localHook: Host["hook"] = (_, told) => hook(callers.transcript(told.butler), told, true);
-  const portHook: Host["hook"] = (principal, told) =>
+  const localHook: Backend["hook"] = (_, told) => hook(callers.transcript(told.butler), told, true);
+  const portHook: Backend["hook"] = (principal, told) =>
     hook(inTenant(principal, tenantOf(owner.roster(), told.butler)), told, false);
-  const socket = httpApp({ ...common, host: { ...owner, health, hook: localHook }, local: callers.unnamed });
-  const port = httpApp({ ...common, host: { ...owner, health, hook: portHook } });
+  const socket = httpApp({ ...common, backend: { ...owner, health, hook: localHook }, local: callers.unnamed });
+  const port = httpApp({ ...common, backend: { ...owner, health, hook: portHook } });
   return { socket: getRequestListener(socket.fetch), port: getRequestListener(port.fetch) };
 }

@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Home, readIfThere, writePrivate } from "../../../daemon/home.ts";
-import type { Principal } from "../../../doors/host.ts";
+import type { Principal } from "../../../doors/backend.ts";
 import { isMissing } from "../../../engine/domain/errors.ts";
 import { TRUST } from "../../../engine/domain/learning/trust.ts";
 

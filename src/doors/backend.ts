@@ -26,7 +26,7 @@ export interface ButlerInfo {
   readonly description: string;
 }
 
-export interface Host {
+export interface Backend {
   butlers(): Promise<readonly ButlerInfo[]>;
   /** Never throws: what goes wrong is an outcome. */
   invoke(principal: Principal, butler: string, request: ToolRequest): Promise<Outcome>;
