@@ -4,7 +4,7 @@ import { editDistance } from "../../engine/domain/text/spelling.ts";
 import type { Tool } from "../../engine/tools/define.ts";
 import type { Failure } from "../../engine/tools/outcome.ts";
 import { inputSchema } from "../mcp/advertise.ts";
-import { type FlagKind, readArgv } from "./argv.ts";
+import { type FlagKind, readArgv, type Typed } from "./argv.ts";
 
 type Schema = Record<string, unknown>;
 export type Kind = "string" | "number" | "boolean" | "list" | "json";
@@ -41,13 +41,11 @@ export const wrongUsage = (message: string, field?: string) =>
 export function flagsOf(tool: Tool): Flag[] {
   const schema = inputSchema(tool);
   const required = new Set(schema.required ?? []);
-  return Object.entries(schema.properties ?? {}).map(([name, property]) => ({
-    name,
-    flag: `--${name.replaceAll("_", "-")}`,
-    kind: kindOf(property, schema),
-    required: required.has(name),
-    schema: resolved(property, schema),
-  }));
+  return Object.entries(schema.properties ?? {}).map(([name, property]) => {
+    const own = resolved(property, schema);
+    const flag = `--${name.replaceAll("_", "-")}`;
+    return { name, flag, kind: kindOf(own), required: required.has(name), schema: own };
+  });
 }
 
 /**
@@ -55,38 +53,13 @@ export function flagsOf(tool: Tool): Flag[] {
  * single flags then override. `bareJson`: only a value that looks like an object counts, for commands that take plain words.
  */
 export function readFlags(flags: readonly Flag[], argv: readonly string[], bareJson = false): Usage<FlagSet> {
-  const kinds = new Map<string, FlagKind>(
-    flags.map(({ flag, kind }) => [flag.slice(2), kind === "boolean" ? kind : "string"]),
-  );
-  for (const name of ["butler", "project"]) kinds.set(name, "string");
-  kinds.set("json", "optional");
-  const read = readArgv(argv, { kinds, takes: (word) => !bareJson || /^\s*\{/.test(word) });
-  const input: Record<string, unknown> = {};
-  const about: { butler?: string; project?: string } = {};
-  let whole: { value: unknown } | undefined;
-  let json = false;
-  for (const { name: dashed, typed, value, lacks } of read.flags) {
-    const name = dashed.replaceAll("-", "_");
-    const flag = flags.find((known) => known.name === name);
-    const negated =
-      name.startsWith("no_") && value === undefined && flags.find((known) => known.name === name.slice(3));
-    if (lacks) return wrongUsage(`--${typed} needs a value (write --${typed}=… if it begins with dashes).`, name);
-    if (name === "json") {
-      json = true;
-      whole = value === undefined ? whole : parsedJson(value);
-      if (value !== undefined && whole === undefined)
-        return wrongUsage('--json is not valid JSON; quote it: --json \'{"key": "value"}\'.', "json");
-    } else if (flag?.kind === "boolean") {
-      input[name] = value === undefined || value === "true" ? true : value === "false" ? false : value;
-    } else if (flag === undefined && negated && negated.kind === "boolean") {
-      input[negated.name] = false;
-    } else if (flag === undefined && name !== "butler" && name !== "project") {
-      return wrongUsage(`There is no flag --${typed}${nearest(name, flags)}.`, name);
-    } else if (value !== undefined) {
-      if (name === "butler" || name === "project") about[name] = value;
-      if (flag !== undefined) input[name] = readValue(flag, value, input[name]);
-    }
+  const read = readArgv(argv, { kinds: argvKinds(flags), takes: (word) => !bareJson || /^\s*\{/.test(word) });
+  const state: ReadState = { input: {}, callee: {}, whole: undefined, json: false };
+  for (const typed of read.flags) {
+    const wrong = readFlag(state, flags, typed);
+    if (wrong !== undefined) return wrong;
   }
+  const { input, callee, whole, json } = state;
   const base = isRecord(whole?.value) ? whole.value : {};
   return {
     ok: true,
@@ -94,38 +67,85 @@ export function readFlags(flags: readonly Flag[], argv: readonly string[], bareJ
       input: { ...base, ...input },
       ...(whole !== undefined && !isRecord(whole.value) ? { whole: whole.value } : {}),
       positionals: [...read.positionals, ...read.rest],
-      ...about,
+      ...callee,
       json,
       help: read.help,
     },
   };
 }
 
-function readValue(flag: Flag, text: string, before: unknown): unknown {
-  if (flag.kind === "string") return text;
-  if (flag.kind === "number") return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
-  const parsed = parsedJson(text);
-  if (flag.kind === "json") return parsed === undefined ? text : parsed.value;
-  if (text.trimStart().startsWith("[") && parsed !== undefined) return parsed.value;
-  const items = itemsAreWords(flag.schema) ? text.split(",").map((item) => item.trim()) : [parsed?.value ?? text];
-  return [...(Array.isArray(before) ? before : []), ...items.filter((item) => item !== "")];
+/** Flags of every tool that say whom the call goes to. */
+const CALLEE = ["butler", "project"] as const;
+
+interface ReadState {
+  readonly input: Record<string, unknown>;
+  readonly callee: { butler?: string; project?: string };
+  whole: { value: unknown } | undefined;
+  json: boolean;
 }
 
-function kindOf(property: Schema, root: Schema): Kind {
-  const schema = resolved(property, root);
-  switch (schema.type) {
-    case "string":
-      return "string";
-    case "number":
-    case "integer":
-      return "number";
-    case "boolean":
-      return "boolean";
-    case "array":
-      return "list";
-    default:
-      return Array.isArray(schema.enum) || typeof schema.const === "string" ? "string" : "json";
-  }
+function argvKinds(flags: readonly Flag[]): Map<string, FlagKind> {
+  const kinds = new Map<string, FlagKind>(
+    flags.map(({ flag, kind }) => [flag.slice(2), kind === "boolean" ? kind : "string"]),
+  );
+  for (const name of CALLEE) kinds.set(name, "string");
+  return kinds.set("json", "optional");
+}
+
+/** What is wrong with it, if anything. */
+function readFlag(state: ReadState, flags: readonly Flag[], { name: dashed, typed, value, lacks }: Typed) {
+  const name = dashed.replaceAll("-", "_");
+  if (lacks) return wrongUsage(`--${typed} needs a value (write --${typed}=… if it begins with dashes).`, name);
+  if (name === "json") return readJsonFlag(state, value);
+  const callee = CALLEE.find((known) => known === name);
+  const flag = flags.find((known) => known.name === name);
+  if (callee !== undefined && value !== undefined) state.callee[callee] = value;
+  if (flag !== undefined) state.input[name] = VALUES[flag.kind](value ?? "true", flag.schema, state.input[name]);
+  if (callee !== undefined || flag !== undefined) return undefined;
+  const negated = value === undefined && flags.find((known) => known.kind === "boolean" && `no_${known.name}` === name);
+  if (!negated) return wrongUsage(`There is no flag --${typed}${nearest(name, flags)}.`, name);
+  state.input[negated.name] = false;
+  return undefined;
+}
+
+function readJsonFlag(state: ReadState, value: string | undefined) {
+  state.json = true;
+  if (value === undefined) return undefined;
+  state.whole = parsedJson(value);
+  return state.whole === undefined
+    ? wrongUsage('--json is not valid JSON; quote it: --json \'{"key": "value"}\'.', "json")
+    : undefined;
+}
+
+/** The text of a flag as the value its kind asks for. What does not fit stays text, and the tool refuses it. `before`: of the same flag. */
+const VALUES: Readonly<Record<Kind, (text: string, schema: Schema, before: unknown) => unknown>> = {
+  string: (text) => text,
+  number: (text) => (text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text),
+  boolean: (text) => (text === "true" ? true : text === "false" ? false : text),
+  json(text) {
+    const parsed = parsedJson(text);
+    return parsed === undefined ? text : parsed.value;
+  },
+  list(text, schema, before) {
+    const parsed = parsedJson(text);
+    if (text.trimStart().startsWith("[") && parsed !== undefined) return parsed.value;
+    const items = itemsAreWords(schema) ? text.split(",").map((item) => item.trim()) : [parsed?.value ?? text];
+    return [...(Array.isArray(before) ? before : []), ...items.filter((item) => item !== "")];
+  },
+};
+
+/** Of the types of JSON Schema; a property with none of them is an enum of texts, or given as JSON. */
+const KINDS = new Map<unknown, Kind>([
+  ["string", "string"],
+  ["number", "number"],
+  ["integer", "number"],
+  ["boolean", "boolean"],
+  ["array", "list"],
+]);
+
+function kindOf(schema: Schema): Kind {
+  const isText = Array.isArray(schema.enum) || typeof schema.const === "string";
+  return KINDS.get(schema.type) ?? (isText ? "string" : "json");
 }
 
 /** Follows a local `$ref` and looks through "this or null", so that a flag shows its real type. */
