@@ -1,22 +1,22 @@
-/** What the doors need from the house behind them. `daemon/owner/owner.ts` is one; a proxy to a running owner is another. */
+/** What the doors call: `daemon/owner/owner.ts` in the owner itself, elsewhere a proxy to a running owner. */
 import type { Trust } from "../engine/domain/learning/trust.ts";
 import type { Failure, Outcome, ToolRequest } from "../engine/tools/outcome.ts";
 
-/** As a principal's tenant: that of the butler it addresses, as `butler.toml` names it. */
+/** In the place of a principal's tenant: the tenant of the butler it calls, as `butler.toml` names it. */
 export const TENANT_OF_BUTLER = "*";
 
-/** Who stands at the door. `butler: "*"` may speak for every butler of the house. */
+/** Who is calling. `butler: "*"` may call every butler. */
 export interface Principal {
   readonly name: string;
-  /** `TENANT_OF_BUTLER` until the butler is known; `inTenant` settles it. */
+  /** `TENANT_OF_BUTLER` until the butler is known; `inTenant` replaces it. */
   readonly tenant: string;
   readonly butler: string;
   readonly admin: boolean;
-  /** The highest trust with which this connection may speak; what it says of itself can only lower it. */
+  /** The highest trust that words over this connection can have; what a caller says of itself can only lower it. */
   readonly voice: Trust;
 }
 
-/** The principal as it stands before a butler of this tenant. */
+/** The principal in a call to a butler of this tenant. */
 export const inTenant = (principal: Principal, tenant: string): Principal =>
   principal.tenant === TENANT_OF_BUTLER ? { ...principal, tenant } : principal;
 
@@ -35,7 +35,7 @@ export interface Backend {
    * be opened) or `unknown` (its database or service does not answer), the last two with a reason.
    */
   health(): Promise<Health>;
-  /** A moment in the life of an agent's session, told by its hook. Absent: this host has no hooks. Never throws. */
+  /** An event of an agent's session, sent by its hook. Absent: hooks are not served. Never throws. */
   hook?(principal: Principal, request: HookRequest): Promise<HookAnswer>;
 }
 
@@ -43,18 +43,18 @@ export interface HookRequest {
   readonly agent: string;
   readonly event: string;
   readonly butler: string;
-  /** As the agent wrote it. */
+  /** The JSON that the agent gave its hook. */
   readonly input: unknown;
-  /** An explicit key; without one the session's folder tells. */
+  /** An explicit key; without one it is found from the session's folder. */
   readonly project?: string | undefined;
 }
 
-/** `answer` is in the agent's own format; none when there is nothing to say. */
+/** `answer` is in the agent's own format; absent when there is nothing to say. */
 export type HookAnswer =
   | {
       readonly ok: true;
       readonly answer?: Record<string, unknown> | undefined;
-      /** To be called once: whether the answer has left for the agent, or its hook did not wait for it. */
+      /** To be called once: true when the answer was sent, false when the hook did not wait for it. */
       readonly settled?: ((delivered: boolean) => void) | undefined;
     }
   | { readonly ok: false; readonly error: Failure };
@@ -68,6 +68,6 @@ export interface Health {
     store: "open" | "closed" | "off" | "failed" | "unknown";
     reason?: string;
   }[];
-  /** Why a changed roster is not in force: the former one goes on. */
+  /** Why a changed roster is not in force; the former one is used. */
   readonly roster?: string;
 }

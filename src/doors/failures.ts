@@ -1,4 +1,4 @@
-/** How a failure looks at each door. One table, so that the doors cannot drift apart. */
+/** The form of a failure at each door: HTTP status, exit code, hint. One table, so that the doors agree. */
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Log } from "../engine/adapters/log.ts";
@@ -11,14 +11,14 @@ export type ExitCode = 0 | 1 | 2 | 3 | 4;
 
 type FailureStatus = 400 | 401 | 403 | 404 | 409 | 422 | 429 | 500 | 503;
 
-interface Face {
+interface FailureForm {
   readonly status: FailureStatus;
   readonly exit: ExitCode;
   /** What a person can do next; shown under the sentence on the command line. */
   readonly hint: string;
 }
 
-const FACES: Readonly<Record<ErrorCode, Face>> = {
+const FORMS: Readonly<Record<ErrorCode, FailureForm>> = {
   invalid_input: { status: 400, exit: 2, hint: "--help shows what the command takes." },
   unauthorized: { status: 401, exit: 4, hint: "butler token create makes a token." },
   forbidden: { status: 403, exit: 4, hint: "butler token list shows what your token may do." },
@@ -34,9 +34,9 @@ const FACES: Readonly<Record<ErrorCode, Face>> = {
   internal: { status: 500, exit: 1, hint: "The log has the details; butler doctor checks the installation." },
 };
 
-export const httpStatus = (code: ErrorCode): FailureStatus => FACES[code].status;
-export const exitCode = (code: ErrorCode): ExitCode => FACES[code].exit;
-export const hint = (code: ErrorCode): string => FACES[code].hint;
+export const httpStatus = (code: ErrorCode): FailureStatus => FORMS[code].status;
+export const exitCode = (code: ErrorCode): ExitCode => FORMS[code].exit;
+export const hint = (code: ErrorCode): string => FORMS[code].hint;
 
 /** The wire form, the same under `error` in an HTTP body and in an MCP result. Absent fields are left out. */
 export function wireFailure(failure: Failure): Failure {
@@ -49,7 +49,7 @@ export function wireFailure(failure: Failure): Failure {
   };
 }
 
-/** Anything thrown becomes a failure. What is not ours is a bug: it goes to the log whole and to the caller as one sentence. */
+/** Anything thrown becomes a failure. An error that is no `MemoryError` is a bug: the log gets all of it, the caller one sentence. */
 export function toFailure(error: unknown, log: Log): Failure {
   if (error instanceof MemoryError) {
     const { code, message, field } = error;
@@ -78,7 +78,7 @@ export function mcpFailure(failure: Failure): CallToolResult {
   };
 }
 
-/** Reads the failure back out of what `mcpFailure` or the HTTP door sent; a client's half of this file. */
+/** For clients: reads the failure back out of what `mcpFailure` or the HTTP door sent. */
 export function readFailure(body: unknown): Failure | undefined {
   const error = isRecord(body) ? body.error : undefined;
   if (!isRecord(error) || typeof error.message !== "string") return undefined;

@@ -188,7 +188,7 @@ describe("who may come in", () => {
     expect(failure).toMatchObject({ status: 404, code: "not_found", field: "butler" });
   });
 
-  it("lists the butlers a token may visit", async () => {
+  it("lists the butlers a token may caller", async () => {
     const names = async (token: string) => {
       const body = (await (await house().ask("/api/butlers", {}, token)).json()) as {
         butlers: { name: string; mcp: string }[];
@@ -289,7 +289,7 @@ describe("health and the front page", () => {
 
   it("shows a stranger neither the butlers nor where the token is", async () => {
     for (const token of ["", "bm_wrong"]) {
-      const response = await house({ tokenPlace: "/home/me/.butler/tokens" }).ask("/", {}, token);
+      const response = await house({ tokenLocation: "/home/me/.butler/tokens" }).ask("/", {}, token);
       const page = await response.text();
       expect(response.status).toBe(200);
       for (const secret of ["keeper", "general", "Plans", "/home/me"]) expect(page).not.toContain(secret);
@@ -307,7 +307,7 @@ describe("health and the front page", () => {
   });
 
   it("shows the butlers, escaped, with their addresses, under a strict policy", async () => {
-    const response = await house({ tokenPlace: "/home/me/.butler/tokens" }).ask("/");
+    const response = await house({ tokenLocation: "/home/me/.butler/tokens" }).ask("/");
     const page = await response.text();
     expect(response.headers.get("content-type")).toContain("text/html");
     expect(response.headers.get("content-security-policy")).toMatch(/default-src 'none'; style-src 'sha256-/);

@@ -1,24 +1,24 @@
-/** The one reader of command lines: flags of tools come from their schemas, flags of commands from their tables, the rules are the same. */
+/** The one reader of command lines. Flags of tools come from their schemas, flags of commands from their tables; both follow the same rules. */
 import { parseArgs } from "node:util";
 
-/** `optional`: a value may follow, if `takes` likes it. */
+/** `optional`: the next word is the value if `takes` accepts it. */
 export type FlagKind = "boolean" | "string" | "optional";
 
-export interface Typed {
-  /** In small letters and with dashes: `session-id`. */
+export interface TypedFlag {
+  /** In lower case and with dashes: `session-id`. */
   readonly name: string;
   /** As it was written, without its value. */
   readonly typed: string;
   /** Undefined for a flag that stands alone. */
   readonly value: string | undefined;
-  /** A flag that takes a value, without one. */
+  /** The flag takes a value and has none. */
   readonly lacks: boolean;
 }
 
 export interface Argv {
-  readonly flags: readonly Typed[];
+  readonly flags: readonly TypedFlag[];
   readonly positionals: readonly string[];
-  /** What follows `--`: nothing there is ours. */
+  /** What follows `--`: no flags are read there. */
   readonly rest: readonly string[];
   readonly help: boolean;
 }
@@ -29,7 +29,7 @@ export interface ArgvOptions {
   takes?(word: string): boolean;
 }
 
-/** A word with one dash is a word (`-5 degrees`), except `-h`. */
+/** A word that begins with one dash is no flag (`-5 degrees`), except `-h`. */
 const isWord = (word: string): boolean => /^-[^-]/.test(word) && word !== "-h";
 
 export function readArgv(argv: readonly string[], options: ArgvOptions): Argv {
@@ -48,7 +48,7 @@ export function readArgv(argv: readonly string[], options: ArgvOptions): Argv {
     allowPositionals: true,
     tokens: true,
   });
-  const flags: Typed[] = [];
+  const flags: TypedFlag[] = [];
   const positionals: string[] = [];
   const used = new Set<number>();
   let help = false;

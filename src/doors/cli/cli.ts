@@ -25,7 +25,7 @@ export function parseToolFlags(tool: Tool, argv: readonly string[]): Parsed {
   if (positionals.length > 0 && !rest.help) {
     return wrongUsage(`"${positionals.join(" ")}" belongs to no flag; ${tool.name} --help lists the flags.`);
   }
-  return commanded(tool, rest, "whole" in rest ? rest.whole : rest.input);
+  return toolCommand(tool, rest, "whole" in rest ? rest.whole : rest.input);
 }
 
 interface Friendly {
@@ -108,12 +108,12 @@ export function parseFriendly(name: string, argv: readonly string[], options: Fr
   ) {
     input.butler = butler;
   }
-  return commanded(tool, rest, input);
+  return toolCommand(tool, rest, input);
 }
 
 type Remembered = { tool: string; argv: readonly string[]; preset: Record<string, unknown> };
 
-/** `--fact` takes two words and `--rule` none, which no schema says; both are lifted out before the flags are read. */
+/** `--fact` takes two words and `--rule` none, which no schema says; both are taken out before the flags are read. */
 function rememberTarget(argv: readonly string[]): Remembered | Extract<Usage<never>, { ok: false }> {
   const stop = argv.indexOf("--");
   const own = stop === -1 ? argv : argv.slice(0, stop);
@@ -133,7 +133,7 @@ function rememberTarget(argv: readonly string[]): Remembered | Extract<Usage<nev
 
 type About = Pick<ToolCommand, "butler" | "project" | "json" | "help">;
 
-function commanded(tool: Tool, read: About, input: unknown): Parsed {
+function toolCommand(tool: Tool, read: About, input: unknown): Parsed {
   const { butler, project, json, help } = read;
   const about = { ...(butler === undefined ? {} : { butler }), ...(project === undefined ? {} : { project }) };
   return { ok: true, command: { tool, input, json, help, ...about } };

@@ -1,10 +1,10 @@
-/** Command line flags made from a tool's input schema. Values are read, never judged: the tool says what is wrong with them. */
+/** Command line flags made from a tool's input schema. Values are converted and not checked: the tool says what is wrong with them. */
 import { isRecord } from "../../engine/domain/record.ts";
 import { editDistance } from "../../engine/domain/text/spelling.ts";
 import type { Tool } from "../../engine/tools/define.ts";
 import type { Failure } from "../../engine/tools/outcome.ts";
 import { inputSchema } from "../mcp/advertise.ts";
-import { type FlagKind, readArgv, type Typed } from "./argv.ts";
+import { type FlagKind, readArgv, type TypedFlag } from "./argv.ts";
 
 type Schema = Record<string, unknown>;
 export type Kind = "string" | "number" | "boolean" | "list" | "json";
@@ -93,7 +93,7 @@ function argvKinds(flags: readonly Flag[]): Map<string, FlagKind> {
 }
 
 /** What is wrong with it, if anything. */
-function readFlag(state: ReadState, flags: readonly Flag[], { name: dashed, typed, value, lacks }: Typed) {
+function readFlag(state: ReadState, flags: readonly Flag[], { name: dashed, typed, value, lacks }: TypedFlag) {
   const name = dashed.replaceAll("-", "_");
   if (lacks) return wrongUsage(`--${typed} needs a value (write --${typed}=… if it begins with dashes).`, name);
   if (name === "json") return readJsonFlag(state, value);

@@ -1,4 +1,4 @@
-/** Answers and errors for people at a terminal. Strings out; whether there is a terminal, and its colours, the caller knows. */
+/** Answers and errors for people at a terminal. It returns strings; whether there is a terminal with colours is for the caller to know. */
 import { isRecord } from "../../engine/domain/record.ts";
 import { neutral, neutralLine } from "../../engine/domain/text/neutral.ts";
 import { clip } from "../../engine/domain/text/text.ts";
@@ -52,7 +52,7 @@ function words(tool: Tool, answer: Row, options: RenderOptions, paint: Paint): s
 
 const TYPE_STYLE: Readonly<Record<string, keyof typeof STYLES>> = { fact: "blue", rule: "magenta", episode: "green" };
 
-/** Two lines a memory: what it says, and how far to trust it. */
+/** Two lines for each memory: what it says, and its scores. */
 function found(row: Row, place: number, options: RenderOptions, paint: Paint): string {
   const type = text(row.type) ?? "memory";
   const head = `${String(place).padStart(2)}  ${type.padEnd(7)}  `;
@@ -80,7 +80,7 @@ function age(row: Row, now: Date | undefined): string | undefined {
   return days < 730 ? `${Math.round(days / 30.4)} months old` : `${Math.round(days / 365.25)} years old`;
 }
 
-/** Sections of numbers become small tables; groups of counts get bars, so that the shape shows before the digits are read. */
+/** Sections of numbers become small tables; groups of counts get bars, so that proportions are seen at once. */
 function stats(answer: Row, paint: Paint): string {
   const single = Object.entries(answer).filter(([name, value]) => !isRecord(value) && isFigure(name, value));
   const sections = Object.entries(answer).filter(([name, value]) => name !== "degraded" && isRecord(value));
@@ -122,7 +122,7 @@ function bars(counts: readonly [string, number][], paint: Paint): string[] {
   });
 }
 
-/** `null` is "could not be counted", which is not zero. */
+/** `null` means that it could not be counted. */
 function figure(name: string, value: unknown, indent: string): string {
   const shown = value === null ? "unknown" : typeof value === "number" ? round(value) : plain(String(value));
   return `${indent}${label(name).padEnd(20)}  ${shown}`;
@@ -145,7 +145,7 @@ function painter(colour: boolean): Paint {
   return colour ? (style, value) => `\u001b[${STYLES[style]}m${value}\u001b[0m` : (_style, value) => value;
 }
 
-/** A terminal must not obey control characters. Memories lose them, and what speaks to a model, in `neutral`: agents read terminals too. */
+/** A terminal must not obey control characters. Memories go through `neutral` instead, because agents read terminals too. */
 function plain(value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what has to go
   return value.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { Tool } from "../../engine/tools/define.ts";
 import type { Backend, Principal } from "../backend.ts";
 import { httpStatus, unknownTool, wireFailure } from "../failures.ts";
-import { callExtras, type DoorEnv, mayEnter, readJson, refuse, visitRefused } from "./guards.ts";
+import { callExtras, type DoorEnv, mayUse, readJson, refuse, refusedButler } from "./guards.ts";
 
 interface ButlerParts {
   readonly backend: Backend;
@@ -20,7 +20,7 @@ export async function readiness({ backend }: ButlerParts, c: Context<DoorEnv>): 
 }
 
 export async function listButlers({ backend }: ButlerParts, c: Context<DoorEnv>): Promise<Response> {
-  const mine = (await backend.butlers()).filter((butler) => mayEnter(c.get("principal"), butler));
+  const mine = (await backend.butlers()).filter((butler) => mayUse(c.get("principal"), butler));
   return c.json({ butlers: mine.map((butler) => ({ ...butler, mcp: mcpPath(butler.name) })) });
 }
 
@@ -31,7 +31,7 @@ export async function callTool(
   c: Context<DoorEnv>,
   { name, tool }: { readonly name: string; readonly tool: string },
 ): Promise<Response> {
-  const refused = visitRefused(c.get("principal"), name, await backend.butlers());
+  const refused = refusedButler(c.get("principal"), name, await backend.butlers());
   if (refused !== undefined) return refuse(c, refused);
   if (!tools.some((known) => known.name === tool)) return refuse(c, unknownTool(tool));
   const extras = callExtras(c, local !== undefined);

@@ -1,6 +1,6 @@
 /**
- * What an HTTP request must pass before a butler hears of it. The order matters: Backend and Origin first, because a page in a
- * browser can send requests here but can forge neither; then the token; then the shape of the body.
+ * The checks of an HTTP request before a butler is called. The order matters: Host and Origin first, because a page in a
+ * browser can send requests here but can forge neither; then the token; then the type and size of the body.
  */
 import type { Context, Env, MiddlewareHandler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -15,7 +15,7 @@ export interface DoorEnv extends Env {
 
 export type Authenticate = (token: string) => Promise<Principal | undefined>;
 
-/** The names under which a door on this machine is rightly addressed. */
+/** The Host headers of requests from this machine. */
 export const loopbackHosts = (port: number): string[] => [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
 
 export function refuse(
@@ -53,7 +53,7 @@ function hostOf(origin: string): string | undefined {
 
 const tokenIn = (c: Context): string | undefined => /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];
 
-/** Who shows a valid token, where none is needed to come in. */
+/** The principal of a valid token, on routes that need none. */
 export async function bearerOf(c: Context, authenticate: Authenticate): Promise<Principal | undefined> {
   const token = tokenIn(c);
   return token === undefined ? undefined : authenticate(token);
@@ -81,7 +81,7 @@ export function guardBearer(authenticate: Authenticate): MiddlewareHandler<DoorE
   };
 }
 
-/** The local socket: whoever may open its file is its owner, so there is no token to show. */
+/** On the local socket no token is needed: only its owner may open the file. */
 export function trustLocal(principal: Principal): MiddlewareHandler<DoorEnv> {
   return async (c, next) => {
     c.set("principal", principal);
@@ -89,7 +89,7 @@ export function trustLocal(principal: Principal): MiddlewareHandler<DoorEnv> {
   };
 }
 
-/** Forms and plain text are what a browser sends across origins without asking; only JSON comes in. */
+/** A browser sends forms and plain text to other origins without a preflight request, so only JSON is accepted. */
 export function guardPost(maxBodyBytes: number): MiddlewareHandler<DoorEnv> {
   return async (c, next) => {
     if (c.req.method !== "POST") return next();
@@ -102,7 +102,7 @@ export function guardPost(maxBodyBytes: number): MiddlewareHandler<DoorEnv> {
   };
 }
 
-/** Whose length is given and little: the MCP library reads it itself. */
+/** A body whose length is given and small: the MCP library reads it itself. */
 export const isSmall = (c: Context<DoorEnv>): boolean =>
   Number(c.req.header("content-length") ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES;
 
@@ -110,7 +110,7 @@ export type Body =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly failure: Failure; readonly status: 400 | 413 };
 
-/** Counts while it reads: a chunked body has no Content-Length to believe. An empty body is a call without arguments. */
+/** Counts bytes while reading, because a chunked body has no Content-Length. An empty body is a call without arguments. */
 export async function readJson(request: Request, maxBodyBytes: number): Promise<Body> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -158,20 +158,20 @@ export function callExtras(c: Context<DoorEnv>, local: boolean): Extras | Failur
   };
 }
 
-/** A butler with the role `memory` keeps memories for the others, so their tokens are welcome there. */
-export function mayEnter(principal: Principal, butler: ButlerInfo): boolean {
+/** A butler with the role `memory` keeps memories for the others, so it accepts their tokens too. */
+export function mayUse(principal: Principal, butler: ButlerInfo): boolean {
   return principal.butler === "*" || principal.butler === butler.name || butler.role === "memory";
 }
 
 /**
- * Refusal of a visit to `name`, if any. A token of one butler is told "forbidden" for butlers that do not exist too, so that
- * it cannot list the house by trying names.
+ * Why this principal may not call the butler `name`, if so. A token of one butler gets "forbidden" for butlers that do not exist too, so that
+ * trying names does not tell which exist.
  */
-export function visitRefused(principal: Principal, name: string, butlers: readonly ButlerInfo[]): Failure | undefined {
+export function refusedButler(principal: Principal, name: string, butlers: readonly ButlerInfo[]): Failure | undefined {
   const butler = butlers.find((known) => known.name === name);
-  if (butler !== undefined && mayEnter(principal, butler)) return undefined;
+  if (butler !== undefined && mayUse(principal, butler)) return undefined;
   if (principal.butler === "*" || principal.butler === name) {
-    const known = butlers.filter((info) => mayEnter(principal, info)).map((info) => info.name);
+    const known = butlers.filter((info) => mayUse(principal, info)).map((info) => info.name);
     return {
       code: "not_found",
       message: `There is no butler "${name}"; known: ${known.join(", ") || "none"}.`,

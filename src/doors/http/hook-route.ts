@@ -1,8 +1,8 @@
-/** `POST /hooks/:agent/:event`: an event of an agent's session, told by its hook. */
+/** `POST /hooks/:agent/:event`: an event of an agent's session, sent by its hook. */
 import type { ServerResponse } from "node:http";
 import type { Context } from "hono";
 import type { Backend, ButlerInfo } from "../backend.ts";
-import { type DoorEnv, mayEnter, readJson, refuse, visitRefused } from "./guards.ts";
+import { type DoorEnv, mayUse, readJson, refuse, refusedButler } from "./guards.ts";
 
 interface HookParts {
   readonly backend: Backend;
@@ -17,8 +17,8 @@ export async function answerHook(
   const butlers = await backend.butlers();
   const butler = c.req.query("butler") ?? (butlers.length === 1 ? butlers[0]?.name : undefined);
   if (!backend.hook) return refuse(c, { code: "not_found", message: "This house has no hooks.", field: "path" });
-  if (butler === undefined) return refuse(c, whichButler(butlers.filter((one) => mayEnter(c.get("principal"), one))));
-  const refused = visitRefused(c.get("principal"), butler, butlers);
+  if (butler === undefined) return refuse(c, whichButler(butlers.filter((one) => mayUse(c.get("principal"), one))));
+  const refused = refusedButler(c.get("principal"), butler, butlers);
   if (refused !== undefined) return refuse(c, refused);
   const body = await readJson(c.req.raw, maxBodyBytes);
   if (!body.ok) return refuse(c, body.failure, body.status);

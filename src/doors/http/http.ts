@@ -31,14 +31,14 @@ export interface HttpOptions {
   readonly log: Log;
   readonly version: string;
   /** Where tokens are kept, for the front page. Words or a path, never a token. */
-  readonly tokenPlace?: string;
+  readonly tokenLocation?: string;
   /** Aborting ends open MCP streams, so that the server behind can close. */
   readonly signal?: AbortSignal;
 }
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
-/** Routes added to the returned app later stand behind the same guards. */
+/** Routes that are added to the returned app later are behind the same guards. */
 export function httpApp(options: HttpOptions): Hono<DoorEnv> {
   const { authenticate, local, log, version, allowedHosts: hosts } = options;
   const door = { ...options, maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES };
@@ -67,7 +67,7 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
   return app;
 }
 
-/** OPTIONS names the methods but grants no other origin anything: there are no CORS headers at this door. */
+/** OPTIONS names the methods but grants no other origin anything: there are no CORS headers here. */
 function route<P extends string>(
   app: Hono<DoorEnv>,
   methods: string[],

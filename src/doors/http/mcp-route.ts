@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { Backend, Principal } from "../backend.ts";
 import type { McpHttpDoor, McpHttpOptions } from "../mcp/mcp-http.ts";
-import { callExtras, type DoorEnv, isSmall, readJson, refuse, visitRefused } from "./guards.ts";
+import { callExtras, type DoorEnv, isSmall, readJson, refuse, refusedButler } from "./guards.ts";
 
 interface McpParts extends McpHttpOptions {
   readonly backend: Backend;
@@ -32,13 +32,13 @@ export async function answerMcp(
   butler: string,
 ): Promise<Response> {
   const principal = c.get("principal");
-  const refused = visitRefused(principal, butler, await parts.backend.butlers());
+  const refused = refusedButler(principal, butler, await parts.backend.butlers());
   if (refused !== undefined) return refuse(c, refused);
   const extras = callExtras(c, parts.local !== undefined);
   if ("code" in extras) return refuse(c, extras);
   const toolset = c.req.query("tools") === "full" ? "full" : "core";
-  const visit = { principal, butler, toolset, extras } as const;
-  if (c.req.method !== "POST" || isSmall(c)) return (await load()).fetch(c.req.raw, visit);
+  const caller = { principal, butler, toolset, extras } as const;
+  if (c.req.method !== "POST" || isSmall(c)) return (await load()).fetch(c.req.raw, caller);
   const body = await readJson(c.req.raw, parts.maxBodyBytes);
-  return body.ok ? (await load()).fetch(c.req.raw, visit, body.value) : refuse(c, body.failure, body.status);
+  return body.ok ? (await load()).fetch(c.req.raw, caller, body.value) : refuse(c, body.failure, body.status);
 }

@@ -3,7 +3,7 @@ import type { Context, Next } from "hono";
 import type { Log } from "../../engine/adapters/log.ts";
 import type { Backend, ButlerInfo, Principal } from "../backend.ts";
 import { toFailure } from "../failures.ts";
-import { type Authenticate, bearerOf, type DoorEnv, mayEnter } from "./guards.ts";
+import { type Authenticate, bearerOf, type DoorEnv, mayUse } from "./guards.ts";
 import { frontPage, PAGE_HEADERS } from "./page.ts";
 
 interface OpenParts {
@@ -12,16 +12,16 @@ interface OpenParts {
   readonly local?: Principal;
   readonly log: Log;
   readonly version: string;
-  readonly tokenPlace?: string;
+  readonly tokenLocation?: string;
 }
 
 export async function showFrontPage(parts: OpenParts, c: Context<DoorEnv>): Promise<Response> {
   const { version } = parts;
-  const visitor = parts.local ?? (await bearerOf(c, parts.authenticate));
-  const all = visitor === undefined ? "hidden" : await butlersOrNone(parts);
-  const butlers = visitor && all !== "hidden" ? all?.filter((butler) => mayEnter(visitor, butler)) : all;
+  const caller = parts.local ?? (await bearerOf(c, parts.authenticate));
+  const all = caller === undefined ? "hidden" : await butlersOrNone(parts);
+  const butlers = caller && all !== "hidden" ? all?.filter((butler) => mayUse(caller, butler)) : all;
   const origin = `${new URL(c.req.url).protocol}//${c.req.header("host") ?? "127.0.0.1"}`;
-  const page = frontPage({ version, origin, butlers, tokenPlace: visitor && parts.tokenPlace });
+  const page = frontPage({ version, origin, butlers, tokenLocation: caller && parts.tokenLocation });
   return c.html(page, 200, PAGE_HEADERS);
 }
 

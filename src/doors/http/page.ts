@@ -1,4 +1,4 @@
-/** The front page: what this is and how an agent gets in. Plain HTML, no scripts, nothing loaded from anywhere. */
+/** The front page: what this is and how an agent is connected. Plain HTML, no scripts, nothing loaded from anywhere. */
 import { createHash } from "node:crypto";
 import { html, raw } from "hono/html";
 import type { ButlerInfo } from "../backend.ts";
@@ -6,10 +6,10 @@ import type { ButlerInfo } from "../backend.ts";
 export interface FrontPage {
   readonly version: string;
   readonly origin: string;
-  /** Those that the visitor may enter; absent when they cannot be listed right now; `hidden` from one who has shown no token. */
+  /** Those that the caller may use; undefined when they cannot be listed right now; `hidden` from callers without a token. */
   readonly butlers: readonly ButlerInfo[] | "hidden" | undefined;
-  /** Absent for a visitor who has shown no token: a path names the user of the machine. */
-  readonly tokenPlace: string | undefined;
+  /** Undefined for callers without a token: a path names the user of the machine. */
+  readonly tokenLocation: string | undefined;
 }
 
 const CSS = `
@@ -49,7 +49,7 @@ export function frontPage(page: FrontPage) {
   const { version, origin, butlers } = page;
   const first = butlers === "hidden" ? "<name>" : (butlers?.[0]?.name ?? "general");
   const address = (name: string) => `${origin}/butlers/${name === "<name>" ? name : encodeURIComponent(name)}/mcp`;
-  const place = page.tokenPlace ?? "the file token of BUTLER_HOME";
+  const place = page.tokenLocation ?? "the file token of BUTLER_HOME";
   const args = JSON.stringify(["mcp", "--butler", first]).replaceAll(",", ", ");
   const stdio = `{ "mcpServers": { "memory": {\n  "command": "butler",\n  "args": ${args}\n} } }`;
   return html`<!doctype html>

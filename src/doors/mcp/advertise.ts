@@ -13,14 +13,14 @@ export interface ObjectSchema extends Json {
   required?: string[];
 }
 
-/** References are counted after reads, but no caller would miss that: a read stays read-only for whoever asks permission. */
+/** A read counts references, but changes nothing that a caller could notice, so it is announced as read-only. */
 const ANNOTATIONS: Readonly<Record<Effect, ToolAnnotations>> = {
   read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   write: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   forget: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
 };
 
-/** Patterns beyond this are generated (ISO times, UUIDs): a page of regex that no model reads. `format` says the same. */
+/** Patterns longer than this are generated (ISO times, UUIDs) and no help to a model. `format` says the same. */
 const READABLE_PATTERN = 60;
 
 const ERROR_SCHEMA: Json = {
@@ -35,7 +35,7 @@ const ERROR_SCHEMA: Json = {
   required: ["code", "message"],
 };
 
-/** Arguments for hosts and programs: a model has no use for them, and every session pays for each that it is shown. */
+/** Arguments for programs: a model has no use for them, and each that is shown costs tokens in every session. */
 const FOR_PROGRAMS: ReadonlySet<string> = new Set([
   "request_context",
   "idempotency_key",
@@ -54,7 +54,7 @@ const listings: Readonly<Record<Toolset, WeakMap<Tool, ListedTool>>> = { core: n
 
 /** The input schema as advertised; the command line makes its flags from the same one. */
 export function inputSchema(tool: Tool): ObjectSchema {
-  return remembered(inputs, tool, () => compact(z.toJSONSchema(tool.input, { io: "input", unrepresentable: "any" })));
+  return cached(inputs, tool, () => compact(z.toJSONSchema(tool.input, { io: "input", unrepresentable: "any" })));
 }
 
 export function listedTools(tools: readonly Tool[], toolset: Toolset): ListedTool[] {
@@ -62,14 +62,14 @@ export function listedTools(tools: readonly Tool[], toolset: Toolset): ListedToo
 }
 
 function listedTool(tool: Tool, toolset: Toolset): ListedTool {
-  return remembered(listings[toolset], tool, () => ({
+  return cached(listings[toolset], tool, () => ({
     name: tool.name,
     title: tool.title,
     description: tool.description,
     inputSchema: { ...inputFor(tool, toolset), additionalProperties: false } as ListedTool["inputSchema"],
     outputSchema: outputSchema(tool) as NonNullable<ListedTool["outputSchema"]>,
     annotations: { title: tool.title, ...ANNOTATIONS[tool.effect] },
-    // Some agents list tools by name only until asked; a memory that has to be searched for first is not used.
+    // Some agents list tools by name only and load them on demand; a memory tool that has to be searched for first is not used.
     ...(tool.core ? { _meta: { "anthropic/alwaysLoad": true } } : {}),
   }));
 }
@@ -77,7 +77,7 @@ function listedTool(tool: Tool, toolset: Toolset): ListedTool {
 const inputFor = (tool: Tool, toolset: Toolset): ObjectSchema =>
   toolset === "full" ? inputSchema(tool) : forModels(inputSchema(tool));
 
-/** What is not shown is taken all the same when a program sends it. */
+/** An argument that is not shown is still accepted when a program sends it. */
 function forModels({ properties = {}, ...rest }: ObjectSchema): ObjectSchema {
   const shown = Object.entries(properties).filter(([name]) => !FOR_PROGRAMS.has(name));
   return { ...rest, properties: Object.fromEntries(shown) };
@@ -114,7 +114,7 @@ function isNoise(key: string, value: unknown): boolean {
   return false;
 }
 
-function remembered<K extends object, V>(cache: WeakMap<K, V>, key: K, make: () => V): V {
+function cached<K extends object, V>(cache: WeakMap<K, V>, key: K, make: () => V): V {
   const known = cache.get(key);
   if (known !== undefined) return known;
   const made = make();

@@ -1,6 +1,6 @@
 /**
  * The Streamable HTTP door of MCP, stateless: every request gets a fresh server, so that a restart, a second daemon or a
- * load balancer in front loses no session. Who is calling was settled by the guards in front of it.
+ * load balancer in front loses no session. The guards of the HTTP door have checked who is calling.
  */
 import { type AuthInfo, createMcpHandler } from "@modelcontextprotocol/server";
 import type { Log } from "../../engine/adapters/log.ts";
@@ -18,8 +18,8 @@ export interface McpHttpOptions {
   readonly log: Log;
 }
 
-/** One authenticated request: who asks, of which butler, and what its headers add to each call. */
-export interface McpVisit {
+/** Of one authenticated request: who calls which butler, and what its headers add to each call. */
+export interface McpCaller {
   readonly principal: Principal;
   readonly butler: string;
   readonly toolset: Toolset;
@@ -27,8 +27,8 @@ export interface McpVisit {
 }
 
 export interface McpHttpDoor {
-  /** `body`: what has been read of the request already. */
-  fetch(request: Request, visit: McpVisit, body?: unknown): Promise<Response>;
+  /** `body`: of a request that was read already. */
+  fetch(request: Request, caller: McpCaller, body?: unknown): Promise<Response>;
   /** Ends open streams; later requests are refused. */
   close(): Promise<void>;
 }
@@ -37,9 +37,9 @@ export function mcpHttpDoor(options: McpHttpOptions): McpHttpDoor {
   const { backend, tools, version, log } = options;
   const handler = createMcpHandler(
     ({ authInfo }) => {
-      const visit = authInfo?.extra?.visit as McpVisit | undefined;
-      if (visit === undefined) throw new Error("an MCP request came past the guards");
-      const { principal, butler, toolset, extras } = visit;
+      const caller = authInfo?.extra?.caller as McpCaller | undefined;
+      if (caller === undefined) throw new Error("an MCP request came past the guards");
+      const { principal, butler, toolset, extras } = caller;
       const call = (request: ToolRequest) => backend.invoke(principal, butler, { ...request, ...extras });
       return mcpServer({ tools, toolset, butler, version, call, log });
     },
@@ -49,13 +49,13 @@ export function mcpHttpDoor(options: McpHttpOptions): McpHttpDoor {
     },
   );
   return {
-    fetch: (request, visit, body) =>
-      handler.fetch(request, { authInfo: passport(visit), ...(body === undefined ? {} : { parsedBody: body }) }),
+    fetch: (request, caller, body) =>
+      handler.fetch(request, { authInfo: authInfoOf(caller), ...(body === undefined ? {} : { parsedBody: body }) }),
     close: () => handler.close(),
   };
 }
 
-/** The SDK hands its auth info through to the factory; the token itself stays outside. */
-function passport(visit: McpVisit): AuthInfo {
-  return { token: "", clientId: visit.principal.name, scopes: [], extra: { visit } };
+/** The SDK hands its auth info through to the factory; the token itself is left out. */
+function authInfoOf(caller: McpCaller): AuthInfo {
+  return { token: "", clientId: caller.principal.name, scopes: [], extra: { caller } };
 }

@@ -14,7 +14,7 @@ import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import { mcpFailure, toFailure, unknownTool } from "../failures.ts";
 import { listedTools, type Toolset } from "./advertise.ts";
 import { mcpProtocolError } from "./mcp-failures.ts";
-import { getPrompt, openingWords, prompts } from "./prompts.ts";
+import { getPrompt, prompts, serverInstructions } from "./prompts.ts";
 import { listedResources, readResource, resourceTemplates } from "./resources.ts";
 
 export interface McpOptions {
@@ -28,7 +28,7 @@ export interface McpOptions {
   readonly log?: Log;
 }
 
-/** `arguments` stays unknown: it reaches the host as it came. */
+/** `arguments` is not checked here: the tool checks it, as at every other door. */
 const CallParams = z.looseObject({ name: z.string(), arguments: z.unknown().optional() });
 
 /** Lists change only with a new version of the program, so a client may keep them for a while. */
@@ -41,7 +41,7 @@ export function mcpServer(options: McpOptions): Server {
     { name: "butler-memory", title: `Butler Memory: ${butler}`, version },
     {
       capabilities: { tools: {}, resources: {}, prompts: {} },
-      instructions: options.instructions ?? openingWords(butler),
+      instructions: options.instructions ?? serverInstructions(butler),
       cacheHints: {
         "tools/list": LIST_CACHE,
         "prompts/list": LIST_CACHE,
@@ -74,21 +74,24 @@ export function mcpServer(options: McpOptions): Server {
   return server;
 }
 
-/** Their answer is a block that is neutral line by line already; its own tag must stay. */
+/** The answers of these tools are context blocks, which are neutral line by line already; the tag around a block must stay. */
 const BLOCK_TOOLS: ReadonlySet<string> = new Set(["memory_context", "memory_context_batch"]);
 
-/** Some clients hand the model the text, others the structure: what was stored is defused in both. */
+/** Some clients hand the model the text, others the structure, so both are made neutral. */
 function forModels(tool: string, outcome: Outcome): Outcome {
   return BLOCK_TOOLS.has(tool) ? outcome : (neutralDeep(outcome) as Outcome);
 }
 
 function toolResult(tool: Tool, outcome: Outcome, log: Log): CallToolResult {
   if (!outcome.ok) return mcpFailure(outcome.error);
-  return { content: [{ type: "text", text: textTwin(tool, outcome.answer, log) }], structuredContent: outcome.answer };
+  return {
+    content: [{ type: "text", text: answerText(tool, outcome.answer, log) }],
+    structuredContent: outcome.answer,
+  };
 }
 
-/** The call is done by now: words that fail must not turn it into an error, or the agent would repeat a write. */
-function textTwin(tool: Tool, answer: Record<string, unknown>, log: Log): string {
+/** The call has succeeded: a text that cannot be made must not turn it into an error, or the agent would repeat a write. */
+function answerText(tool: Tool, answer: Record<string, unknown>, log: Log): string {
   try {
     const text = tool.text(answer);
     return BLOCK_TOOLS.has(tool.name) ? text : neutral(text);

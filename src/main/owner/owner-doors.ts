@@ -42,7 +42,7 @@ export function ownerDoors(parts: OwnerDoorParts): {
     authenticate: async (token: string) => check(token),
     log,
     version,
-    tokenPlace: home.tokenFile,
+    tokenLocation: home.tokenFile,
     signal,
     allowedHosts: parts.hostNames,
   };
