@@ -20,7 +20,7 @@ import type { Log } from "../../src/engine/adapters/log.ts";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { heldPrompts } from "../../src/hosts/hooks/prompts.ts";
 import { failedFolder } from "../../src/hosts/hooks/spool/files.ts";
-import { leaveRow, retryFailed } from "../../src/hosts/hooks/spool/rows.ts";
+import { retryFailed, spoolRow } from "../../src/hosts/hooks/spool/rows.ts";
 import { spoolState } from "../../src/hosts/hooks/spool/state.ts";
 import { hookHost } from "../support/hook-host.ts";
 import { transcript } from "../support/transcript.ts";
@@ -149,7 +149,7 @@ describe("exchanges that wait", () => {
     const m = memory((_, butler) => (butler === "gone" && gone ? "not_found" : undefined));
     const h = hookHost(m);
     const left = (butler: string, n: number) =>
-      leaveRow(h.home, {
+      spoolRow(h.home, {
         by: "local",
         butler,
         row: { content: `User: ${butler} ${n}`, occurred_at: "2026-05-01T00:00:00Z" },

@@ -8,7 +8,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
 import { requestOwner as ask } from "../../src/daemon/line/request.ts";
 import { AGENT_NAMES, HOOK_DIALECTS, type Moment } from "../../src/hosts/hooks/dialects.ts";
-import { leaveRow, putAside, waitingRows } from "../../src/hosts/hooks/spool/rows.ts";
+import { moveToFailed, spoolRow, waitingRows } from "../../src/hosts/hooks/spool/rows.ts";
 import { butler, cleanUp, emptyHome, seededHome, up } from "../support/owner-processes.ts";
 import { PATIENCE } from "../support/patience.ts";
 import { transcript } from "../support/transcript.ts";
@@ -164,8 +164,8 @@ test("what could not be stored is shown by the doctor and the spool, and tried a
   };
   expect(await doctor()).toMatchObject({ state: "ok", found: "nothing waits to be stored" });
   const trouble = { attempts: 9, code: "not_found", retry_at: "2026-05-01T00:00:00.000Z" };
-  leaveRow(at, { by: "local", butler: "gone", row: { content: "User: hush\nAgent: x" }, trouble });
-  for (const name of waitingRows(at)) putAside(at, name);
+  spoolRow(at, { by: "local", butler: "gone", row: { content: "User: hush\nAgent: x" }, trouble });
+  for (const name of waitingRows(at)) moveToFailed(at, name);
   expect(await doctor()).toMatchObject({ state: "warn", found: expect.stringMatching(/1 exchanges.*gone: not_found/) });
   const shown = await butler(home, ["spool"]);
   expect(shown.stdout).toMatch(

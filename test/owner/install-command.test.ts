@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { carryOut, prepareInstall } from "../../src/hosts/install/install.ts";
+import { applyInstall, prepareInstall } from "../../src/hosts/install/install.ts";
 import { readEnvironment } from "../../src/main/environment.ts";
 import { makeWorld, type World } from "../pure/install-world.ts";
 
@@ -131,7 +131,7 @@ const claude = process.env.BUTLER_TEST_CLAUDE;
 describe.runIf(claude)("a real Claude Code", () => {
   test.each(["user", "project"] as const)("accepts what is installed for a %s, without a warning", (scope) => {
     const { plan } = prepareInstall(world.order("claude-code", scope), new Date(0), false);
-    carryOut(prepareInstall(world.order("claude-code", scope), new Date(0), false));
+    applyInstall(prepareInstall(world.order("claude-code", scope), new Date(0), false));
     const marketplace = plan.files[0]!.path.replace(/\/\.claude-plugin.*/, "");
     for (const folder of [marketplace, join(marketplace, "butler-memory"), resolve(start, "plugins/claude-code")]) {
       const { status, stdout, stderr } = spawnSync(claude!, ["plugin", "validate", folder], { encoding: "utf8" });

@@ -15,11 +15,11 @@ import fc from "fast-check";
 import { parse } from "smol-toml";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AGENT_NAMES, type AgentName } from "../../src/hosts/hooks/dialects.ts";
-import { carryOut, prepareInstall } from "../../src/hosts/install/install.ts";
+import { applyInstall, prepareInstall } from "../../src/hosts/install/install.ts";
 import { installFolder, readManifest } from "../../src/hosts/install/manifest.ts";
 import type { Order, Scope } from "../../src/hosts/install/plan.ts";
 import { agentStatus } from "../../src/hosts/install/status.ts";
-import { carryOutUninstall, prepareUninstall } from "../../src/hosts/install/uninstall.ts";
+import { applyUninstall, prepareUninstall } from "../../src/hosts/install/uninstall.ts";
 import { plainWriting, settingsText, writing } from "../pure/install-material.ts";
 import { makeWorld, type World } from "../pure/install-world.ts";
 
@@ -32,13 +32,13 @@ afterEach(() => world.end());
 
 function install(order: Order, force = false) {
   const prepared = prepareInstall(order, NOW, force);
-  carryOut(prepared);
+  applyInstall(prepared);
   return prepared;
 }
 
 function uninstall({ places, agent, scope }: Order) {
   const undoing = prepareUninstall(places, agent, scope);
-  carryOutUninstall(undoing);
+  applyUninstall(undoing);
   return undoing;
 }
 
@@ -119,7 +119,7 @@ describe.each(everyOne)("%s, for a %s", (agent: AgentName, scope: Scope) => {
     const before = world.snapshot();
     const prepared = prepareInstall(order, NOW, false);
     expect(world.snapshot()).toEqual(before);
-    carryOut(prepared);
+    applyInstall(prepared);
     const manifest = readManifest(prepared.folder)!;
     expect(manifest.host.map(({ path }) => path)).toEqual(host.map(({ path }) => path));
     for (const touched of manifest.host) {

@@ -18,10 +18,10 @@ import { stem } from "../../src/engine/domain/text/stemmer.ts";
 import { SUMMARY_SIZE, summarise } from "../../src/engine/domain/text/summary.ts";
 import { cleanText, clip, contentKey, isBlank, normaliseKey } from "../../src/engine/domain/text/text.ts";
 import { readGitConfig } from "../../src/hosts/projects/git-config.ts";
-import { placeKey, projectKey, remoteKey } from "../../src/hosts/projects/project-key.ts";
+import { pathKey, projectKey, remoteKey } from "../../src/hosts/projects/project-key.ts";
 import { answerTo } from "../../src/hosts/transcripts/claude-code.ts";
 import { jsonOf } from "../../src/hosts/transcripts/lines.ts";
-import { isLooking, shortPath, spoken, tellingLine, toolTag } from "../../src/hosts/transcripts/words.ts";
+import { failureLine, onlyReads, shortPath, toolTag, withoutHostText } from "../../src/hosts/transcripts/words.ts";
 import { pumped, REPEATED, steepness } from "../support/growth.ts";
 import { episode, material } from "../support/material.ts";
 
@@ -58,16 +58,16 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   "clean text": cleanText,
   clip: (text) => clip(text, 600),
   tokens: (text) => tokenizer.count(text),
-  "a host's words": spoken,
+  "a host's words": withoutHostText,
   "a tool's tag": toolTag,
-  "a shell command": isLooking,
-  "a failure's line": tellingLine,
+  "a shell command": onlyReads,
+  "a failure's line": failureLine,
   "a path": (text) => shortPath(text, `${text}/`),
   "a question": (text) => answerTo(text, text),
   "a transcript's line": (text) => jsonOf(`{"a": ${text}`),
   "a project": projectKey,
   "a remote": remoteKey,
-  "a place": (text) => placeKey("path", text),
+  "a place": (text) => pathKey("path", text),
   "git's configuration": (text) => readGitConfig(`[remote "origin"]\n${text}`),
 };
 

@@ -15,7 +15,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, inject, it } from "vitest";
 import { readGitConfig } from "../../src/hosts/projects/git-config.ts";
 import { projectOf } from "../../src/hosts/projects/project.ts";
-import { KEY_LIMIT, placeKey, projectKey, remoteKey } from "../../src/hosts/projects/project-key.ts";
+import { KEY_LIMIT, pathKey, projectKey, remoteKey } from "../../src/hosts/projects/project-key.ts";
 
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), "butler-project-")));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -98,7 +98,7 @@ describe("a key", () => {
   it("is printable, short, never empty, never a reserved word, and stays itself when it is given again", () => {
     fc.assert(
       fc.property(anyAddress, (address) => {
-        for (const key of [projectKey(address), remoteKey(address), placeKey("folder", `/x/${address}`)]) {
+        for (const key of [projectKey(address), remoteKey(address), pathKey("folder", `/x/${address}`)]) {
           if (key === undefined) continue;
           expect(key).toMatch(/^[\x21-\x7e]+$/);
           expect(key.length).toBeLessThanOrEqual(KEY_LIMIT);
@@ -128,11 +128,11 @@ describe("a key", () => {
   });
 
   it("of a place tells its last name and nothing of the way there", () => {
-    expect(placeKey("folder", "/home/ada/secret-plans/app")).toMatch(/^folder:app-[0-9a-f]{8}$/);
-    expect(placeKey("git", "/home/ada/app/.git")).toMatch(/^git:app-[0-9a-f]{8}$/);
-    expect(placeKey("path", "/srv/app.git")).toMatch(/^path:app-[0-9a-f]{8}$/);
-    expect(placeKey("folder", "/")).toMatch(/^folder:root-[0-9a-f]{8}$/);
-    expect(placeKey("folder", "/a/app")).not.toBe(placeKey("folder", "/b/app"));
+    expect(pathKey("folder", "/home/ada/secret-plans/app")).toMatch(/^folder:app-[0-9a-f]{8}$/);
+    expect(pathKey("git", "/home/ada/app/.git")).toMatch(/^git:app-[0-9a-f]{8}$/);
+    expect(pathKey("path", "/srv/app.git")).toMatch(/^path:app-[0-9a-f]{8}$/);
+    expect(pathKey("folder", "/")).toMatch(/^folder:root-[0-9a-f]{8}$/);
+    expect(pathKey("folder", "/a/app")).not.toBe(pathKey("folder", "/b/app"));
   });
 
   it("that is too long is cut, and two such stay two", () => {
@@ -234,7 +234,7 @@ describe.skipIf(inject("missingPrograms").includes("git"))("a folder", () => {
     git(outer, "submodule", "add", "-q", inner, "part");
     const part = projectOf(join(outer, "part"));
     expect(part).toMatchObject({ from: "remote", root: join(outer, "part") });
-    expect(part.key).toBe(placeKey("path", inner));
+    expect(part.key).toBe(pathKey("path", inner));
     git(join(outer, "part"), "remote", "remove", "origin");
     expect(projectOf(join(outer, "part")).key).toMatch(/^git:part-/);
   });
@@ -244,7 +244,7 @@ describe.skipIf(inject("missingPrograms").includes("git"))("a folder", () => {
     const [one, two, three] = [target, `file://${target}`, "../far/app.git"].map((url, place) =>
       projectOf(repository(`local-${place}`, { origin: url })),
     );
-    expect(one).toMatchObject({ key: placeKey("path", target), from: "remote" });
+    expect(one).toMatchObject({ key: pathKey("path", target), from: "remote" });
     expect([two?.key, three?.key]).toEqual([one?.key, one?.key]);
     expect(one?.key).not.toContain("far");
   });
@@ -274,9 +274,9 @@ describe.skipIf(inject("missingPrograms").includes("git"))("a folder", () => {
   it("outside of any repository, or that is not there, is itself", () => {
     const plain = folderNamed("plain");
     mkdirSync(join(plain, ".git"));
-    expect(projectOf(plain)).toEqual({ key: placeKey("folder", plain), from: "folder", root: plain });
+    expect(projectOf(plain)).toEqual({ key: pathKey("folder", plain), from: "folder", root: plain });
     const missing = join(scratch, "nobody", "here");
-    expect(projectOf(missing)).toEqual({ key: placeKey("folder", missing), from: "folder", root: missing });
+    expect(projectOf(missing)).toEqual({ key: pathKey("folder", missing), from: "folder", root: missing });
     expect(projectOf("\0").from).toMatch(/folder|git|remote/);
   });
 

@@ -4,9 +4,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Outcome } from "../../src/engine/tools/outcome.ts";
-import { usualPlaces } from "../../src/hosts/transcripts/find.ts";
+import { usualRoots } from "../../src/hosts/transcripts/find.ts";
+import {
+  ImportFailure,
+  type ImportOptions,
+  importTranscripts,
+} from "../../src/hosts/transcripts/import-transcripts.ts";
 import { survey } from "../../src/hosts/transcripts/survey.ts";
-import { TakeInFailure, type TakeInOptions, takeIn } from "../../src/hosts/transcripts/take-in.ts";
 import { claude, codex, jsonl } from "./transcripts-material.ts";
 
 let home = "";
@@ -23,7 +27,7 @@ const put = (path: string, content: string, changed = "2026-05-02T00:00:00Z") =>
 };
 const asked = (...prompts: readonly string[]) =>
   jsonl(prompts.flatMap((prompt) => [claude.user(prompt), claude.says("Done.")]));
-const places = () => usualPlaces({ claude: home, codex: join(home, "codex") });
+const roots = () => usualRoots({ claude: home, codex: join(home, "codex") });
 
 interface Call {
   readonly rows: readonly Record<string, unknown>[];
@@ -35,7 +39,7 @@ interface Call {
 function shelf() {
   const calls: Call[] = [];
   const known = new Map<string, string>();
-  const store: TakeInOptions["store"] = async (rows, of) => {
+  const store: ImportOptions["store"] = async (rows, of) => {
     calls.push({ rows: [...rows], ...of });
     const results = rows.map(({ idempotency_key, content }) => {
       const before = known.get(idempotency_key as string);
@@ -49,8 +53,8 @@ function shelf() {
   return { calls, known, store };
 }
 
-const options = (more: Partial<TakeInOptions> & Pick<TakeInOptions, "store">): TakeInOptions => ({
-  ...{ places: places(), since: undefined, signal: new AbortController().signal, project: (folder) => folder },
+const options = (more: Partial<ImportOptions> & Pick<ImportOptions, "store">): ImportOptions => ({
+  ...{ roots: roots(), since: undefined, signal: new AbortController().signal, project: (folder) => folder },
   ...more,
 });
 
@@ -67,7 +71,7 @@ it("takes each exchange in once, and says what it did with every file", async ()
   );
   symlinkSync(join(home, "nowhere.jsonl"), join(home, "projects/-shop/broken.jsonl"));
   const { calls, store } = shelf();
-  const report = await takeIn(options({ store }));
+  const report = await importTranscripts(options({ store }));
   expect(report).toMatchObject({ files: 2, stored: 3, already: 0, refused: 0, skipped: 4, complete: true });
   expect(report.problems.map(({ problem }) => problem)).toEqual([
     expect.stringContaining("cannot be read: ENOENT"),
@@ -79,7 +83,7 @@ it("takes each exchange in once, and says what it did with every file", async ()
     [2, "/home/dev/shop", "5e551011-0000-4000-8000-000000000001"],
     [1, "/home/dev/shop", "0199aaaa-0000-7000-8000-000000000001"],
   ]);
-  expect(await takeIn(options({ store }))).toMatchObject({ stored: 0, already: 3, complete: true });
+  expect(await importTranscripts(options({ store }))).toMatchObject({ stored: 0, already: 3, complete: true });
 });
 
 it("follows no link that lies among them, and one that was named", async () => {
@@ -88,12 +92,12 @@ it("follows no link that lies among them, and one that was named", async () => {
   symlinkSync(join(home, "elsewhere/b.jsonl"), join(home, "projects/-shop/b.jsonl"));
   symlinkSync(join(home, "elsewhere"), join(home, "projects/-mine"));
   const { calls, store } = shelf();
-  const report = await takeIn(options({ store }));
+  const report = await importTranscripts(options({ store }));
   expect(report).toMatchObject({ files: 1, stored: 1, skipped: 2 });
   expect(report.problems.map(({ problem }) => problem)).toEqual(Array(2).fill(expect.stringContaining("is a link")));
   symlinkSync(join(home, "elsewhere"), join(home, "chosen"));
-  const named = options({ store, places: [{ path: join(home, "chosen"), agent: undefined }] });
-  expect(await takeIn(named)).toMatchObject({ files: 1, stored: 1, skipped: 0 });
+  const named = options({ store, roots: [{ path: join(home, "chosen"), agent: undefined }] });
+  expect(await importTranscripts(named)).toMatchObject({ files: 1, stored: 1, skipped: 0 });
   expect(calls).toHaveLength(2);
 });
 
@@ -101,9 +105,9 @@ it("counts an exchange that has grown since as there already", async () => {
   const { store } = shelf();
   const rows = [claude.user("Rename it."), claude.says("On it.")];
   put("projects/-shop/a.jsonl", jsonl(rows));
-  await takeIn(options({ store }));
+  await importTranscripts(options({ store }));
   put("projects/-shop/a.jsonl", jsonl([...rows, claude.says("Done.")]));
-  expect(await takeIn(options({ store }))).toMatchObject({ stored: 0, already: 1, refused: 0 });
+  expect(await importTranscripts(options({ store }))).toMatchObject({ stored: 0, already: 1, refused: 0 });
 });
 
 it("stops when it is told to with whole batches stored, and goes on when it is run again", async () => {
@@ -111,16 +115,16 @@ it("stops when it is told to with whole batches stored, and goes on when it is r
   put("projects/-shop/b.jsonl", asked("Another."));
   const { calls, known, store } = shelf();
   const stop = new AbortController();
-  const stopping: TakeInOptions["store"] = (rows, of) => {
+  const stopping: ImportOptions["store"] = (rows, of) => {
     stop.abort();
     return store(rows, of);
   };
-  expect(await takeIn(options({ store: stopping, signal: stop.signal }))).toMatchObject({
+  expect(await importTranscripts(options({ store: stopping, signal: stop.signal }))).toMatchObject({
     complete: false,
     skipped: 0,
   });
   expect(known.size).toBeLessThan(121);
-  expect(await takeIn(options({ store }))).toMatchObject({ complete: true, files: 2 });
+  expect(await importTranscripts(options({ store }))).toMatchObject({ complete: true, files: 2 });
   expect(known.size).toBe(121);
   expect(Math.max(...calls.map(({ rows }) => rows.length))).toBe(50);
 });
@@ -128,8 +132,8 @@ it("stops when it is told to with whole batches stored, and goes on when it is r
 it("gives up when the memory cannot take anything, and says how far it came", async () => {
   put("projects/-shop/a.jsonl", asked("Rename it."));
   const failure: Outcome = { ok: false, error: { code: "unavailable", message: "gone" } };
-  const end = await takeIn(options({ store: async () => failure })).catch((error: unknown) => error);
-  expect(end).toBeInstanceOf(TakeInFailure);
+  const end = await importTranscripts(options({ store: async () => failure })).catch((error: unknown) => error);
+  expect(end).toBeInstanceOf(ImportFailure);
   expect(end).toMatchObject({ failure: failure.error, sofar: { stored: 0, complete: false } });
 });
 
@@ -141,7 +145,7 @@ it("leaves out what is older than asked for, by file and by exchange", async () 
   ];
   put("projects/-shop/new.jsonl", jsonl([before, claude.says("Done."), after, claude.says("Done.")]));
   const { calls, store } = shelf();
-  expect(await takeIn(options({ store, since: new Date("2026-05-01") }))).toMatchObject({
+  expect(await importTranscripts(options({ store, since: new Date("2026-05-01") }))).toMatchObject({
     files: 1,
     stored: 1,
     skipped: 0,
@@ -152,10 +156,10 @@ it("leaves out what is older than asked for, by file and by exchange", async () 
 it("says beforehand what it would do, from a sample", async () => {
   for (let n = 0; n < 40; n++) put(`projects/-shop/${n}.jsonl`, asked("Rename it.", "Test it."));
   put("projects/-shop/noise.jsonl", "nothing");
-  const plan = await survey({ places: places(), since: undefined, signal: new AbortController().signal });
+  const plan = await survey({ roots: roots(), since: undefined, signal: new AbortController().signal });
   expect(plan).toMatchObject({ files: 40, sessions: 40, unfit: 1, last: "2026-05-02T00:00:00.000Z" });
   expect(plan.episodes).toBeGreaterThan(70);
   expect(plan.episodes).toBeLessThan(90);
-  const later = { places: places(), since: new Date("2027-01-01"), signal: new AbortController().signal };
+  const later = { roots: roots(), since: new Date("2027-01-01"), signal: new AbortController().signal };
   expect(await survey(later)).toMatchObject({ files: 0, episodes: 0, first: null });
 });

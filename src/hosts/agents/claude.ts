@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { cutToFit, isTooLong, withFiles } from "./handover.ts";
+import { cutToFit, isTooLong, withFiles } from "./agent-files.ts";
 import { type Agent, type AgentJob, type AgentResult, mcpConfig } from "./port.ts";
 import { type Ran, runProcess } from "./process.ts";
 

@@ -3,7 +3,7 @@
  * without `{prompt}` the prompt goes to its stdin. What it prints is its answer.
  */
 import { basename } from "node:path";
-import { cutToFit, withFiles } from "./handover.ts";
+import { cutToFit, withFiles } from "./agent-files.ts";
 import { type Agent, type AgentJob, mcpConfig } from "./port.ts";
 import { runProcess } from "./process.ts";
 
@@ -35,7 +35,7 @@ export function commandAgent({ command, args }: CommandOptions): Agent {
   };
 }
 
-/** In one go: a prompt that speaks of `{system}` stays as it is. */
+/** In one go: a prompt that speaks of `{system}` staysAlive as it is. */
 function filled(argument: string, { prompt, system, session }: AgentJob, config: string): string {
   const values: Readonly<Record<string, string>> = {
     "{prompt}": prompt,

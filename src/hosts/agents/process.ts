@@ -24,9 +24,9 @@ const TAIL_BYTES = 8 * 1024;
 /** Between asking an agent to end and ending it. */
 const GRACE_MS = 5_000;
 /** What an agent leaves running when it has ended gets this long to end by itself, and this long when it is asked to. */
-const FAREWELL_MS = 300;
-const STRAY_MS = 2_000;
-const LOOK_MS = 20;
+const GROUP_END_MS = 300;
+const GROUP_KILL_MS = 2_000;
+const POLL_MS = 20;
 
 export function runProcess(run: Run): Promise<Ran> {
   const { command, args, folder: cwd, env } = run;
@@ -48,7 +48,7 @@ export function runProcess(run: Run): Promise<Ran> {
     });
     child.once("exit", (code, signal) => {
       stop.left();
-      void strays(child).then(() => {
+      void endGroup(child).then(() => {
         stop.done();
         const ended = stop.why();
         resolve({
@@ -116,13 +116,13 @@ const signalOf = (reason: unknown): NodeJS.Signals =>
   typeof reason === "string" && Object.hasOwn(constants.signals, reason) ? (reason as NodeJS.Signals) : "SIGTERM";
 
 /** Resolves when nothing of the group is left and its last words have been read. */
-async function strays(child: ChildProcess): Promise<void> {
+async function endGroup(child: ChildProcess): Promise<void> {
   const closed = new Promise<void>((done) => child.once("close", () => done()));
-  if (await stays(child, FAREWELL_MS)) {
+  if (await staysAlive(child, GROUP_END_MS)) {
     killGroup(child, "SIGTERM");
-    if (await stays(child, STRAY_MS)) {
+    if (await staysAlive(child, GROUP_KILL_MS)) {
       killGroup(child, "SIGKILL");
-      await stays(child, FAREWELL_MS);
+      await staysAlive(child, GROUP_END_MS);
     }
   }
   // Something that left the group may still hold our pipes; it is not waited for.
@@ -136,11 +136,11 @@ async function strays(child: ChildProcess): Promise<void> {
   child.stderr?.destroy();
 }
 
-async function stays(child: ChildProcess, ms: number): Promise<boolean> {
+async function staysAlive(child: ChildProcess, ms: number): Promise<boolean> {
   const until = performance.now() + ms;
   while (killGroup(child, 0)) {
     if (performance.now() >= until) return true;
-    await new Promise((done) => setTimeout(done, LOOK_MS));
+    await new Promise((done) => setTimeout(done, POLL_MS));
   }
   return false;
 }

@@ -8,7 +8,7 @@ import type { HookAnswer, HookRequest, Principal } from "../../doors/backend.ts"
 import { OPENING_PROMPT } from "../../doors/mcp/opening-prompt.ts";
 import { typedCall } from "../../engine/tools/typed-call.ts";
 import { projectOf } from "../projects/project.ts";
-import { placeKey, projectKey } from "../projects/project-key.ts";
+import { pathKey, projectKey } from "../projects/project-key.ts";
 import { noteSession } from "../sessions/session-log.ts";
 import { answerWithContext } from "./deliver-context.ts";
 import { AGENT_NAMES, type AgentName, HOOK_DIALECTS, type HookReading, isAgentName, type Moment } from "./dialects.ts";
@@ -71,7 +71,7 @@ function sessionEvent(state: HookState, { principal, asked, agent, reading, loca
 
 /** The folder is on the caller's machine, so its project is named without looking at files here. */
 const projectElsewhere = (folder: string, given: string | undefined): string =>
-  (given === undefined ? undefined : projectKey(given)) ?? placeKey("folder", folder);
+  (given === undefined ? undefined : projectKey(given)) ?? pathKey("folder", folder);
 
 async function answerEvent(state: HookState, event: SessionEvent): Promise<HookAnswer> {
   const { dialect, name, reading } = event;

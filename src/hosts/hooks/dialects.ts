@@ -2,7 +2,7 @@
  * What each coding agent says to its hooks, and how it wants to be answered. Pure tables and readers: a field that is
  * missing or of another type is as good as not said, and never an exception.
  */
-import { spoken } from "../transcripts/words.ts";
+import { withoutHostText } from "../transcripts/words.ts";
 
 export const AGENT_NAMES = ["claude-code", "codex", "cursor", "gemini", "opencode"] as const;
 export type AgentName = (typeof AGENT_NAMES)[number];
@@ -176,7 +176,7 @@ function reader(events: Readonly<Record<string, Moment>>, fields: Fields): Diale
 }
 
 /** Gemini CLI puts what a session's start was told into its first prompt, and hands that to the hooks of both ends of the turn. */
-const typed = (prompt: string | undefined): string | undefined => (prompt && spoken(prompt)) || undefined;
+const typed = (prompt: string | undefined): string | undefined => (prompt && withoutHostText(prompt)) || undefined;
 
 /** The first of the fields that holds text; of a list of texts, its first. */
 function first(said: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {

@@ -2,7 +2,7 @@
  * Prompts that are being worked on, until the answer is told: they may hold secrets and are not written down. Of each only what an
  * exchange can show is held, and of all together a few megabytes, however long they were and however many sessions there are.
  */
-import { type Asked, askedOf } from "../transcripts/spoken.ts";
+import { type Asked, askedOf } from "../transcripts/prompt-reply.ts";
 
 const MOST_PROMPTS = 200;
 /** Two bytes each. */

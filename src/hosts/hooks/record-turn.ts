@@ -1,10 +1,10 @@
 /** What a hook leaves for later: where its session's transcript is, or the words of a turn where there is no transcript for us. */
 
 import { episodeOf } from "../transcripts/episodes.ts";
+import { askedOf, exchangeOf } from "../transcripts/prompt-reply.ts";
 import { isTranscriptAgent } from "../transcripts/read.ts";
-import { askedOf, spokenExchange } from "../transcripts/spoken.ts";
 import { type HookState, nowOf, type SessionEvent } from "./hook-state.ts";
-import { leaveRow } from "./spool/rows.ts";
+import { spoolRow } from "./spool/rows.ts";
 import { announce } from "./spool/sessions.ts";
 
 export function recordTurn(state: HookState, event: SessionEvent): void {
@@ -25,10 +25,10 @@ function recordWords(state: HookState, { by, agent, butler, project, key, readin
   if (moment === "prompt" && prompt !== undefined) state.prompts.hold(key, prompt);
   if (moment !== "turn-end" || reply === undefined) return;
   const asked = prompt === undefined ? state.prompts.of(key) : askedOf(prompt);
-  const exchange = spokenExchange(asked, reply, nowOf(state));
+  const exchange = exchangeOf(asked, reply, nowOf(state));
   if (exchange) {
     const row = episodeOf(exchange, { agent, session, folder, project });
-    leaveRow(state.home, { by, butler, project, row });
+    spoolRow(state.home, { by, butler, project, row });
   }
   state.pickup.rowsSoon();
 }

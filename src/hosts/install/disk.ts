@@ -26,7 +26,7 @@ export interface Write {
 }
 
 /** A project comes from anybody: a link in it that leads elsewhere would have us write wherever its author likes. */
-export function stayInside(root: string | undefined, paths: readonly string[]): void {
+export function requireInside(root: string | undefined, paths: readonly string[]): void {
   if (root === undefined) return;
   const inside = realpathSync(root);
   for (const path of paths) {
@@ -91,7 +91,7 @@ export function missingFolders(paths: readonly string[]): string[] {
 
 /** `root`: nothing outside of it is written. */
 export function writeAll(writes: readonly Write[], root: string | undefined): void {
-  stayInside(
+  requireInside(
     root,
     writes.map(({ path }) => path),
   );

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { basename, join, sep } from "node:path";
 import { conflict } from "../../engine/domain/errors.ts";
 import { AGENTS } from "./agents/agents.ts";
-import { missingFolders, readText, removeEmpty, sha256, stayInside, type Write, writeAll } from "./disk.ts";
+import { missingFolders, readText, removeEmpty, requireInside, sha256, type Write, writeAll } from "./disk.ts";
 import { putIn, takeFrom } from "./edit/host-file.ts";
 import { sameJson } from "./edit/json-tree.ts";
 import {
@@ -35,7 +35,7 @@ export function prepareInstall(order: Order, now: Date, force: boolean): Prepare
   const plan = AGENTS[order.agent].plan(order, existsSync);
   const folder = installFolder(order.places, order.agent, order.scope);
   const old = readManifest(folder);
-  stayInside(
+  requireInside(
     boundary(order),
     [...plan.host, ...plan.files, ...(old?.host ?? []), ...(old?.files ?? [])].map(({ path }) => path),
   );
@@ -71,7 +71,7 @@ export function prepareInstall(order: Order, now: Date, force: boolean): Prepare
   return { order, plan, folder, writes, backups, manifest, old, changes: writes.length > 0 || !same };
 }
 
-export function carryOut(prepared: Prepared): void {
+export function applyInstall(prepared: Prepared): void {
   const { order, folder, writes, backups, manifest, old, changes } = prepared;
   if (!changes) return;
   // The manifest comes first: a machine that stops in between still knows what to undo.

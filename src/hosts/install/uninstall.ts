@@ -4,12 +4,12 @@ import { writePrivate } from "../../daemon/home.ts";
 import { notFound } from "../../engine/domain/errors.ts";
 import type { AgentName } from "../hooks/dialects.ts";
 import { AGENTS } from "./agents/agents.ts";
-import { readText, removeEmpty, sha256, stayInside, type Write, writeAll } from "./disk.ts";
+import { readText, removeEmpty, requireInside, sha256, type Write, writeAll } from "./disk.ts";
 import { takeFrom } from "./edit/host-file.ts";
 import { installFolder, type Manifest, readBackup, readManifest, removeManifest, type Touched } from "./manifest.ts";
 import { boundary, type Places, type Scope } from "./plan.ts";
 
-export interface Undoing {
+export interface PreparedUninstall {
   readonly places: Places;
   readonly folder: string;
   readonly manifest: Manifest;
@@ -20,14 +20,14 @@ export interface Undoing {
   readonly copies: ReadonlyMap<string, string>;
 }
 
-export function prepareUninstall(places: Places, agent: AgentName, scope: Scope): Undoing {
+export function prepareUninstall(places: Places, agent: AgentName, scope: Scope): PreparedUninstall {
   const folder = installFolder(places, agent, scope);
   const manifest = readManifest(folder);
   if (manifest === undefined) {
     const where = scope === "user" ? "for you" : `in ${places.project}`;
     throw notFound(`Butler Memory is not installed in ${AGENTS[agent].title} ${where}; butler install lists what is.`);
   }
-  stayInside(
+  requireInside(
     boundary({ places, scope }),
     [...manifest.host, ...manifest.files].map(({ path }) => path),
   );
@@ -51,7 +51,7 @@ export function prepareUninstall(places: Places, agent: AgentName, scope: Scope)
   return { places, folder, manifest, writes, kept, copies };
 }
 
-export function carryOutUninstall({ places, folder, manifest, writes, copies }: Undoing): void {
+export function applyUninstall({ places, folder, manifest, writes, copies }: PreparedUninstall): void {
   for (const [path, text] of copies) writePrivate(path, text);
   writeAll(writes, boundary({ places, scope: manifest.scope }));
   removeManifest(places, manifest.agent, folder);

@@ -56,7 +56,7 @@ function hidesPassword(text: string, sign: RegExp): boolean {
 }
 
 /** A place on this machine: its last name, and a mark that tells it from others of that name. */
-export function placeKey(kind: "path" | "git" | "folder", path: string): string {
+export function pathKey(kind: "path" | "git" | "folder", path: string): string {
   const named = basename(path) === ".git" ? path.slice(0, -".git".length) : path;
   const name =
     basename(named)

@@ -8,7 +8,7 @@ import { dirname, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { realPath } from "../../engine/adapters/files/real-path.ts";
 import { type GitSetting, readGitConfig } from "./git-config.ts";
-import { placeKey, projectKey, remoteKey } from "./project-key.ts";
+import { pathKey, projectKey, remoteKey } from "./project-key.ts";
 
 export interface Project {
   readonly key: string;
@@ -31,13 +31,13 @@ export function projectOf(folder: string, explicit?: string): Project {
   const given = explicit === undefined ? undefined : projectKey(explicit);
   if (given !== undefined) return { key: given, from: "explicit", root };
   const common = repository?.common;
-  if (common === undefined) return { key: placeKey("folder", root), from: "folder", root };
+  if (common === undefined) return { key: pathKey("folder", root), from: "folder", root };
   const settings = readGitConfig(textOf(join(common, "config")) ?? "");
   const configured = projectKey(lastOf(settings, "butler", "project") ?? "");
   if (configured !== undefined) return { key: configured, from: "explicit", root };
   const remote = remoteOf(settings);
   if (remote !== undefined) return { key: remoteKey(remote) ?? localKey(remote, root), from: "remote", root };
-  return { key: placeKey("git", common), from: "git", root };
+  return { key: pathKey("git", common), from: "git", root };
 }
 
 const lastOf = (settings: readonly GitSetting[], section: string, name: string) =>
@@ -53,7 +53,7 @@ function remoteOf(settings: readonly GitSetting[]): string | undefined {
 }
 
 function localKey(remote: string, root: string): string {
-  return placeKey("path", real(resolve(root, pathOf(remote.trim()))));
+  return pathKey("path", real(resolve(root, pathOf(remote.trim()))));
 }
 
 function pathOf(remote: string): string {

@@ -39,7 +39,7 @@ export interface SessionEnded {
   readonly duration_ms?: number;
 }
 
-export type SessionEvent = { readonly started: SessionStarted } | { readonly ended: SessionEnded };
+export type SessionLogEvent = { readonly started: SessionStarted } | { readonly ended: SessionEnded };
 
 export interface Session extends SessionStarted, Omit<SessionEnded, "at" | "state"> {
   /** Lost: it began more than a day ago and nobody has heard of its end. */
@@ -57,7 +57,7 @@ const LOST_MS = 24 * 60 * 60 * 1_000;
 
 export const sessionLogFile = (home: Home) => join(home.logs, "sessions.jsonl");
 
-export function noteSession(home: Home, event: SessionEvent): void {
+export function noteSession(home: Home, event: SessionLogEvent): void {
   try {
     const line = "started" in event ? { started: kept(event.started) } : { ended: trimmed(event.ended) };
     mkdirSync(home.logs, { recursive: true, mode: 0o700 });
@@ -163,7 +163,7 @@ function linesOf(file: string): string[] {
 }
 
 /** A line that was cut off when its writer died has the next one behind it. */
-function eventOf(line: string): SessionEvent | undefined {
+function eventOf(line: string): SessionLogEvent | undefined {
   const starts = [0, line.lastIndexOf('{"started":'), line.lastIndexOf('{"ended":')];
   for (const start of starts) {
     if (start === -1) continue;
@@ -177,7 +177,7 @@ function eventOf(line: string): SessionEvent | undefined {
   return undefined;
 }
 
-function isEvent(value: unknown): value is SessionEvent {
+function isEvent(value: unknown): value is SessionLogEvent {
   if (typeof value !== "object" || value === null) return false;
   if ("started" in value)
     return (

@@ -3,14 +3,14 @@
 import type { OwnerAccess } from "../../daemon/line/ask-owner.ts";
 import type { Outcome } from "../../engine/tools/outcome.ts";
 import type { AgentResult } from "../agents/port.ts";
-import { leaveRow } from "../hooks/spool/rows.ts";
+import { spoolRow } from "../hooks/spool/rows.ts";
 import { announce } from "../hooks/spool/sessions.ts";
 import { type EpisodeRow, episodeOf } from "../transcripts/episodes.ts";
+import { askedOf, exchangeOf } from "../transcripts/prompt-reply.ts";
 import { type Exchange, readExchanges, type TranscriptAgent } from "../transcripts/read.ts";
-import { askedOf, spokenExchange } from "../transcripts/spoken.ts";
 import { askOwner, SESSION_WAIT_MS } from "./ask-owner.ts";
 
-export interface SessionPast {
+export interface EndedSession {
   readonly butler: string;
   readonly agent: string;
   /** Our own name for the session. */
@@ -38,7 +38,7 @@ const BATCH = 100;
 /** Tags that say how an exchange went, not what was used in it. */
 const HOW_IT_WENT = new Set(["correction", "failure", "decision"]);
 
-export async function storeSession(access: OwnerAccess, past: SessionPast): Promise<Stored> {
+export async function storeSession(access: OwnerAccess, past: EndedSession): Promise<Stored> {
   const until = performance.now() + SESSION_WAIT_MS;
   const { exchanges, read, cut } = await exchangesOf(past, until);
   const tools = [...new Set(exchanges.flatMap(({ tags }) => tags))].filter((tag) => !HOW_IT_WENT.has(tag)).sort();
@@ -67,7 +67,7 @@ interface Told {
 }
 
 /** From the transcript; without one that can be read, the prompt and the answer are what is known. */
-async function exchangesOf(past: SessionPast, until: number): Promise<Told> {
+async function exchangesOf(past: EndedSession, until: number): Promise<Told> {
   const { transcript: path, result } = past.ended;
   const exchanges: Exchange[] = [];
   if (path !== undefined) {
@@ -80,13 +80,13 @@ async function exchangesOf(past: SessionPast, until: number): Promise<Told> {
     }
     if (exchanges.length > 0 || signal.aborted) return { exchanges, read: true, cut: signal.aborted };
   }
-  const spoken = spokenExchange(askedOf(past.prompt), result, past.at);
+  const spoken = exchangeOf(askedOf(past.prompt), result, past.at);
   return { exchanges: spoken === undefined ? [] : [spoken], read: false };
 }
 
 async function ingest(
   access: OwnerAccess,
-  { butler, project, now }: SessionPast,
+  { butler, project, now }: EndedSession,
   session: string,
   episodes: readonly Record<string, unknown>[],
   until: number,
@@ -107,12 +107,12 @@ async function ingest(
 
 function leave(
   { home }: OwnerAccess,
-  { butler, folder, project, ended }: SessionPast,
+  { butler, folder, project, ended }: EndedSession,
   session: string,
   rows: readonly EpisodeRow[] | undefined,
 ): void {
   try {
-    if (rows !== undefined) for (const row of rows) leaveRow(home, { by: "local", butler, project, row });
+    if (rows !== undefined) for (const row of rows) spoolRow(home, { by: "local", butler, project, row });
     else if (ended.transcript !== undefined)
       announce(home, {
         by: "local",

@@ -1,13 +1,13 @@
 /** Transcripts of Claude Code: a line for each content block, of which only `user` and `assistant` lines count. */
 import { type Json, listIn, objectIn, textIn, timeIn } from "./lines.ts";
-import type { Dialect, Step } from "./step.ts";
-import { isLooking, shortPath, spoken, tellingLine } from "./words.ts";
+import type { LineReader, Step } from "./step.ts";
+import { failureLine, onlyReads, shortPath, withoutHostText } from "./words.ts";
 
 export function isClaudeLine(bytes: Buffer): boolean {
   return bytes.includes('"user"') || bytes.includes('"assistant"');
 }
 
-export function claudeCode(folder: string | undefined): Dialect {
+export function claudeCode(folder: string | undefined): LineReader {
   /** Names of the tools that a person answers by themselves. Each is forgotten with its answer. */
   const asked = new Map<string, Json>();
   return (line, place) => {
@@ -31,7 +31,7 @@ function assistantSteps(line: Json, folder: string | undefined, asked: Map<strin
     const id = textIn(block.id);
     const input = objectIn(block.input);
     if (tool === "AskUserQuestion" || tool === "ExitPlanMode") asked.set(id, { ...input, tool });
-    const used = { kind: "tool", id, name: tool, did: deedOf(tool, input, folder) } as const;
+    const used = { kind: "tool", id, name: tool, did: actionOf(tool, input, folder) } as const;
     return tool === "ExitPlanMode" ? [used, ...planned(input, name)] : [used];
   });
 }
@@ -45,13 +45,13 @@ function planned({ plan }: Json, message: string): Step[] {
   return heading === "" ? [] : [{ kind: "said", message: `${message} plan`, text: `Plan: ${heading}` }];
 }
 
-function deedOf(tool: string, input: Json, folder: string | undefined): string | undefined {
+function actionOf(tool: string, input: Json, folder: string | undefined): string | undefined {
   const path = textIn(input.file_path) || textIn(input.notebook_path);
   if (/^(?:Edit|MultiEdit|NotebookEdit|Update)$/.test(tool) && path !== "") return `edited ${shortPath(path, folder)}`;
   if (tool === "Write" && path !== "") return `wrote ${shortPath(path, folder)}`;
   if (tool === "Bash" || tool === "PowerShell") {
     const command = textIn(input.command).trim();
-    return command === "" || isLooking(command) ? undefined : `ran ${command}`;
+    return command === "" || onlyReads(command) ? undefined : `ran ${command}`;
   }
   if ((tool === "Task" || tool === "Agent") && textIn(input.description) !== "")
     return `delegated: ${textIn(input.description)}`;
@@ -69,7 +69,7 @@ function userSteps(line: Json, place: number, asked: Map<string, Json>): Step[] 
   if (origin !== "" && origin !== "human") return [];
   const raw = blocks.map((block) => textIn((block as Json).text)).join("\n");
   if (/<command-name>/.test(raw)) return [{ kind: "command" }];
-  const text = spoken(raw);
+  const text = withoutHostText(raw);
   if (text === "") return [];
   return [{ kind: "prompt", text, at: timeIn(line.timestamp), key: textIn(line.uuid) || `@${place}` }];
 }
@@ -84,10 +84,10 @@ function resultSteps(line: Json, result: Json, asked: Map<string, Json>): Step[]
   const question = asked.get(id);
   asked.delete(id);
   if (line.toolUseResult === REFUSED || textIn(line.toolDenialKind) !== "") {
-    const words = spoken(IN_THEIR_WORDS.exec(text)?.[1] ?? "").replace(/(?<!\n)\n+Note: The user[\s\S]*$/, "");
+    const words = withoutHostText(IN_THEIR_WORDS.exec(text)?.[1] ?? "").replace(/(?<!\n)\n+Note: The user[\s\S]*$/, "");
     return [{ kind: "refused", id }, ...(words === "" ? [] : [{ kind: "told", text: words } as const])];
   }
-  if (result.is_error === true) return [{ kind: "failed", id, why: tellingLine(text) }];
+  if (result.is_error === true) return [{ kind: "failed", id, why: failureLine(text) }];
   if (question?.tool === "AskUserQuestion")
     return answersIn(line, text).map((one) => ({ kind: "decided", text: one }) as const);
   if (question?.tool === "ExitPlanMode" && /approved/i.test(text))

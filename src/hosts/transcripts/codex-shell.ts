@@ -1,6 +1,6 @@
 /** How Codex writes down commands, patches and how they ended. */
 import { type Json, jsonOf, listIn, objectIn, textIn } from "./lines.ts";
-import { tellingLine } from "./words.ts";
+import { failureLine } from "./words.ts";
 
 /** `["bash", "-lc", "npm test"]`, `"npm test"` or `{cmd: "npm test"}`. */
 export function commandIn(input: Json): string {
@@ -53,7 +53,7 @@ export function exitOf(output: unknown): Exit {
   return {
     failed,
     refused: REFUSED.test(raw.trimStart()),
-    why: tellingLine(text.replace(/^[\s\S]{0,400}?\nOutput:\n/, "")),
+    why: failureLine(text.replace(/^[\s\S]{0,400}?\nOutput:\n/, "")),
     text: raw,
   };
 }

@@ -5,8 +5,8 @@
 import { answerTo } from "./claude-code.ts";
 import { commandIn, exitOf, patchedFiles } from "./codex-shell.ts";
 import { type Json, jsonOf, listIn, objectIn, textIn, timeIn } from "./lines.ts";
-import type { Dialect, Step } from "./step.ts";
-import { isLooking, shortPath, spoken } from "./words.ts";
+import type { LineReader, Step } from "./step.ts";
+import { onlyReads, shortPath, withoutHostText } from "./words.ts";
 
 export function isCodexLine(bytes: Buffer): boolean {
   return !bytes.includes('"token_count"') || bytes.includes('"message"');
@@ -21,7 +21,7 @@ interface Asked {
 const ADDED = /^\s*(?:<[A-Za-z_][\w -]*>|# AGENTS\.md instructions|Warning: )/;
 const IDE = /^# Context from my IDE setup:[\s\S]*?## My request for Codex:\s*/;
 
-export function codex(folder: string | undefined): Dialect {
+export function codex(folder: string | undefined): LineReader {
   /** Forgotten with their output. */
   const asked = new Map<string, Asked>();
   let messages = 0;
@@ -48,7 +48,7 @@ export function codex(folder: string | undefined): Dialect {
 }
 
 function promptOf(raw: string, at: string | undefined, key: string): Step[] {
-  const text = spoken(raw.replace(IDE, ""));
+  const text = withoutHostText(raw.replace(IDE, ""));
   return text === "" ? [] : [{ kind: "prompt", text, at, key, echo: true }];
 }
 
@@ -67,15 +67,15 @@ function toolSteps(item: Json, folder: string | undefined, asked: Map<string, As
       const patch = [textIn(input.input), textIn(input.patch), command, textIn(item.input)].find((text) =>
         PATCH.test(text),
       );
-      const looking = patch === undefined && command !== "" && isLooking(command);
+      const looking = patch === undefined && command !== "" && onlyReads(command);
       const questions = name === "request_user_input" ? { questions: listIn(input.questions).map(objectIn) } : {};
       asked.set(id, { looking, ...questions });
       const ran = command === "" || looking ? [] : [`ran ${command}`];
-      const deeds =
+      const actions =
         patch === undefined ? ran : patchedFiles(patch).map(({ verb, path }) => `${verb} ${shortPath(path, folder)}`);
       const label = patch === undefined ? name : "apply_patch";
-      if (deeds.length === 0) return [{ kind: "tool", id, name: label }];
-      return deeds.map((did) => ({ kind: "tool", id, name: label, did }) as const);
+      if (actions.length === 0) return [{ kind: "tool", id, name: label }];
+      return actions.map((did) => ({ kind: "tool", id, name: label, did }) as const);
     }
     case "web_search_call":
       return [{ kind: "tool", id: "", name: "web_search" }];

@@ -6,14 +6,14 @@ import { hider, isTooMuch, withoutPrivate } from "../../engine/domain/text/priva
 import { clip } from "../../engine/domain/text/text.ts";
 import type { Exchange } from "./read.ts";
 import type { Step } from "./step.ts";
-import { isOurs, spoken, toolTag } from "./words.ts";
+import { isOurs, toolTag, withoutHostText } from "./words.ts";
 
-interface Deed {
+interface Action {
   readonly tool: string;
   readonly did: readonly string[];
 }
 
-interface Failure extends Deed {
+interface Failure extends Action {
   readonly why: string;
 }
 
@@ -27,7 +27,7 @@ interface Open {
   readonly hidden: string[];
   readonly decided: string[];
   readonly failed: Failure[];
-  readonly deeds: Map<string, Deed>;
+  readonly actions: Map<string, Action>;
   readonly tags: Set<string>;
   /** Answers of the turns before, which only nods lie between. */
   readonly answers: string[];
@@ -38,7 +38,7 @@ interface Open {
 }
 
 /** What one exchange holds on to, however long it is. */
-const MOST_DEEDS = 200;
+const MOST_ACTIONS = 200;
 const MOST_SHOWN = 12;
 const MOST_FAILURES = 4;
 const MOST_TOOLS = 16;
@@ -121,7 +121,7 @@ export function collecting(fallbackTime: string, spoiled: () => void = () => und
 }
 
 const opened = (key: string, at: string, prompt: string, muted: boolean, end: number): Open => ({
-  ...{ key, at, prompt, muted, user: [], hidden: [], decided: [], failed: [], deeds: new Map(), tags: new Set() },
+  ...{ key, at, prompt, muted, user: [], hidden: [], decided: [], failed: [], actions: new Map(), tags: new Set() },
   ...{ answers: [], said: { message: "", text: "" }, active: false, end },
 });
 
@@ -148,7 +148,7 @@ function note(open: Open, step: Exclude<Step, { kind: "prompt" | "command" }>): 
   switch (step.kind) {
     case "told":
     case "decided": {
-      const { text, hidden } = withoutPrivate(spoken(step.text));
+      const { text, hidden } = withoutPrivate(withoutHostText(step.text));
       if (!isTooMuch(open.hidden)) open.hidden.push(...hidden);
       if (text === "" || open.user.length + open.decided.length > MOST_ADDED) return;
       if (step.kind === "told") open.user.push(text);
@@ -157,7 +157,7 @@ function note(open: Open, step: Exclude<Step, { kind: "prompt" | "command" }>): 
       break;
     }
     case "said": {
-      const { text } = withoutPrivate(spoken(step.text));
+      const { text } = withoutPrivate(withoutHostText(step.text));
       if (text === "") return;
       const before = open.said.message === step.message ? `${open.said.text}\n` : "";
       open.said = { message: step.message, text: (before + text).slice(0, SAID) };
@@ -167,16 +167,16 @@ function note(open: Open, step: Exclude<Step, { kind: "prompt" | "command" }>): 
       use(open, step);
       break;
     case "failed": {
-      const deed = open.deeds.get(step.id);
-      open.deeds.delete(step.id);
+      const action = open.actions.get(step.id);
+      open.actions.delete(step.id);
       // Without its call it was a tool of ours, or the call was lost.
-      if (deed === undefined) return;
+      if (action === undefined) return;
       open.tags.add("failure");
-      if (open.failed.length < MOST_FAILURES) open.failed.push({ ...deed, why: step.why.slice(0, RAW) });
+      if (open.failed.length < MOST_FAILURES) open.failed.push({ ...action, why: step.why.slice(0, RAW) });
       break;
     }
     case "refused":
-      open.deeds.delete(step.id);
+      open.actions.delete(step.id);
       break;
   }
   open.active = true;
@@ -185,26 +185,26 @@ function note(open: Open, step: Exclude<Step, { kind: "prompt" | "command" }>): 
 function use(open: Open, { id, name, did }: Extract<Step, { kind: "tool" }>): void {
   if (isOurs(name)) return;
   if (open.tags.size < MOST_TOOLS) open.tags.add(toolTag(name));
-  const before = open.deeds.get(id);
-  if (before === undefined && open.deeds.size >= MOST_DEEDS) forgetOne(open.deeds);
-  const more = did === undefined ? [] : [withoutPrivate(spoken(did)).text.slice(0, RAW)];
-  open.deeds.set(id, { tool: name, did: [...(before?.did ?? []), ...more].slice(0, MOST_SHOWN) });
+  const before = open.actions.get(id);
+  if (before === undefined && open.actions.size >= MOST_ACTIONS) forgetOne(open.actions);
+  const more = did === undefined ? [] : [withoutPrivate(withoutHostText(did)).text.slice(0, RAW)];
+  open.actions.set(id, { tool: name, did: [...(before?.did ?? []), ...more].slice(0, MOST_SHOWN) });
 }
 
 /** Those that only looked go first, then the oldest. */
-function forgetOne(deeds: Map<string, Deed>): void {
-  const idle = [...deeds].find(([, { did }]) => did.length === 0) ?? [...deeds][0];
-  if (idle !== undefined) deeds.delete(idle[0]);
+function forgetOne(actions: Map<string, Action>): void {
+  const idle = [...actions].find(([, { did }]) => did.length === 0) ?? [...actions][0];
+  if (idle !== undefined) actions.delete(idle[0]);
 }
 
 /** Undefined when nothing came of it, or nothing of it may be kept. */
 function finished(open: Open | undefined): Exchange | undefined {
   if (open === undefined || open.muted || isTooMuch(open.hidden)) return undefined;
   answered(open);
-  const { user, decided, failed, deeds, answers, key, at, end } = open;
+  const { user, decided, failed, actions, answers, key, at, end } = open;
   const hide = hider(open.hidden);
   const safe = (text: string, chars: number) => clip(redact(hide(text)).text.replace(/\s+/g, " ").trim(), chars);
-  const did = [...new Set([...deeds.values()].flatMap((deed) => deed.did.map((one) => safe(one, COMMAND + 4))))];
+  const did = [...new Set([...actions.values()].flatMap((action) => action.did.map((one) => safe(one, COMMAND + 4))))];
   const parts = {
     user: user.map(hide),
     agent: answers.length > 1 ? answers.map((text) => safe(text, ANSWER)) : answers.map(hide),
@@ -212,10 +212,10 @@ function finished(open: Open | undefined): Exchange | undefined {
     failed: [...new Set(failed.map((one) => safe(failureText(one, safe), FAILURE)))],
     decided: decided.map(hide),
   };
-  const deedsAndDecisions = parts.did.length + parts.failed.length + parts.decided.length;
-  if (parts.agent.length + deedsAndDecisions === 0) return undefined;
+  const actionsAndDecisions = parts.did.length + parts.failed.length + parts.decided.length;
+  if (parts.agent.length + actionsAndDecisions === 0) return undefined;
   // A nod to what was stored before, and a word in return.
-  if (deedsAndDecisions === 0 && user.every(isNod) && answers.every(isCourtesy)) return undefined;
+  if (actionsAndDecisions === 0 && user.every(isNod) && answers.every(isCourtesy)) return undefined;
   const tags = [...open.tags].map((tag) => safe(tag, 64)).filter((tag) => tag !== "");
   const content = exchangeText(parts);
   return content === "" ? undefined : { key, at, content, tags: [...new Set(tags)], next: end };

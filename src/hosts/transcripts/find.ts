@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { reasonOf } from "../../engine/domain/errors.ts";
 import { readHead, TRANSCRIPT_AGENTS, type TranscriptAgent, type TranscriptHead } from "./read.ts";
 
-export interface Place {
+export interface TranscriptRoot {
   readonly path: string;
   /** Undefined: each file is looked at to see whose it is. */
   readonly agent: TranscriptAgent | undefined;
@@ -26,17 +26,17 @@ export interface Unfit {
 }
 
 /** The agents' own folders; one that is not there is no place. */
-export function usualPlaces(homes: { readonly claude: string; readonly codex: string }): Place[] {
-  const places: readonly Place[] = [
+export function usualRoots(homes: { readonly claude: string; readonly codex: string }): TranscriptRoot[] {
+  const roots: readonly TranscriptRoot[] = [
     { path: join(homes.claude, "projects"), agent: "claude-code" },
     { path: join(homes.codex, "sessions"), agent: "codex" },
   ];
-  return places.filter(({ path }) => existsSync(path));
+  return roots.filter(({ path }) => existsSync(path));
 }
 
 /** One after the other: however many there are, one is held at a time. Who names a link means what it leads to. */
-export async function* transcriptsIn(places: readonly Place[]): AsyncGenerator<Found | Unfit> {
-  for (const { path, agent } of places) yield* inside(await realpath(path).catch(() => path), agent, true);
+export async function* transcriptsIn(roots: readonly TranscriptRoot[]): AsyncGenerator<Found | Unfit> {
+  for (const { path, agent } of roots) yield* inside(await realpath(path).catch(() => path), agent, true);
 }
 
 /** A sub-agent's outcome stands in the transcript of the session that started it. */

@@ -5,7 +5,7 @@ import { claudeCode, isClaudeLine } from "./claude-code.ts";
 import { codex, isCodexLine } from "./codex.ts";
 import { collecting } from "./collect.ts";
 import { type Json, jsonOf, linesOf, objectIn, textIn, timeIn } from "./lines.ts";
-import type { Dialect, Step } from "./step.ts";
+import type { LineReader, Step } from "./step.ts";
 
 export const TRANSCRIPT_AGENTS = ["claude-code", "codex"] as const;
 export type TranscriptAgent = (typeof TRANSCRIPT_AGENTS)[number];
@@ -48,13 +48,13 @@ export async function* readExchanges(options: ReadOptions): AsyncGenerator<Excha
   const { agent, path, from, final, signal } = options;
   const head = await readHead(agent, path);
   if (head === undefined || (await isOfSubagent(agent, path))) return;
-  const dialect = agent === "codex" ? codex(head.folder) : claudeCode(head.folder);
+  const reader = agent === "codex" ? codex(head.folder) : claudeCode(head.folder);
   const wanted = agent === "codex" ? isCodexLine : isClaudeLine;
   const collected = collecting(head.started ?? (await stat(path)).mtime.toISOString(), options.spoiled);
   for await (const line of linesOf({ path, wanted, signal, ...(from === undefined ? {} : { from }) })) {
     const json = jsonOf(line.text);
     if (json === undefined) continue;
-    for (const step of stepsOf(dialect, json, line.start)) {
+    for (const step of stepsOf(reader, json, line.start)) {
       const over = collected.add(step, line.end);
       if (over !== undefined) yield over;
     }
@@ -64,9 +64,9 @@ export async function* readExchanges(options: ReadOptions): AsyncGenerator<Excha
 }
 
 /** A line that its reader stumbles over says nothing, and what follows it is nobody's answer. */
-function stepsOf(dialect: Dialect, line: Json, place: number): readonly Step[] {
+function stepsOf(reader: LineReader, line: Json, place: number): readonly Step[] {
   try {
-    return dialect(line, place);
+    return reader(line, place);
   } catch {
     return [{ kind: "command" }];
   }

@@ -23,4 +23,4 @@ export type Step =
   | { readonly kind: "command" };
 
 /** Reads one line. `place` is where it begins, and names a prompt that has no name of its own. */
-export type Dialect = (line: Readonly<Record<string, unknown>>, place: number) => readonly Step[];
+export type LineReader = (line: Readonly<Record<string, unknown>>, place: number) => readonly Step[];

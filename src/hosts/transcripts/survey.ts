@@ -1,5 +1,5 @@
 /** What an import would take in: counted, and for the rest estimated from a sample that is really read. */
-import { type Found, type Place, transcriptsIn, type Unfit } from "./find.ts";
+import { type Found, type TranscriptRoot, transcriptsIn, type Unfit } from "./find.ts";
 import { readExchanges } from "./read.ts";
 
 export interface Survey {
@@ -21,19 +21,19 @@ const SAMPLE_MS = 3_000;
 const STORE_MS = 40;
 
 export interface SurveyOptions {
-  readonly places: readonly Place[];
+  readonly roots: readonly TranscriptRoot[];
   readonly since: Date | undefined;
   readonly signal: AbortSignal;
   unfit?(file: Unfit): void;
 }
 
-export async function survey({ places, since, signal, unfit }: SurveyOptions): Promise<Survey> {
+export async function survey({ roots, since, signal, unfit }: SurveyOptions): Promise<Survey> {
   let [files, bytes, bad] = [0, 0, 0];
   let first: string | null = null;
   let last: string | null = null;
   let sample: Found[] = [];
   let stride = 1;
-  for await (const found of transcriptsIn(places)) {
+  for await (const found of transcriptsIn(roots)) {
     if (signal.aborted) break;
     if ("problem" in found) {
       bad++;

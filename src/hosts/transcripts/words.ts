@@ -41,7 +41,7 @@ function withoutWrapped(text: string): string {
 }
 
 /** Our own block goes first: what it holds may look like a tag of the host. */
-export const spoken = (text: string): string =>
+export const withoutHostText = (text: string): string =>
   withoutWrapped(withoutOwnBlock(text)).replace(CUT_OFF, " ").replace(INTERRUPTED, " ").trim();
 
 /** Tools of this very memory: what they say is known already. */
@@ -64,7 +64,7 @@ const LOOKING =
   /^(?:ls|ll|cat|bat|head|tail|less|more|grep|egrep|rg|ag|find|fd|pwd|cd|echo|printf|which|whereis|type|wc|tree|stat|file|du|df|env|printenv|date|whoami|ps|sort|uniq|cut|nl|jq|true|sleep|sed -n|awk|git (?:status|diff|log|show|branch|blame|remote|rev-parse|ls-files|grep|fetch)|npm (?:ls|view)|gh (?:pr|issue|run) (?:view|list|diff))(?:\s|$)/;
 
 /** Only looks at things: it is no deed, and that it found nothing is no failure. */
-export function isLooking(command: string): boolean {
+export function onlyReads(command: string): boolean {
   if (/(?:^|[^0-9&>])>{1,2}\s*(?!\/dev\/null|&)\S/.test(command) || command.includes("<<")) return false;
   return command
     .split(/&&|\|\||[;|\n]/)
@@ -80,7 +80,7 @@ const EMPTY =
   /^(?:exit code:? \d+|command failed.*code:? \d+|error|wall time.*|output:?|total output lines.*|chunk id.*|process exited.*|original token count.*)$/i;
 
 /** The first line that says what went wrong. */
-export function tellingLine(output: string): string {
+export function failureLine(output: string): string {
   const text = output.length > 2 * READ ? `${output.slice(0, READ)}\n${output.slice(-READ)}` : output;
   const lines = text
     .replace(/<\/?tool_use_error>/g, "")

@@ -9,10 +9,10 @@ import { systemClock } from "../../engine/adapters/clock.ts";
 import { invalid, notFound } from "../../engine/domain/errors.ts";
 import { typedCall } from "../../engine/tools/typed-call.ts";
 import { projectOf } from "../../hosts/projects/project.ts";
-import { type Place, usualPlaces } from "../../hosts/transcripts/find.ts";
+import { type TranscriptRoot, usualRoots } from "../../hosts/transcripts/find.ts";
+import { ImportFailure, type ImportResult, importTranscripts } from "../../hosts/transcripts/import-transcripts.ts";
 import { TRANSCRIPT_AGENTS, type TranscriptAgent } from "../../hosts/transcripts/read.ts";
 import { type Survey, survey } from "../../hosts/transcripts/survey.ts";
-import { TakeInFailure, type TakenIn, takeIn } from "../../hosts/transcripts/take-in.ts";
 import { ownerClient } from "../owner/owner-client.ts";
 import { chooseButler } from "../program/choose-butler.ts";
 import { type Context, readOptions } from "../program/command.ts";
@@ -41,20 +41,20 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
   } as const);
   const now = context.environment.now === undefined ? systemClock.now() : new Date(context.environment.now);
   const since = values.since === undefined ? undefined : readSince(values.since, now);
-  const places = placesOf(readAgent(values.agent), values.from);
+  const roots = rootsOf(readAgent(values.agent), values.from);
   const stop = new AbortController();
   const interrupted = () => stop.abort();
   process.once("SIGINT", interrupted);
   process.once("SIGTERM", interrupted);
   try {
-    const plan = await survey({ places, since, signal: stop.signal });
+    const plan = await survey({ roots, since, signal: stop.signal });
     const json = values.json === true;
     if (values["dry-run"] === true || plan.files === 0 || stop.signal.aborted) {
       if (json) context.say(JSON.stringify({ dry_run: values["dry-run"] === true, ...plan }, null, 2));
-      else for (const line of planned(plan, places)) context.say(line);
+      else for (const line of planned(plan, roots)) context.say(line);
       return stop.signal.aborted ? 1 : 0;
     }
-    for (const line of planned(plan, places)) context.note(line);
+    for (const line of planned(plan, roots)) context.note(line);
     if (values.yes !== true) {
       const answer = json ? undefined : await agreed(stop);
       if (answer !== true) {
@@ -65,7 +65,7 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
         return answer === undefined ? 2 : 0;
       }
     }
-    return await takeAll(plan, { ...values, places, since, signal: stop.signal }, context);
+    return await takeAll(plan, { ...values, roots, since, signal: stop.signal }, context);
   } finally {
     process.off("SIGINT", interrupted);
     process.off("SIGTERM", interrupted);
@@ -73,7 +73,7 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
 }
 
 interface ImportOptions {
-  readonly places: readonly Place[];
+  readonly roots: readonly TranscriptRoot[];
   readonly since: Date | undefined;
   readonly signal: AbortSignal;
   readonly butler?: string;
@@ -82,15 +82,15 @@ interface ImportOptions {
 }
 
 async function takeAll(plan: Survey, options: ImportOptions, context: Context): Promise<ExitCode> {
-  const { places, since, signal, json } = options;
+  const { roots, since, signal, json } = options;
   const client = ownerClient(context.environment);
   const bar = progressLine("Taking in");
   const projects = new Map<string, string>();
   try {
     const butler = await chooseButler(client, options.butler);
     const call = typedCall((request) => client.invoke(butler, request));
-    const report = await takeIn({
-      places,
+    const report = await importTranscripts({
+      roots,
       since,
       signal,
       project(folder) {
@@ -116,7 +116,7 @@ async function takeAll(plan: Survey, options: ImportOptions, context: Context): 
     else for (const line of reported(report)) context.say(line);
     return report.complete ? 0 : 1;
   } catch (error) {
-    if (!(error instanceof TakeInFailure)) throw error;
+    if (!(error instanceof ImportFailure)) throw error;
     bar.done("failed");
     const style = { json: json === true, colour: context.environment.colour && process.stderr.isTTY === true };
     if (json === true) context.say(renderError(error.failure, style));
@@ -133,7 +133,7 @@ function readAgent(asked: string | undefined): TranscriptAgent | undefined {
   throw invalid("agent", `--agent is "${asked}"; it must be one of ${TRANSCRIPT_AGENTS.join(", ")}.`);
 }
 
-function placesOf(agent: TranscriptAgent | undefined, from: string | undefined): Place[] {
+function rootsOf(agent: TranscriptAgent | undefined, from: string | undefined): TranscriptRoot[] {
   if (from !== undefined) {
     const path = resolve(from);
     if (!existsSync(path)) throw notFound(`There is no file or folder ${path}.`);
@@ -143,7 +143,7 @@ function placesOf(agent: TranscriptAgent | undefined, from: string | undefined):
     claude: resolve(process.env.CLAUDE_CONFIG_DIR || join(homedir(), ".claude")),
     codex: resolve(process.env.CODEX_HOME || join(homedir(), ".codex")),
   };
-  return usualPlaces(homes).filter((place) => agent === undefined || place.agent === agent);
+  return usualRoots(homes).filter((place) => agent === undefined || place.agent === agent);
 }
 
 const HOURS: Readonly<Record<string, number>> = { h: 1, d: 24, w: 168 };
@@ -160,12 +160,12 @@ function readSince(text: string, now: Date): Date {
 const counted = (n: number, word: string): string => `${n} ${word}${n === 1 ? "" : "s"}`;
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 
-function planned(plan: Survey, places: readonly Place[]): string[] {
+function planned(plan: Survey, roots: readonly TranscriptRoot[]): string[] {
   if (plan.files === 0)
     return [
-      places.length === 0
+      roots.length === 0
         ? "No agent has left transcripts where they usually are; say --from <file or folder>."
-        : `There is no transcript to take in under ${places.map(({ path }) => path).join(", ")}.`,
+        : `There is no transcript to take in under ${roots.map(({ path }) => path).join(", ")}.`,
     ];
   const days = `${plan.first?.slice(0, 10)} to ${plan.last?.slice(0, 10)}`;
   const unfit = plan.unfit === 0 ? "" : `; ${counted(plan.unfit, "other file")} left out`;
@@ -177,7 +177,7 @@ function planned(plan: Survey, places: readonly Place[]): string[] {
 
 const SHOWN = 10;
 
-function reported(report: TakenIn): string[] {
+function reported(report: ImportResult): string[] {
   const { stored, already, refused, skipped, files, problems, complete } = report;
   const more = [
     `${already} there already`,

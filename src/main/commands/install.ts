@@ -7,7 +7,7 @@ import { systemClock } from "../../engine/adapters/clock.ts";
 import { closeTree } from "../../engine/adapters/files/private-files.ts";
 import { invalid } from "../../engine/domain/errors.ts";
 import { AGENTS } from "../../hosts/install/agents/agents.ts";
-import { carryOut, type Prepared, prepareInstall } from "../../hosts/install/install.ts";
+import { applyInstall, type Prepared, prepareInstall } from "../../hosts/install/install.ts";
 import type { Order } from "../../hosts/install/plan.ts";
 import { type AgentStatus, agentStatus } from "../../hosts/install/status.ts";
 import type { Environment } from "../environment.ts";
@@ -59,7 +59,7 @@ export async function run(args: readonly string[], { environment, say, note }: C
   };
   const prepared = prepareInstall(order, systemClock.now(), values.force ?? false);
   const dryRun = values["dry-run"] ?? false;
-  if (!dryRun) carryOut(prepared);
+  if (!dryRun) applyInstall(prepared);
   if (!dryRun) for (const path of ownPaths(places.home)) closeTree(path, (at) => basename(at) === "store");
   if (values.json) say(JSON.stringify(asJson(prepared, dryRun)));
   else for (const line of lines(prepared, dryRun)) say(line);

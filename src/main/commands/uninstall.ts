@@ -1,7 +1,7 @@
 import type { ExitCode } from "../../doors/failures.ts";
 import { invalid } from "../../engine/domain/errors.ts";
 import { AGENTS } from "../../hosts/install/agents/agents.ts";
-import { carryOutUninstall, prepareUninstall, type Undoing } from "../../hosts/install/uninstall.ts";
+import { applyUninstall, type PreparedUninstall, prepareUninstall } from "../../hosts/install/uninstall.ts";
 import { type Context, readOptions } from "../program/command.ts";
 import { readAgent, readPlaces, readScope } from "../program/install-args.ts";
 import { changeLines, fileChanges, short } from "../words/install.ts";
@@ -26,7 +26,7 @@ export async function run(args: readonly string[], { environment, say }: Context
   const places = readPlaces(environment);
   const undoing = prepareUninstall(places, agent, readScope(values.scope, places));
   const dryRun = values["dry-run"] ?? false;
-  if (!dryRun) carryOutUninstall(undoing);
+  if (!dryRun) applyUninstall(undoing);
   const { leftover } = AGENTS[agent];
   if (values.json) {
     const { writes, kept, copies, manifest } = undoing;
@@ -37,7 +37,11 @@ export async function run(args: readonly string[], { environment, say }: Context
   return 0;
 }
 
-function lines({ manifest, writes, kept, copies }: Undoing, dryRun: boolean, leftover: string | undefined): string[] {
+function lines(
+  { manifest, writes, kept, copies }: PreparedUninstall,
+  dryRun: boolean,
+  leftover: string | undefined,
+): string[] {
   const { title } = AGENTS[manifest.agent];
   const changed = changeLines(fileChanges(writes, dryRun));
   if (dryRun) return [`${title} would go without memory; nothing was changed.`, ...changed];

@@ -20,13 +20,13 @@ export function isBy(value: unknown): value is By {
   return texts && typeof admin === "boolean" && TRUST.some((known) => known === voice);
 }
 
-export function put(folder: string, name: string, value: unknown): void {
+export function writeJson(folder: string, name: string, value: unknown): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writePrivate(join(folder, name), `${JSON.stringify(value)}\n`);
 }
 
 /** A file that cannot be read was cut off by a full disk or written by another version: as good as none. */
-export function get<T>(folder: string, name: string): T | undefined {
+export function readJson<T>(folder: string, name: string): T | undefined {
   const text = readIfThere(join(folder, name));
   if (text === undefined) return undefined;
   try {
@@ -38,7 +38,7 @@ export function get<T>(folder: string, name: string): T | undefined {
 }
 
 /** Names of the files that end like this, without that end. */
-export const named = (folder: string, ending: string): string[] =>
+export const namesEnding = (folder: string, ending: string): string[] =>
   filesIn(folder).flatMap((name) => (name.endsWith(ending) ? [name.slice(0, -ending.length)] : []));
 
 export function filesIn(folder: string): string[] {

@@ -4,7 +4,7 @@ import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Home } from "../../../daemon/home.ts";
 import type { EpisodeRow } from "../../transcripts/episodes.ts";
-import { type By, failedFolder, get, isBy, named, put } from "./files.ts";
+import { type By, failedFolder, isBy, namesEnding, readJson, writeJson } from "./files.ts";
 
 /** One row of `memory_ingest_batch` that waits. */
 export interface WaitingRow {
@@ -40,29 +40,29 @@ export function afterFailure(before: Trouble | undefined, code: string, now: Dat
 export const isDue = (trouble: Trouble | undefined, now: Date): boolean =>
   trouble === undefined || now.toISOString() >= trouble.retry_at;
 
-export function leaveRow(home: Home, waiting: WaitingRow): void {
-  put(home.spool, `${randomUUID()}${ROW}`, waiting);
+export function spoolRow(home: Home, waiting: WaitingRow): void {
+  writeJson(home.spool, `${randomUUID()}${ROW}`, waiting);
 }
 
-export const waitingRows = (home: Home): string[] => named(home.spool, ROW);
+export const waitingRows = (home: Home): string[] => namesEnding(home.spool, ROW);
 
 /** Undefined: it is gone, or nobody can tell what it says or who said it. */
 export function readRow(home: Home, name: string): WaitingRow | undefined {
-  const found = get<WaitingRow>(home.spool, `${name}${ROW}`);
+  const found = readJson<WaitingRow>(home.spool, `${name}${ROW}`);
   return isBy(found?.by) && typeof found.butler === "string" && typeof found.row === "object" ? found : undefined;
 }
 
-export const dropRow = (home: Home, name: string): void => rmSync(join(home.spool, `${name}${ROW}`), { force: true });
+export const removeRow = (home: Home, name: string): void => rmSync(join(home.spool, `${name}${ROW}`), { force: true });
 
 /** `final`: it can never be stored. */
 export function rowFailed(home: Home, name: string, left: WaitingRow, code: string, now: Date, final: boolean): void {
   const trouble = afterFailure(left.trouble, code, now);
-  put(home.spool, `${name}${ROW}`, { ...left, trouble });
-  if (final || trouble.attempts >= MOST_ATTEMPTS) putAside(home, name);
+  writeJson(home.spool, `${name}${ROW}`, { ...left, trouble });
+  if (final || trouble.attempts >= MOST_ATTEMPTS) moveToFailed(home, name);
 }
 
 /** One that cannot be read is put aside as it is. */
-export function putAside(home: Home, name: string): void {
+export function moveToFailed(home: Home, name: string): void {
   mkdirSync(failedFolder(home), { recursive: true, mode: 0o700 });
   renameSync(join(home.spool, `${name}${ROW}`), join(failedFolder(home), `${name}${ROW}`));
 }
@@ -77,8 +77,8 @@ export interface FailedRow {
 }
 
 export const failedRows = (home: Home): FailedRow[] =>
-  named(failedFolder(home), ROW).map((name) => {
-    const found: Partial<WaitingRow> = get<WaitingRow>(failedFolder(home), `${name}${ROW}`) ?? {};
+  namesEnding(failedFolder(home), ROW).map((name) => {
+    const found: Partial<WaitingRow> = readJson<WaitingRow>(failedFolder(home), `${name}${ROW}`) ?? {};
     const said = found.row?.occurred_at;
     return {
       name,
@@ -93,8 +93,8 @@ export const failedRows = (home: Home): FailedRow[] =>
 export function retryFailed(home: Home): number {
   const readable = failedRows(home).filter(({ butler }) => butler !== undefined);
   for (const { name } of readable) {
-    const { trouble: _, ...left } = get<WaitingRow>(failedFolder(home), `${name}${ROW}`) as WaitingRow;
-    put(home.spool, `${name}${ROW}`, left);
+    const { trouble: _, ...left } = readJson<WaitingRow>(failedFolder(home), `${name}${ROW}`) as WaitingRow;
+    writeJson(home.spool, `${name}${ROW}`, left);
     rmSync(join(failedFolder(home), `${name}${ROW}`), { force: true });
   }
   return readable.length;

@@ -8,7 +8,7 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Home } from "../../../daemon/home.ts";
 import { errorCode } from "../../../engine/domain/errors.ts";
-import { type By, failedFolder, filesIn, get, named, put } from "./files.ts";
+import { type By, failedFolder, filesIn, namesEnding, readJson, writeJson } from "./files.ts";
 import type { Trouble } from "./rows.ts";
 
 export interface Announcement {
@@ -69,24 +69,25 @@ export const sessionKey = ({ by, butler, agent, session }: Named): string =>
 export function announce(home: Home, entry: Announcement): Announced {
   const key = sessionKey(entry);
   const announced = { ...entry, key, mark: randomUUID() };
-  put(home.spool, `${key}${ANNOUNCED}`, announced);
+  writeJson(home.spool, `${key}${ANNOUNCED}`, announced);
   return announced;
 }
 
 /** Without a note of who speaks it is of an older version and nobody's: the session announces itself again. */
 export function readAnnounced(home: Home, key: string): Announced | undefined {
-  const found = get<Announced>(home.spool, `${key}${ANNOUNCED}`);
+  const found = readJson<Announced>(home.spool, `${key}${ANNOUNCED}`);
   return found?.by === "local" ? found : undefined;
 }
 
-export const readProgress = (home: Home, key: string): Progress | undefined => get(home.spool, `${key}${READ}`);
+export const readProgress = (home: Home, key: string): Progress | undefined => readJson(home.spool, `${key}${READ}`);
 export const writeProgress = (home: Home, key: string, progress: Progress): void =>
-  put(home.spool, `${key}${READ}`, progress);
+  writeJson(home.spool, `${key}${READ}`, progress);
 
 /** Ids of memories that a session has been told; undefined when it has not been told anything at all. */
-export const readShown = (home: Home, key: string): readonly string[] | undefined => get(home.spool, `${key}${SHOWN}`);
+export const readShown = (home: Home, key: string): readonly string[] | undefined =>
+  readJson(home.spool, `${key}${SHOWN}`);
 export const writeShown = (home: Home, key: string, ids: readonly string[]): void =>
-  put(home.spool, `${key}${SHOWN}`, ids);
+  writeJson(home.spool, `${key}${SHOWN}`, ids);
 
 /** `without`: the session was told that it runs without memory. `late`: that what is known follows. `back`: that it is there again. */
 export type Warned = "without" | "late" | "back";
@@ -103,10 +104,11 @@ export function firstWarning(home: Home, key: string, warned: Exclude<Warned, "b
   }
 }
 
-export const readWarned = (home: Home, key: string): Warned | undefined => get(home.spool, `${key}${WARNED}`);
-export const writeBack = (home: Home, key: string): void => put(home.spool, `${key}${WARNED}`, "back" satisfies Warned);
+export const readWarned = (home: Home, key: string): Warned | undefined => readJson(home.spool, `${key}${WARNED}`);
+export const writeBack = (home: Home, key: string): void =>
+  writeJson(home.spool, `${key}${WARNED}`, "back" satisfies Warned);
 
-export const announcedKeys = (home: Home): string[] => named(home.spool, ANNOUNCED);
+export const announcedKeys = (home: Home): string[] => namesEnding(home.spool, ANNOUNCED);
 
 /** Exchanges that still wait are kept for as long as it takes. */
 export function tidySpool(home: Home, now: Date): void {

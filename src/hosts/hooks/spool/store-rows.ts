@@ -27,7 +27,7 @@ export type Ingest = (
 export type Verdict = undefined | { readonly code: string; readonly final: boolean };
 
 /** Nothing could be handed over: nobody there, no such butler, not allowed. It says nothing about the rows. */
-export class NotTaken extends Error {
+export class IngestRefused extends Error {
   readonly code: string;
   constructor(code: string) {
     super(`memory did not take it: ${code}`);
@@ -46,7 +46,7 @@ export async function storeRows(ingest: Ingest, source: Source, rows: readonly E
   const outcome = await ingest(source.by, source.butler, source.project, rows);
   if (outcome.ok) return verdictsOf(outcome.answer, rows.length);
   const { code } = outcome.error;
-  if (!OF_THE_ROW.has(code)) throw new NotTaken(code);
+  if (!OF_THE_ROW.has(code)) throw new IngestRefused(code);
   if (rows.length === 1) return [{ code, final: code === "invalid_input" }];
   const verdicts: Verdict[] = [];
   for (const row of rows) verdicts.push(...(await storeRows(ingest, source, [row])));

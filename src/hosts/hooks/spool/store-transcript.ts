@@ -12,9 +12,9 @@ import { type EpisodeRow, episodeOf } from "../../transcripts/episodes.ts";
 import { isTranscriptAgent, readExchanges } from "../../transcripts/read.ts";
 import { UNFIT_FILE, UnfitFile } from "../../transcripts/regular-file.ts";
 import { faultOf } from "../fault.ts";
-import { afterFailure, isDue, leaveRow } from "./rows.ts";
+import { afterFailure, isDue, spoolRow } from "./rows.ts";
 import { type Announced, type Progress, readAnnounced, readProgress, writeProgress } from "./sessions.ts";
-import { type Ingest, NotTaken, storeRows, UNAVAILABLE } from "./store-rows.ts";
+import { type Ingest, IngestRefused, storeRows, UNAVAILABLE } from "./store-rows.ts";
 
 export interface TranscriptParts {
   readonly home: Home;
@@ -91,10 +91,11 @@ async function storeOrLeave(parts: TranscriptParts, entry: Announced, rows: read
     return verdict ? [{ ...verdict, row }] : [];
   });
   // When every row fails, the fault is the memory's and not a row's.
-  if (failed.length === rows.length && failed.some(({ final }) => !final)) throw new NotTaken(failed[0]?.code ?? "");
+  if (failed.length === rows.length && failed.some(({ final }) => !final))
+    throw new IngestRefused(failed[0]?.code ?? "");
   for (const { code, row } of failed) {
     log.warn({ butler, reason: code }, "an exchange of a transcript cannot be stored and waits by itself");
-    leaveRow(home, { by, butler, project, row, trouble: afterFailure(undefined, code, clock.now()) });
+    spoolRow(home, { by, butler, project, row, trouble: afterFailure(undefined, code, clock.now()) });
   }
   return failed.length;
 }

@@ -3,7 +3,7 @@
 import type { Home } from "../../../daemon/home.ts";
 import type { Log } from "../../../engine/adapters/log.ts";
 import { faultOf } from "../fault.ts";
-import { dropRow, isDue, putAside, readRow, rowFailed, type WaitingRow, waitingRows } from "./rows.ts";
+import { isDue, moveToFailed, readRow, removeRow, rowFailed, type WaitingRow, waitingRows } from "./rows.ts";
 import { type Ingest, storeRows, UNAVAILABLE } from "./store-rows.ts";
 
 export interface WaitingParts {
@@ -23,7 +23,7 @@ export async function storeWaitingRows(parts: WaitingParts): Promise<void> {
     try {
       const left = readRow(home, name);
       if (left === undefined) {
-        putAside(home, name);
+        moveToFailed(home, name);
         log.error(
           { file: name },
           "an exchange that waited cannot be read, or does not say whose it is; it is put aside",
@@ -40,7 +40,7 @@ async function storeOne(parts: WaitingParts, name: string, left: WaitingRow, dow
   const { butler } = left;
   try {
     const [verdict] = await storeRows(parts.ingest, left, [left.row]);
-    if (verdict === undefined) dropRow(home, name);
+    if (verdict === undefined) removeRow(home, name);
     else {
       rowFailed(home, name, left, verdict.code, now(), verdict.final);
       log.warn({ butler, file: name, reason: verdict.code }, "an exchange cannot be stored");

@@ -68,13 +68,13 @@ function addEntry(
     const { text, lead, tail } = insert(file.text, node, undefined, entry.value);
     return { text, added: { ...entry, depth: entry.at.length + 1, lead, tail } };
   }
-  return meet(file, found, entry, old, force);
+  return updateExisting(file, found, entry, old, force);
 }
 
 const leafOf = (entry: JsonEntry): Json => (entry.append ? [entry.value] : entry.value);
 
 /** Something stands there already: ours, the same by chance, or somebody else's. */
-function meet(file: JsonText, found: Node, entry: JsonEntry, old: Added | undefined, force: boolean) {
+function updateExisting(file: JsonText, found: Node, entry: JsonEntry, old: Added | undefined, force: boolean) {
   const value: unknown = getNodeValue(found);
   const same = sameJson(value, entry.value);
   if (entry.keptFor !== undefined) return { text: file.text, ...(old ? { added: old } : {}) };

@@ -24,7 +24,7 @@ export function askedOf(prompt: string): Asked | undefined {
 }
 
 /** Undefined when nothing is left that may be kept. */
-export function spokenExchange(asked: Asked | undefined, reply: string, at: string): Exchange | undefined {
+export function exchangeOf(asked: Asked | undefined, reply: string, at: string): Exchange | undefined {
   if (asked === undefined || reply.trim() === "") return undefined;
   const said = hider(asked.hidden)(withoutPrivate(withoutOwnBlock(reply.slice(0, REPLY))).text);
   const content = exchangeText({ user: [asked.text], agent: [said], did: [], failed: [], decided: [] });

@@ -3,10 +3,10 @@
 import { reasonOf } from "../../engine/domain/errors.ts";
 import type { Outcome } from "../../engine/tools/outcome.ts";
 import { type EpisodeRow, episodeOf } from "./episodes.ts";
-import { type Found, type Place, transcriptsIn } from "./find.ts";
+import { type Found, type TranscriptRoot, transcriptsIn } from "./find.ts";
 import { readExchanges } from "./read.ts";
 
-export interface TakenIn {
+export interface ImportResult {
   readonly files: number;
   readonly stored: number;
   readonly already: number;
@@ -18,8 +18,8 @@ export interface TakenIn {
   readonly complete: boolean;
 }
 
-export interface TakeInOptions {
-  readonly places: readonly Place[];
+export interface ImportOptions {
+  readonly roots: readonly TranscriptRoot[];
   readonly since: Date | undefined;
   readonly signal: AbortSignal;
   /** The project of a folder; undefined for none. */
@@ -32,10 +32,10 @@ export interface TakeInOptions {
 }
 
 /** The memory itself could not take them: going on would only fail again. */
-export class TakeInFailure extends Error {
+export class ImportFailure extends Error {
   readonly failure: Extract<Outcome, { ok: false }>["error"];
-  readonly sofar: TakenIn;
-  constructor(failure: Extract<Outcome, { ok: false }>["error"], sofar: TakenIn) {
+  readonly sofar: ImportResult;
+  constructor(failure: Extract<Outcome, { ok: false }>["error"], sofar: ImportResult) {
     super(failure.message);
     this.failure = failure;
     this.sofar = sofar;
@@ -45,11 +45,11 @@ export class TakeInFailure extends Error {
 const BATCH = 50;
 const MOST_PROBLEMS = 50;
 
-export async function takeIn(options: TakeInOptions): Promise<TakenIn> {
-  const { places, since, signal } = options;
+export async function importTranscripts(options: ImportOptions): Promise<ImportResult> {
+  const { roots, since, signal } = options;
   const counts = { files: 0, stored: 0, already: 0, refused: 0, skipped: 0 };
   const problems: { path: string; problem: string }[] = [];
-  const sofar = (complete: boolean): TakenIn => ({ ...counts, problems, complete });
+  const sofar = (complete: boolean): ImportResult => ({ ...counts, problems, complete });
   const skip = (path: string, problem: string) => {
     counts.skipped++;
     if (problems.length < MOST_PROBLEMS) problems.push({ path, problem });
@@ -59,7 +59,7 @@ export async function takeIn(options: TakeInOptions): Promise<TakenIn> {
   async function flush(rows: EpisodeRow[], { path, head }: Found, project: string | undefined) {
     if (rows.length === 0) return;
     const outcome = await options.store(rows, { project, session: head.session });
-    if (!outcome.ok) throw new TakeInFailure(outcome.error, sofar(false));
+    if (!outcome.ok) throw new ImportFailure(outcome.error, sofar(false));
     for (const row of outcome.answer.results) {
       if (row.ok) counts[row.duplicate === true ? "already" : "stored"]++;
       // The same exchange was stored when less of it was written, or by an earlier version.
@@ -97,7 +97,7 @@ export async function takeIn(options: TakeInOptions): Promise<TakenIn> {
     else counts.files++;
   }
 
-  for await (const found of transcriptsIn(places)) {
+  for await (const found of transcriptsIn(roots)) {
     if (signal.aborted) return sofar(false);
     if ("problem" in found) {
       skip(found.path, found.problem);
@@ -107,7 +107,7 @@ export async function takeIn(options: TakeInOptions): Promise<TakenIn> {
     try {
       await take(found);
     } catch (error) {
-      if (error instanceof TakeInFailure) throw error;
+      if (error instanceof ImportFailure) throw error;
       skip(found.path, `cannot be read: ${reasonOf(error)}`);
     }
     done += found.bytes;
