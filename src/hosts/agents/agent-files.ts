@@ -1,14 +1,14 @@
-/** What is handed to an agent as files: readable by this user only, and gone when the agent is. */
+/** Texts that an agent is given as files, readable by this user only and removed when it has ended, or cut to fit into an argument. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Linux takes no argument of 128 KiB or more. */
+/** Linux accepts no argument of 128 KiB or more. */
 const LONGEST_ARGUMENT = 120_000;
 
 export const isTooLong = (text: string) => Buffer.byteLength(text) > LONGEST_ARGUMENT;
 
-/** The first part, when there is no other way than an argument. */
+/** The first part of a text that can only be passed as an argument. */
 export const cutToFit = (text: string) =>
   isTooLong(text)
     ? Buffer.from(text)

@@ -1,4 +1,4 @@
-/** Claude Code without a person beside it: the prompt on stdin, one JSON object back, and a transcript on disk. */
+/** Runs Claude Code non-interactively: the prompt on stdin, one JSON object on stdout, and a transcript on disk. */
 import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -7,15 +7,15 @@ import { type Agent, type AgentJob, type AgentResult, mcpConfig } from "./port.t
 import { type Ran, runProcess } from "./process.ts";
 
 export interface ClaudeOptions {
-  /** Looked for on the PATH when it is a bare name. */
+  /** A bare name is looked for on the PATH. */
   readonly command: string;
-  /** From the butler's configuration and the command line; they come last, so that they win. */
+  /** From the butler's configuration and the command line; they come last, so that they override ours. */
   readonly args: readonly string[];
 }
 
 const SYSTEM = "system.txt";
 const FILE_FLAG = "--append-system-prompt-file";
-/** About as long as it takes to start; on two cores what we do meanwhile would come out of its time. */
+/** About as long as Claude Code takes to start; on two cores, work of ours in that time would slow it down. */
 const STARTING_MS = 400;
 
 const readers = () => import("../../engine/adapters/extractor/claude-cli/claude-result.ts");
@@ -28,7 +28,7 @@ export function claudeAgent({ command, args }: ClaudeOptions): Agent {
     if (job.system === "") return start(job, []);
     if (!isTooLong(job.system)) return start(job, ["--append-system-prompt", job.system]);
     const first = await withFiles({ [SYSTEM]: job.system }, (path) => start(job, [FILE_FLAG, path(SYSTEM)]));
-    // Older versions have no such option and say so at once.
+    // Older versions do not know the option and exit at once.
     const unknown = first.exitCode !== 0 && /unknown option/i.test(first.stderrTail);
     return unknown && first.stderrTail.includes(FILE_FLAG)
       ? start(job, ["--append-system-prompt", cutToFit(job.system)])
@@ -39,7 +39,7 @@ export function claudeAgent({ command, args }: ClaudeOptions): Agent {
     name: "claude-code",
     async run(job) {
       const running = ran(job);
-      // Loaded while the agent works, and not while it starts: its schema library takes longer to load than all the rest.
+      // Loaded while the agent works, not while it starts: the schema library takes longer to load than all the rest.
       const loading = setTimeout(() => void readers().catch(() => undefined), STARTING_MS);
       running.catch(() => undefined).finally(() => clearTimeout(loading));
       const ended = await running;
@@ -55,7 +55,7 @@ function argumentsOf(job: AgentJob, system: readonly string[], more: readonly st
     ...["--output-format", "json"],
     ...["--mcp-config", mcpConfig(job.mcp)],
     "--strict-mcp-config",
-    // Without a person to ask, every tool that was not allowed beforehand is refused.
+    // Without a person to ask, Claude Code refuses every tool that was not allowed beforehand.
     ...(job.mcp === undefined ? [] : ["--allowedTools", "mcp__memory"]),
     ...more,
   ];
@@ -67,7 +67,7 @@ function resultOf(ran: Ran, read: Reader, env: AgentJob["env"]): AgentResult {
   const { stdout, ...end } = ran;
   const printed = read(stdout);
   const failed = ran.exitCode !== 0 || ran.ended !== undefined;
-  // Somebody asked for another format in the arguments: what was printed is the answer.
+  // The arguments asked for another output format: stdout is the answer as it is.
   if (printed === undefined) return { ...end, result: stdout.replace(/\r?\n$/, ""), isError: failed };
   const session = typeof printed.session_id === "string" ? printed.session_id : undefined;
   const transcript = session === undefined ? undefined : transcriptOf(session, env);
@@ -81,7 +81,7 @@ function resultOf(ran: Ran, read: Reader, env: AgentJob["env"]): AgentResult {
   };
 }
 
-/** Claude Code names the folder after the place it worked in, by a rule that has changed: the session's name is looked for. */
+/** Claude Code names the folder after its working folder, by a rule that has changed: the file of the session is looked for in all of them. */
 function transcriptOf(session: string, env: AgentJob["env"]): string | undefined {
   if (!/^[\w-]+$/.test(session)) return undefined;
   const projects = join(env.CLAUDE_CONFIG_DIR || join(env.HOME || homedir(), ".claude"), "projects");
@@ -90,7 +90,7 @@ function transcriptOf(session: string, env: AgentJob["env"]): string | undefined
       .map((folder) => join(projects, folder, `${session}.jsonl`))
       .find((file) => existsSync(file));
   } catch {
-    // It was told to keep none, or keeps them elsewhere.
+    // Transcripts are switched off, or kept elsewhere.
     return undefined;
   }
 }

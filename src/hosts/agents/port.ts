@@ -1,4 +1,4 @@
-/** An agent that works off one prompt without a person beside it: a program that we start, wait for and clear away. */
+/** An agent that answers one prompt non-interactively: a program that we start, wait for and end. */
 
 /** How the agent reaches our tools: an MCP server that it starts itself. */
 export interface McpEndpoint {
@@ -11,7 +11,7 @@ export interface AgentJob {
   readonly prompt: string;
   /** Added to the agent's own instructions; may be empty. */
   readonly system: string;
-  /** Undefined: this session has no memory, and no tools of ours. */
+  /** Undefined: this session has no memory tools. */
   readonly mcp: McpEndpoint | undefined;
   /** Our own name for the session. */
   readonly session: string;
@@ -35,7 +35,7 @@ export interface AgentResult {
   readonly sessionId?: string;
   readonly isError: boolean;
   readonly costUsd?: number;
-  /** Path of what it wrote down about the session. */
+  /** Path of the session's transcript. */
   readonly transcript?: string;
   readonly stderrTail: string;
 }

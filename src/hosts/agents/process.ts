@@ -1,4 +1,4 @@
-/** One run of an agent's program. No shell; everything it has started ends with it. */
+/** Runs an agent's program without a shell, and ends everything that it started when it has ended. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { constants } from "node:os";
@@ -18,12 +18,12 @@ export interface Ran {
   readonly ended?: "timeout" | "stopped";
 }
 
-/** What is longer is no answer to a prompt; the rest is read and dropped, so that the agent can end as it likes. */
+/** Output beyond this is read and dropped, so that the agent is not blocked and can end. */
 const MOST_BYTES = 64 * 1024 * 1024;
 const TAIL_BYTES = 8 * 1024;
-/** Between asking an agent to end and ending it. */
+/** Between SIGTERM and SIGKILL. */
 const GRACE_MS = 5_000;
-/** What an agent leaves running when it has ended gets this long to end by itself, and this long when it is asked to. */
+/** Processes that are left when the agent has ended get this long to end by themselves, and then this long after SIGTERM. */
 const GROUP_END_MS = 300;
 const GROUP_KILL_MS = 2_000;
 const POLL_MS = 20;
@@ -35,7 +35,7 @@ export function runProcess(run: Run): Promise<Ran> {
     if (complaint !== undefined) return reject(new AgentCannotStart(complaint));
     let child: ChildProcess;
     try {
-      // A group of its own, so that it can be ended whole. A terminal's Ctrl-C then reaches only us, and we pass it on.
+      // A process group of its own, so that all of it can be ended. Ctrl-C in a terminal then reaches only us, and we pass it on.
       child = spawn(command, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
     } catch (error) {
       return reject(cannotStart(command, error));
@@ -76,7 +76,7 @@ function gathered(child: ChildProcess, onOutput: Run["onOutput"]) {
     tail = Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES);
     onOutput?.(chunk);
   });
-  // An agent that ends before it has read everything says why by its exit code.
+  // A broken pipe to an agent that ends early is no error: its exit code says why it ended.
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => undefined);
   return { words: () => Buffer.concat(out).toString("utf8"), tail: () => tail.toString("utf8") };
 }
@@ -90,7 +90,7 @@ function stopper(child: ChildProcess, { timeoutMs, signal }: Run) {
     last ??= setTimeout(() => killGroup(child, "SIGKILL"), GRACE_MS);
   };
   const onAbort = () => end("stopped", signalOf(signal.reason));
-  // Should we end ourselves before it does: nobody would be left to end it.
+  // When this process ends first, nothing else would end the agent.
   const onExit = () => killGroup(child, "SIGKILL");
   process.once("exit", onExit);
   const timer = setTimeout(() => end("timeout", "SIGTERM"), Math.min(timeoutMs, 2 ** 31 - 1));
@@ -98,7 +98,7 @@ function stopper(child: ChildProcess, { timeoutMs, signal }: Run) {
   if (signal.aborted) onAbort();
   return {
     why: () => why,
-    /** The agent itself has ended: its time does not run any more. */
+    /** The agent itself has ended: its timeout is over. */
     left: () => {
       clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
@@ -115,7 +115,7 @@ function stopper(child: ChildProcess, { timeoutMs, signal }: Run) {
 const signalOf = (reason: unknown): NodeJS.Signals =>
   typeof reason === "string" && Object.hasOwn(constants.signals, reason) ? (reason as NodeJS.Signals) : "SIGTERM";
 
-/** Resolves when nothing of the group is left and its last words have been read. */
+/** Resolves when no process of the group is left and its output has been read. */
 async function endGroup(child: ChildProcess): Promise<void> {
   const closed = new Promise<void>((done) => child.once("close", () => done()));
   if (await staysAlive(child, GROUP_END_MS)) {
@@ -125,7 +125,7 @@ async function endGroup(child: ChildProcess): Promise<void> {
       await staysAlive(child, GROUP_END_MS);
     }
   }
-  // Something that left the group may still hold our pipes; it is not waited for.
+  // A process that left the group may still hold our pipes; it is not waited for.
   let late: NodeJS.Timeout | undefined;
   const enough = new Promise<void>((done) => {
     late = setTimeout(done, 500);
@@ -145,7 +145,7 @@ async function staysAlive(child: ChildProcess, ms: number): Promise<boolean> {
   return false;
 }
 
-/** False when the group has gone. */
+/** False when the group no longer exists. */
 function killGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   try {
     return child.pid !== undefined && process.kill(-child.pid, signal);

@@ -1,6 +1,6 @@
 /**
- * A hook's own process: asks the owner, starts one if none is running, and never takes longer than its agent waits. It is started by the
- * hook's shell script when that (a few lines of shell and curl) found no owner.
+ * The process of `butler hook`: asks the owner, starts one if none is running, and never takes longer than its agent waits. The hook's shell
+ * script starts it when curl found no owner.
  */
 
 import { askAtOnce, type OwnerAccess } from "../../daemon/line/ask-owner.ts";
@@ -26,7 +26,7 @@ export interface HookCall extends OwnerAccess {
   readonly late: boolean;
 }
 
-/** An agent that is ending kills its hooks soon; the owner starts without them. */
+/** An agent that is ending kills its hooks soon; an owner that was started goes on starting without them. */
 const KICK_MS = 250;
 
 export async function callHook(call: HookCall): Promise<Record<string, unknown> | undefined> {
@@ -42,7 +42,7 @@ export async function callHook(call: HookCall): Promise<Record<string, unknown> 
       return (await askAtOnce(call, questionOf(call), deadlines)) as Record<string, unknown> | undefined;
     } catch (error) {
       why = reasonOf(error);
-      // Out of time: whoever was asked or started is there for the next prompt.
+      // Out of time: the owner that was asked or started will answer the next prompt.
       late = (error instanceof OwnerError && error.code === "timeout") || performance.now() >= call.until;
     }
   }
@@ -51,7 +51,7 @@ export async function callHook(call: HookCall): Promise<Record<string, unknown> 
   const { session, folder, transcript, moment } = reading;
   const project = projectOf(folder, call.project).key;
   if (moment === "start") {
-    // Only now: an owner that answers notes it itself, and loading it takes time.
+    // Loaded only here, because loading takes time: an owner that answers notes the session itself.
     const { noteSession } = await import("../sessions/session-log.ts");
     const at = systemClock.now().toISOString();
     const known = { id: session, key, butler: call.butler, agent, folder, project };

@@ -1,6 +1,6 @@
 /**
- * What each coding agent says to its hooks, and how it wants to be answered. Pure tables and readers: a field that is
- * missing or of another type is as good as not said, and never an exception.
+ * The format of each coding agent's hook events and of the answers it expects. Pure tables and readers: a field that is
+ * missing or of another type is ignored and never an exception.
  */
 import { withoutHostText } from "../transcripts/words.ts";
 
@@ -15,7 +15,7 @@ export interface HookReading {
   readonly folder: string;
   readonly transcript?: string;
   readonly prompt?: string;
-  /** What the agent said at last, where the event tells: for agents whose transcript nobody here can read. */
+  /** The agent's last message, where the event holds it: for agents whose transcripts are not read here. */
   readonly reply?: string;
   /** Why a session starts (startup, resume, clear, compact) or ends. */
   readonly source?: string;
@@ -28,11 +28,11 @@ export interface HookAnswer {
 }
 
 export interface Dialect {
-  /** The events that are hooked; every other one is not ours to read. */
+  /** The events that are hooked; others are ignored. */
   readonly events: Readonly<Record<string, Moment>>;
   /** The moments whose answer may bring context. */
   readonly brings: ReadonlySet<Moment>;
-  /** What fits into one answer; a longer context is cut or put aside by the agent. */
+  /** What fits into one answer; the agent cuts a longer context or moves it to a file. */
   readonly contextCharacters: number;
   read(event: string, input: unknown): HookReading | undefined;
   /** Undefined: nothing is printed. */
@@ -90,7 +90,7 @@ const CURSOR_EVENTS = {
   sessionEnd: "end",
 } as const;
 
-/** Its plugin speaks for it (plugins/opencode): the names are opencode's, the fields are ours. */
+/** The plugin in plugins/opencode sends these events: the names are opencode's, the fields are ours. */
 const OPENCODE_EVENTS = {
   "session.created": "start",
   "chat.message": "prompt",
@@ -111,7 +111,7 @@ export const HOOK_DIALECTS: Readonly<Record<AgentName, Dialect>> = {
   codex: {
     events: CLAUDE_EVENTS,
     brings: BOTH,
-    // Above 2,500 tokens, which it reckons at four bytes each, the text goes to a file and a preview is left.
+    // Above 2,500 tokens, counted as four bytes each, Codex writes the text to a file and shows a preview.
     contextCharacters: 9_000,
     read: reader(CLAUDE_EVENTS, COMMON),
     answer: nested(CLAUDE_CONTEXT, CLAUDE_MESSAGE),
@@ -126,7 +126,7 @@ export const HOOK_DIALECTS: Readonly<Record<AgentName, Dialect>> = {
       folder: ["workspace_roots", "cwd"],
       source: ["source", "reason", "status"],
     }),
-    // A prompt can only be let through or stopped; what it calls for must be asked for with the tools.
+    // Cursor lets a hook only pass or stop a prompt; context that fits it must be fetched with the tools.
     answer: (event, { context, message }) => {
       if (event === "sessionStart") return someOf({ additional_context: joined(message, context) });
       return event === "beforeSubmitPrompt" ? { continue: true } : undefined;
@@ -134,8 +134,8 @@ export const HOOK_DIALECTS: Readonly<Record<AgentName, Dialect>> = {
   },
   gemini: {
     events: GEMINI_EVENTS,
-    // What its start is told goes in front of the first prompt, and a message that begins so is left out, prompt and all, when the
-    // session is taken up again (seen with 0.61). What comes with a prompt stands behind it and stays.
+    // Gemini CLI puts the context of a start before the first prompt, and when the session is resumed it leaves out a message that begins
+    // so, together with the prompt (seen with 0.61). The context of a prompt is put behind it and stays.
     brings: new Set(["prompt"]),
     contextCharacters: 10_000,
     read: reader(GEMINI_EVENTS, { ...COMMON, reply: ["prompt_response"] }),
@@ -175,7 +175,7 @@ function reader(events: Readonly<Record<string, Moment>>, fields: Fields): Diale
   };
 }
 
-/** Gemini CLI puts what a session's start was told into its first prompt, and hands that to the hooks of both ends of the turn. */
+/** Gemini CLI puts the context of a session's start into the first prompt, and gives that to the hooks at both ends of the turn. */
 const typed = (prompt: string | undefined): string | undefined => (prompt && withoutHostText(prompt)) || undefined;
 
 /** The first of the fields that holds text; of a list of texts, its first. */

@@ -1,6 +1,6 @@
 /**
- * Prompts that are being worked on, until the answer is told: they may hold secrets and are not written down. Of each only what an
- * exchange can show is held, and of all together a few megabytes, however long they were and however many sessions there are.
+ * Prompts that wait for their reply. They may hold secrets, so they are kept in memory and never on disk: of each only the part that an
+ * exchange stores, and of all together a few megabytes, however long they are and however many sessions there are.
  */
 import { type Asked, askedOf } from "../transcripts/prompt-reply.ts";
 
@@ -9,7 +9,7 @@ const MOST_PROMPTS = 200;
 const MOST_CHARS = 2_000_000;
 
 export interface Prompts {
-  /** The session's latest; one of which nothing may be kept takes the place of the one before all the same. */
+  /** Replaces the session's prompt before, also when nothing of the new one may be kept. */
   hold(key: string, prompt: string): void;
   of(key: string): Asked | undefined;
   /** Characters that are held. */
@@ -46,5 +46,5 @@ export function heldPrompts(): Prompts {
 const sizeOf = (asked: Asked | undefined): number =>
   asked === undefined ? 0 : asked.hidden.reduce((sum, one) => sum + one.length, asked.text.length);
 
-/** A piece of a string keeps the whole string alive: seven megabytes for a line. */
+/** A substring keeps the whole string in memory: up to seven megabytes for one line. */
 const copied = (text: string): string => Buffer.from(text, "utf16le").toString("utf16le");

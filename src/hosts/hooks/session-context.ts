@@ -1,4 +1,4 @@
-/** What a session is told of its memories: a block when it starts, and with a prompt what fits it and is new to the session. */
+/** The context that a session is given: a block when it starts, and with a prompt the memories that fit it and are new to the session. */
 
 import { OPENING_PROMPT } from "../../doors/mcp/opening-prompt.ts";
 import { withoutPrivate } from "../../engine/domain/text/private.ts";
@@ -10,42 +10,42 @@ import type { HookReading } from "./dialects.ts";
 
 export interface ContextRequest {
   readonly reading: HookReading;
-  /** Ids of the memories that this session has been told; undefined when nothing has ever reached it. */
+  /** Ids of the memories that this session was given; undefined when no answer has ever reached it. */
   readonly shown: readonly string[] | undefined;
-  /** The most that its agent takes in one answer. */
+  /** The most characters that its agent takes in one answer. */
   readonly mostChars: number;
   readonly call: TypedCall;
 }
 
-/** Counts as told when it has reached the session, which only its caller can know. */
+/** Counts as given once it has reached the session, which only the caller can know. */
 export interface SessionContext {
   /** "" when there is nothing to say. */
   readonly text: string;
-  /** What the session has been told once this has reached it. */
+  /** Ids of all memories that the session has once this text has reached it. */
   readonly shown: readonly string[];
 }
 
-/** For one prompt: a few lines, not a second block. */
+/** The budget of a prompt's context: a few lines, not a second block. */
 const PROMPT_TOKENS = 600;
 /** Below this a memory has words in common with the prompt, but not its subject. */
 const FITS = 0.36;
-/** "yes", "go on": nothing to look for. */
+/** A shorter prompt ("yes", "go on") is not searched for. */
 const LEAST_WORDS = 3;
 const PROMPT_CHARS = 20_000;
 const MOST_SHOWN = 1_000;
 
-/** Memory did not answer, in words of ours that may be shown and written into a log. */
+/** Memory did not answer. The message is ours and quotes nothing private, so it may be shown and logged. */
 export class MemoryRefused extends Error {}
 
-/** Fails when memory does. */
+/** Rejects when memory does not answer. */
 export async function contextFor(request: ContextRequest): Promise<SessionContext> {
   const { reading, shown: before, mostChars } = request;
   if (reading.moment === "start") {
-    // A resumed session still has what it was told; after a compaction or a clearing it has not.
+    // A resumed session still holds the context it was given; after a compaction or a clearing it does not.
     const resumed = reading.source === "resume" && before !== undefined;
     return opening(request, resumed ? before : []);
   }
-  // A session that its start's answer never reached gets with this prompt what it has missed.
+  // A session that never received the answer to its start gets that block with this prompt.
   const missed = before === undefined ? await opening(request, []) : { text: "", shown: before };
   const fitting = await fittingPrompt(request, reading.prompt ?? "", missed.shown);
   if (missed.text.length + fitting.text.length > mostChars) return missed;
@@ -60,14 +60,14 @@ async function fittingPrompt(
   prompt: string,
   before: readonly string[],
 ): Promise<SessionContext> {
-  // What is private does not even leave for a search: that may be on another machine, and in its log.
+  // Private words are not even searched for: the memory may be on another machine, and its log too.
   const asked = clip(withoutPrivate(prompt).text, PROMPT_CHARS);
   if (asked.startsWith("/") || asked.trim().split(/\s+/).length < LEAST_WORDS) return { text: "", shown: before };
   const input = { trigger_prompt: asked, token_budget: PROMPT_TOKENS, min_fit: FITS, lasting: false };
   return blockOf(request, input, before);
 }
 
-/** A block cut in the middle would lose its closing tag; one that is too long is asked for again with fewer tokens. */
+/** Cutting a block would lose its closing tag, so a block that is too long is asked for again with fewer tokens. */
 async function blockOf(
   request: ContextRequest,
   input: ToolInput<"memory_context">,

@@ -1,10 +1,10 @@
-/** The one sentence a session hears when memory does not answer: which one depends on what comes after it. */
+/** The sentence that a session shows when memory does not answer. Which one depends on whether context can still follow. */
 
-/** True as long as nothing follows; `BACK` takes it back. */
+/** `BACK` is shown when memory answers again. */
 export const withoutWords = (why: string): string =>
   `Butler Memory is unavailable (${plain(why)}); this session runs without it.`;
 
-/** An owner that is slow or still starting will be there for the next prompt, which then brings what was missed. */
+/** A slow or starting owner will answer the next prompt, and that answer brings the context that was missed. */
 export const lateWords = (why: string): string =>
   `Butler Memory is unavailable for now (${plain(why)}); what it knows follows with a later prompt.`;
 

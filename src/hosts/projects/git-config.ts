@@ -1,11 +1,11 @@
-/** Reads the text of a git configuration file. Includes are left alone: what a repository is called stands in its own file. */
+/** Reads the text of a git configuration file. Includes are not followed: the remotes of a repository are in its own file. */
 
 export interface GitSetting {
-  /** Small letters. */
+  /** In lower case. */
   readonly section: string;
-  /** The quoted part of a section's head, as written; "" without one. */
+  /** The quoted part of a section's header, as written; "" without one. */
   readonly subsection: string;
-  /** Small letters. */
+  /** In lower case. */
   readonly name: string;
   readonly value: string;
 }
@@ -14,7 +14,7 @@ const HEAD = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/;
 const NAME = /^([A-Za-z][A-Za-z0-9-]*)\s*(=?)\s*/;
 const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
 
-/** A line that is no git is passed over: a file with a slip in it still tells the rest. */
+/** Lines that are not valid are left out, and the rest is read. */
 export function readGitConfig(text: string): GitSetting[] {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
   const settings: GitSetting[] = [];
@@ -43,17 +43,17 @@ export function readGitConfig(text: string): GitSetting[] {
 
 function sectionOf(name: string, quoted: string | undefined): [string, string] {
   if (quoted !== undefined) return [name.toLowerCase(), quoted.replace(/\\(.)/g, "$1")];
-  // `[branch.main]`, the old way of writing a subsection: it has no case.
+  // `[branch.main]`, the old form of a subsection, is not case-sensitive.
   const [section = "", ...rest] = name.toLowerCase().split(".");
   return [section, rest.join(".")];
 }
 
-/** Quotes, escapes, comments and lines that go on behind a backslash. */
+/** Reads quotes, escapes, comments and lines that are continued with a backslash. */
 function valueFrom(first: string, lines: readonly string[], start: number): { value: string; at: number } {
   let line = first;
   let at = start;
   let value = "";
-  // Blanks count only when something follows them, or when they are quoted.
+  // Blanks are part of the value only when something follows them, or inside quotes.
   let blanks = "";
   let quoted = false;
   for (let place = 0; ; place++) {

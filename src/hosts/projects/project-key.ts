@@ -1,6 +1,6 @@
 /**
- * The name under which a project's memories are filed. It becomes part of a scope, which others may read: no user, no password
- * and no path of this machine stands in it.
+ * The key of a project. It becomes part of a scope, which others may read, so it holds no user name, no password
+ * and no path of this machine.
  */
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
@@ -8,24 +8,24 @@ import { basename } from "node:path";
 export const KEY_LIMIT = 150;
 
 const URL_FORM = /^[a-z][a-z0-9+.-]*:\/\/([^/]*)(.*)$/is;
-/** How ssh is commonly written: a colon before the first slash, and a user before the host or not. */
+/** The short form of ssh addresses: a colon before the first slash, with or without a user. */
 const SCP_FORM = /^(?:([^/:@]*)@)?(\[[^\]/]+\]|[^/:@[\]]+):(?!\/\/)(.+)$/s;
 const HELPER = /^[a-z0-9]+::/i;
-/** Which of the usual doors a server is reached through says nothing about what lies behind. */
+/** One repository is reached through several of these ports, so they are left out of the key. */
 const USUAL_PORTS = new Set(["", "21", "22", "80", "443", "9418"]);
-/** Names under which hosts offer ssh to those who may only use the port of the web. */
+/** Names under which these servers offer ssh on the port of HTTPS. */
 const SAME_HOST: Readonly<Record<string, string>> = {
   "ssh.github.com": "github.com",
   "altssh.gitlab.com": "gitlab.com",
   "altssh.bitbucket.org": "bitbucket.org",
 };
-/** No address is longer; what is cannot be read as one, and is told apart by its mark alone. */
+/** A longer text is not read as an address; its key is a hash. */
 const ADDRESS_LIMIT = 4_096;
 const RESERVED = new Set(["global", "*"]);
 
 /**
- * A key that a person gave, or one that we made: the same text again for the second, so that keys can be handed on. Undefined when
- * nothing is left of it.
+ * The key for a text that a person gave. A key that we made stays the same, so that keys can be passed on. Undefined when
+ * nothing is left of the text.
  */
 export function projectKey(given: string): string | undefined {
   const text = given.trim();
@@ -48,14 +48,14 @@ export function remoteKey(address: string): string | undefined {
   return scp || URL_FORM.test(text) || hidesPassword(text, /:/) ? projectKey(text) : undefined;
 }
 
-/** Before the first slash stands one of these signs, and later an `@`. */
+/** True when one of these signs comes before an `@`, both before the first slash. */
 function hidesPassword(text: string, sign: RegExp): boolean {
   const before = text.split("/", 1)[0] ?? "";
   const first = before.search(sign);
   return first !== -1 && first < before.lastIndexOf("@");
 }
 
-/** A place on this machine: its last name, and a mark that tells it from others of that name. */
+/** The key of a path on this machine: its last name, and a hash that distinguishes it from others of that name. */
 export function pathKey(kind: "path" | "git" | "folder", path: string): string {
   const named = basename(path) === ".git" ? path.slice(0, -".git".length) : path;
   const name =
@@ -63,28 +63,28 @@ export function pathKey(kind: "path" | "git" | "folder", path: string): string {
       .toLowerCase()
       .replace(/\.git$/, "") || "root";
   const key = `${kind}:${printable(name.replaceAll("@", "%40").replaceAll(":", "%3a"))}`;
-  return `${cutAt(key, KEY_LIMIT - 9)}-${mark(path)}`;
+  return `${cutAt(key, KEY_LIMIT - 9)}-${hashOf(path)}`;
 }
 
 function fromUrl(text: string): string | undefined {
   const [, authority = "", rest = ""] = URL_FORM.exec(text) ?? [];
   const server = authority.split(/[?#]/, 1)[0] ?? "";
-  const door = /^(\[[^\]]+\]|[^:@]+)(?::(\d*))?$/.exec(server.slice(server.lastIndexOf("@") + 1));
+  const address = /^(\[[^\]]+\]|[^:@]+)(?::(\d*))?$/.exec(server.slice(server.lastIndexOf("@") + 1));
   const path = rest.split(/[?#]/, 1)[0] ?? "";
-  // A password with a slash or a question mark in it would be taken for a host or a path.
-  if (!door || rest.includes("@") || /[?#]/.test(authority)) return opaque(text);
-  return fromHost(door[1] ?? "", door[2] ?? "", path);
+  // A password that holds a slash or a question mark would be read as a server or a path.
+  if (!address || rest.includes("@") || /[?#]/.test(authority)) return opaque(text);
+  return fromHost(address[1] ?? "", address[2] ?? "", path);
 }
 
 function fromHost(host: string, port: string, path: string): string | undefined {
   const name = host.toLowerCase();
-  const door = USUAL_PORTS.has(port) ? "" : `:${port}`;
+  const portPart = USUAL_PORTS.has(port) ? "" : `:${port}`;
   const inside = path.replace(/\/+/g, "/").replace(/^\//, "");
   if (inside.includes("@")) return opaque(`${host}:${port}/${path}`);
-  return finished(`${SAME_HOST[name] ?? name}${door}/${inside}`);
+  return finished(`${SAME_HOST[name] ?? name}${portPart}/${inside}`);
 }
 
-const opaque = (text: string) => `remote:${mark(text, 16)}`;
+const opaque = (text: string) => `remote:${hashOf(text, 16)}`;
 
 function finished(text: string): string | undefined {
   let key = printable(text.toLowerCase());
@@ -94,15 +94,15 @@ function finished(text: string): string | undefined {
   }
   if (key === "") return undefined;
   if (RESERVED.has(key)) return `project:${key}`;
-  return key.length <= KEY_LIMIT ? key : `${cutAt(key, KEY_LIMIT - 9)}-${mark(key)}`;
+  return key.length <= KEY_LIMIT ? key : `${cutAt(key, KEY_LIMIT - 9)}-${hashOf(key)}`;
 }
 
-/** Printable ASCII without blanks; everything else as the bytes of its UTF-8. */
+/** Printable ASCII without blanks; everything else percent-encoded as UTF-8. */
 const printable = (text: string) =>
   text.replace(/[^\x21-\x7e]+/g, (run) => Buffer.from(run).toString("hex").replace(/../g, "%$&"));
 
-/** Never in the middle of an encoded byte. */
+/** Never cuts an encoded byte in two. */
 const cutAt = (text: string, length: number) =>
   text.length <= length ? text : text.slice(0, length).replace(/%[0-9a-f]?$/, "");
 
-const mark = (text: string, length = 8) => createHash("sha256").update(text).digest("hex").slice(0, length);
+const hashOf = (text: string, length = 8) => createHash("sha256").update(text).digest("hex").slice(0, length);

@@ -1,6 +1,6 @@
 /**
- * Which project a folder belongs to. Clones and worktrees of one repository are one project, wherever they lie. Files are read and
- * nothing is started: this stands before every session of an agent.
+ * Finds the project of a folder. Clones and worktrees of one repository are one project, wherever they are. Only files are read and git is not
+ * started, because every session of an agent waits for this.
  */
 
 import { readFileSync, statSync } from "node:fs";
@@ -19,7 +19,7 @@ export interface Project {
 
 interface Repository {
   readonly root: string;
-  /** What all worktrees share: its configuration names the remotes. Undefined when the link to it leads nowhere. */
+  /** The git folder that all worktrees share; its configuration names the remotes. Undefined when the link to it is broken. */
   readonly common: string | undefined;
 }
 
@@ -61,14 +61,14 @@ function pathOf(remote: string): string {
   try {
     return fileURLToPath(remote);
   } catch {
-    // A file on another host: only its path is left to tell it by.
+    // A file URL with a server: only its path is used.
     return remote.replace(/^file:\/*/i, "/");
   }
 }
 
 /**
- * A bare repository counts only outside of any work tree: inside of one its files may have been committed by whoever wrote that
- * repository, and its `butler.project` or remote would lead into the memory of another project (git: `safe.bareRepository`).
+ * A bare repository counts only outside of any work tree. Inside of one, its files may have been committed by the author of that
+ * repository, and its `butler.project` or remote would give access to the memory of another project (git: `safe.bareRepository`).
  */
 function repositoryAround(folder: string): Repository | undefined {
   let bare: Repository | undefined;
@@ -79,14 +79,14 @@ function repositoryAround(folder: string): Repository | undefined {
     if (kind === "file") return { root: here, common: linkedFrom(link) };
     if (bare === undefined && isGitFolder(here) && kindOf(join(here, "objects")) === "folder") {
       bare = { root: here, common: commonOf(here) };
-      // git checks nothing out into a folder called `.git`: what lies there is the person's own.
+      // git checks nothing out into a folder called `.git`, so its files are the person's own.
       if (here.split(sep).includes(".git")) return bare;
     }
     if (dirname(here) === here) return bare;
   }
 }
 
-/** Worktrees and submodules have a file in the place of the folder. */
+/** Worktrees and submodules have a file `.git` instead of a folder. */
 function linkedFrom(file: string): string | undefined {
   const target = /^gitdir:\s*(.+?)\s*$/m.exec(textOf(file) ?? "")?.[1];
   if (target === undefined) return undefined;
@@ -99,7 +99,7 @@ function commonOf(gitFolder: string): string {
   return shared === undefined || shared === "" ? gitFolder : real(resolve(gitFolder, shared));
 }
 
-/** git itself goes on upwards when a folder called `.git` holds no repository. */
+/** Like git, the search goes on upwards when a folder called `.git` holds no repository. */
 const isGitFolder = (path: string) => kindOf(join(path, "HEAD")) === "file";
 
 function kindOf(path: string): "file" | "folder" | "other" | undefined {
@@ -107,23 +107,23 @@ function kindOf(path: string): "file" | "folder" | "other" | undefined {
     const found = statSync(path);
     return found.isFile() ? "file" : found.isDirectory() ? "folder" : "other";
   } catch {
-    // Missing, forbidden or a loop of links: nothing that could be read.
+    // It is missing, forbidden or a loop of links.
     return undefined;
   }
 }
 
-/** More than any configuration has; a larger file is not one. */
+/** A larger file is no git configuration. */
 const MOST_BYTES = 1024 * 1024;
 
 function textOf(file: string): string | undefined {
   try {
     const found = statSync(file);
-    // Reading a pipe would wait for ever.
+    // Reading a pipe could block for ever.
     return found.isFile() && found.size <= MOST_BYTES ? readFileSync(file, "utf8") : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** One folder under two names is one project, also where its way cannot be read. */
+/** One folder under two names is one project, also where a parent folder cannot be read. */
 const real = (path: string): string => realPath(path, () => true, "keep");

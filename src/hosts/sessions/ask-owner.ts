@@ -5,7 +5,7 @@ import { OwnerError } from "../../daemon/line/owner-error.ts";
 /** An agent that waits longer than this for its memory is slower than one without. */
 export const SESSION_WAIT_MS = 2_000;
 
-/** Rejects with words for a person. `until` is on the clock of `performance.now()`. */
+/** Rejects with a message for a person. `until` is on the clock of `performance.now()`. */
 export async function askOwner(access: OwnerAccess, path: string, body: unknown, until: number): Promise<unknown> {
   try {
     return await askAtOnce(access, { method: "POST", path, body }, { reach: until, answer: until });

@@ -1,6 +1,6 @@
 /**
- * A butler's own configuration, read without its owner and without the checks that an owner makes: one wrong line elsewhere in the
- * roster must not keep an agent from its work.
+ * Reads a butler's configuration without an owner and without its checks: a fault elsewhere in the roster must not keep an agent from
+ * its work.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -54,7 +54,7 @@ const tableIn = (table: unknown, name: string): Table | undefined => {
   return typeof value === "object" && value !== null ? (value as Table) : undefined;
 };
 
-/** Memory is there for those who ask for it by its table. */
+/** Memory is on only where the table `[modules.memory]` is present. */
 function isOff(document: Table): boolean {
   const memory = tableIn(tableIn(document, "modules"), "memory");
   return memory === undefined || memory.enabled === false;

@@ -16,12 +16,12 @@ export interface AgentRuntime {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** As much of a butler's configuration as a session needs; a `ButlerConfig` is one. */
+/** The part of a butler's configuration (`ButlerConfig`) that a session needs. */
 export interface SessionButler {
   readonly name: string;
   readonly runtime: AgentRuntime;
   readonly memory: { readonly enabled: boolean };
-  /** Where its CLAUDE.md lies. */
+  /** Where its CLAUDE.md is. */
   readonly folder?: string;
 }
 
@@ -39,7 +39,7 @@ export interface PreparedSession {
   readonly context: { readonly text: string; readonly tokens: number; readonly hash: string } | null;
   /** Why there is no context. */
   readonly why?: string;
-  /** True when this butler has no memory by its own configuration: nothing is amiss then. */
+  /** True when this butler's configuration has no memory, which is no fault. */
   readonly off?: boolean;
   readonly project?: string;
 }
@@ -50,11 +50,11 @@ export interface RefusedSession {
 
 export const DEFAULT_RUNTIME: AgentRuntime = { command: "claude", args: [], timeout_seconds: 1_800, env: {} };
 
-/** A host waits two seconds in all; the way to the owner and back takes its part. */
+/** The caller waits two seconds in all, the connection to the owner included. */
 const CONTEXT_MS = 1_600;
 const PROMPT_LENGTH = 20_000;
 
-/** Never throws: `question` is what a client sent, and what fails is told as `why`. */
+/** Never throws: `question` is what a client sent, and a failure is returned as `why`. */
 export async function prepareSession(
   parts: PrepareParts,
   question: unknown,
@@ -105,7 +105,7 @@ export function whichButler(asked: string | undefined, names: readonly string[])
   return { error: { code: "not_found", message: `There is no butler "${asked}"; there is ${list || "none"}.` } };
 }
 
-/** An unreadable file is a session without instructions, not one that does not start. */
+/** When the file cannot be read the session starts without instructions. */
 export function instructionsIn(folder: string | undefined): string {
   if (folder === undefined) return "";
   try {

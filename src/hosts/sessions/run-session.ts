@@ -1,6 +1,6 @@
 /**
- * One session of an agent with a butler's memory: what is known goes in, what happened comes back. The agent comes first: whatever is
- * wrong with memory costs it two seconds at most, and its answer and exit code are its own.
+ * Runs one session of an agent with a butler's memory: it gets the context, and what happened is stored. A fault of memory costs the agent two
+ * seconds at most, and its answer and exit code are returned unchanged.
  */
 import { randomUUID } from "node:crypto";
 import type { OwnerAccess } from "../../daemon/line/ask-owner.ts";
@@ -16,7 +16,7 @@ export interface SessionParts extends OwnerAccess {
   readonly clock: Clock;
   /** The caller's own BUTLER_NOW. */
   readonly now: string | undefined;
-  /** The person's own environment. */
+  /** The environment of the calling process. */
   readonly env: Readonly<Record<string, string | undefined>>;
   agent(runtime: Pick<AgentRuntime, "command" | "args">): Promise<Agent>;
   mcp(butler: string, project: string | undefined): McpEndpoint;
@@ -25,7 +25,7 @@ export interface SessionParts extends OwnerAccess {
 }
 
 export interface SessionRequest {
-  /** May be left out when there is only one. */
+  /** Undefined: the only butler there is. */
   readonly butler: string | undefined;
   readonly prompt: string;
   readonly folder: string;
@@ -56,13 +56,13 @@ export interface SessionReport {
   readonly memory: string;
   /** How many episodes it became. */
   readonly episodes: number;
-  /** True when they wait as files until an owner has time. */
+  /** True when they wait in the spool until an owner stores them. */
   readonly later?: true;
   readonly seconds: number;
   readonly cost_usd?: number;
 }
 
-/** Loading beside an agent that starts would come out of its time: 30 ms of it, on two cores. */
+/** Loading modules while the agent starts would slow it down by 30 ms on two cores, so they are loaded this much later. */
 const STARTING_MS = 250;
 
 /** Rejects when there is no such butler, or when its agent cannot be started. */
@@ -76,7 +76,7 @@ export async function runSession(parts: SessionParts, request: SessionRequest): 
   const begun = performance.now();
   const at = parts.clock.now().toISOString();
   const running = agent.run(jobOf(parts, request, prepared, session));
-  // It starts undisturbed, then what is needed when it has ended is loaded while it works.
+  // While the agent works, the modules that are needed after its end are loaded.
   await within(STARTING_MS, running).catch(() => undefined);
   const [{ noteSession }, { LATER, storeSession }] = await Promise.all([
     import("./session-log.ts"),
@@ -98,12 +98,12 @@ export async function runSession(parts: SessionParts, request: SessionRequest): 
   const duration = took();
   const ok = ended.exitCode === 0 && !ended.isError;
   request.onResult?.(ended.result);
-  // What failed is no knowledge, and neither is a session that only reads memories to learn from them.
+  // A failed session is not stored, and neither is one that consolidation has started to learn from memories.
   const kept = ok && off !== true && parts.env.BUTLER_CONSOLIDATION !== "1";
   const stored = kept
     ? await storeSession(parts, { ...known, project, session, prompt, at, now: parts.now, ended })
     : { episodes: 0, tools: [] };
-  // What waits is counted when it is stored, not before.
+  // Episodes in the spool are counted when they are stored.
   const later = stored.episodes === LATER;
   const episodes = later ? 0 : stored.episodes;
   const cost = ended.costUsd === undefined ? {} : { cost_usd: ended.costUsd };
@@ -180,7 +180,7 @@ function jobOf(parts: SessionParts, request: SessionRequest, prepared: PreparedS
   return {
     prompt: request.prompt,
     system: instructions === "" || block === "" ? instructions + block : `${instructions}\n\n${block}`,
-    // A memory that is out of reach would hold the agent up at every call.
+    // Without a memory in reach every call of its tools would hold the agent up.
     mcp: off === true || why !== undefined ? undefined : parts.mcp(butler, project),
     session,
     folder: request.folder,
@@ -191,7 +191,7 @@ function jobOf(parts: SessionParts, request: SessionRequest, prepared: PreparedS
   };
 }
 
-/** A fixed clock or a project is this call's affair; the marks of a session that we were started by would confuse the next one. */
+/** A fixed clock and a project are for this call alone; the marks of an agent session in which we were started would confuse the new one. */
 const NOT_FOR_AGENTS = new Set(["BUTLER_NOW", "BUTLER_PROJECT", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"]);
 
 function environmentOf(

@@ -1,6 +1,6 @@
 /**
- * What agents did with our memory, one JSON line an event in the logs of the home. It informs people; nothing depends on it, so what
- * goes wrong with it is never the host's trouble.
+ * The log of sessions: one JSON line an event, in the logs of the home. It is for people and nothing depends on it, so a fault of the log
+ * never fails a session.
  */
 import { randomBytes } from "node:crypto";
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
@@ -9,18 +9,19 @@ import type { Home } from "../../daemon/home.ts";
 import { systemClock } from "../../engine/adapters/clock.ts";
 import { redact } from "../../engine/domain/redaction/redact.ts";
 import { withoutPrivate } from "../../engine/domain/text/private.ts";
+import { clip } from "../../engine/domain/text/text.ts";
 import { safeId } from "../../engine/memory/privacy.ts";
 
 export interface SessionStarted {
   readonly id: string;
-  /** Tells sessions apart to which different callers gave the same id. */
+  /** Distinguishes sessions to which different callers gave the same id. */
   readonly key?: string;
   readonly butler: string;
   readonly agent: string;
   readonly kind: "run" | "hook";
   readonly folder: string;
   readonly project?: string;
-  /** Secrets are taken out and it is cut when it is written down. */
+  /** In the log without secrets, and cut. */
   readonly prompt?: string;
   readonly at: string;
   /** "used", "empty", or why there was none. */
@@ -42,14 +43,14 @@ export interface SessionEnded {
 export type SessionLogEvent = { readonly started: SessionStarted } | { readonly ended: SessionEnded };
 
 export interface Session extends SessionStarted, Omit<SessionEnded, "at" | "state"> {
-  /** Lost: it began more than a day ago and nobody has heard of its end. */
+  /** `lost`: it began more than a day ago and its end was not logged. */
   readonly state: "running" | "done" | "failed" | "lost";
   readonly ended_at?: string;
 }
 
 const LIMIT_BYTES = 5 * 1024 * 1024;
 const PROMPT_LENGTH = 200;
-/** Secrets are looked for in this much of a prompt: enough that none stands half in what is kept. */
+/** Secrets are looked for in this much of a prompt: more than is kept, so that none is cut in two. */
 const PROMPT_READ = 4_000;
 const FIELD_LENGTH = 1_000;
 const MOST_TOOLS = 100;
@@ -64,7 +65,7 @@ export function noteSession(home: Home, event: SessionLogEvent): void {
     rotate(sessionLogFile(home));
     append(sessionLogFile(home), `${JSON.stringify(line)}\n`);
   } catch {
-    // A full disk or a home that cannot be written: the session itself is worth more than a line about it.
+    // A full disk, or a home that cannot be written, does not end the session.
   }
 }
 
@@ -77,7 +78,7 @@ function kept(started: SessionStarted): SessionStarted {
   return { ...trimmed(started), ...(flat === undefined ? {} : { prompt: clip(flat, PROMPT_LENGTH) }) };
 }
 
-/** A line is written by one call only while it is small. */
+/** Cuts every field: only a small line is written by one system call. */
 function trimmed<T extends object>(event: T): T {
   const fields = Object.entries(event).map(([name, value]) => {
     if (typeof value === "string") return [name, clip(withoutSecret(name, value), FIELD_LENGTH)];
@@ -86,13 +87,10 @@ function trimmed<T extends object>(event: T): T {
   return Object.fromEntries(fields) as T;
 }
 
-/** What tells sessions and projects apart stays the same each time, though nobody can tell what it was. */
+/** Secrets in these fields are replaced by a hash, so that the same id stays the same. */
 const IDS = new Set(["id", "key", "project"]);
 const withoutSecret = (name: string, value: string) =>
   IDS.has(name) ? safeId(value.slice(0, PROMPT_READ)) : redact(value.slice(0, PROMPT_READ)).text;
-
-const clip = (text: string, length: number) =>
-  text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 
 /** Opened for appending and written at once, so that lines of several processes never mix. */
 function append(file: string, text: string): void {
@@ -105,8 +103,8 @@ function append(file: string, text: string): void {
 }
 
 /**
- * Two processes may find the file too large at the same moment. What was taken away is looked at again: the second has taken a
- * fresh file, and puts its lines back.
+ * Two processes may find the file too large at the same moment. The file that was renamed is measured again: the second process has renamed the
+ * new file, and appends its lines again.
  */
 function rotate(file: string): void {
   if (sizeOf(file) <= LIMIT_BYTES) return;
@@ -128,7 +126,7 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** The newest first. What cannot be read is passed over. */
+/** The newest first. Lines that cannot be read are left out. */
 export function readSessions(home: Home, limit: number, now: Date = systemClock.now()): Session[] {
   const file = sessionLogFile(home);
   const sessions = new Map<string, Session>();
@@ -144,7 +142,7 @@ export function readSessions(home: Home, limit: number, now: Date = systemClock.
       const { at, ...ended } = event.ended;
       const name = ended.key ?? ended.id;
       const known = sessions.get(name);
-      // Its beginning went with the oldest lines.
+      // Without a start: that was rotated away.
       if (known) sessions.set(name, { ...known, ...ended, ended_at: at });
     }
   }
@@ -162,7 +160,7 @@ function linesOf(file: string): string[] {
   }
 }
 
-/** A line that was cut off when its writer died has the next one behind it. */
+/** A line that was cut off when its writer died is followed by the next one without a line break. */
 function eventOf(line: string): SessionLogEvent | undefined {
   const starts = [0, line.lastIndexOf('{"started":'), line.lastIndexOf('{"ended":')];
   for (const start of starts) {
@@ -171,7 +169,7 @@ function eventOf(line: string): SessionLogEvent | undefined {
       const event: unknown = JSON.parse(line.slice(start));
       if (isEvent(event)) return event;
     } catch {
-      // The next place where one could begin.
+      // Tries the next position where an event could begin.
     }
   }
   return undefined;

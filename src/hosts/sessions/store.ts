@@ -1,4 +1,4 @@
-/** What a session leaves behind: its exchanges as episodes, handed to the owner or left for it as files. */
+/** Stores the exchanges of a session that has ended, through the owner or, when that fails, in the spool. */
 
 import type { OwnerAccess } from "../../daemon/line/ask-owner.ts";
 import type { Outcome } from "../../engine/tools/outcome.ts";
@@ -25,23 +25,23 @@ export interface EndedSession {
 }
 
 export interface Stored {
-  /** New ones; -1 when they wait for the owner. */
+  /** How many are new; `LATER` when they wait in the spool. */
   readonly episodes: number;
   readonly tools: readonly string[];
 }
 
-/** Left for later: told apart from none. */
+/** The number of episodes is not known yet. */
 export const LATER = -1;
 
 const TRANSCRIPT_AGENT: TranscriptAgent = "claude-code";
 const BATCH = 100;
-/** Tags that say how an exchange went, not what was used in it. */
-const HOW_IT_WENT = new Set(["correction", "failure", "decision"]);
+/** Tags that are no names of tools. */
+const OUTCOME_TAGS = new Set(["correction", "failure", "decision"]);
 
 export async function storeSession(access: OwnerAccess, past: EndedSession): Promise<Stored> {
   const until = performance.now() + SESSION_WAIT_MS;
   const { exchanges, read, cut } = await exchangesOf(past, until);
-  const tools = [...new Set(exchanges.flatMap(({ tags }) => tags))].filter((tag) => !HOW_IT_WENT.has(tag)).sort();
+  const tools = [...new Set(exchanges.flatMap(({ tags }) => tags))].filter((tag) => !OUTCOME_TAGS.has(tag)).sort();
   const session = read ? (past.ended.sessionId ?? past.session) : past.session;
   const { agent, folder, project } = past;
   const about = { agent, session, folder, ...(project === undefined ? {} : { project }) };
@@ -53,21 +53,21 @@ export async function storeSession(access: OwnerAccess, past: EndedSession): Pro
       episodes += await ingest(access, past, session, rows.slice(at, at + BATCH), until);
     return { episodes, tools };
   } catch {
-    leave(access, past, session, read ? undefined : rows);
+    leaveInSpool(access, past, session, read ? undefined : rows);
     return { episodes: LATER, tools };
   }
 }
 
-interface Told {
+interface SessionExchanges {
   readonly exchanges: readonly Exchange[];
-  /** They come from the transcript. */
+  /** Whether they come from the transcript. */
   readonly read: boolean;
-  /** It takes longer than a host waits: it is announced, and the owner reads it in its own time. */
+  /** Reading the transcript took longer than the caller waits: it is announced in the spool, and the owner reads it later. */
   readonly cut?: boolean;
 }
 
-/** From the transcript; without one that can be read, the prompt and the answer are what is known. */
-async function exchangesOf(past: EndedSession, until: number): Promise<Told> {
+/** From the transcript, or from the prompt and the answer where no transcript can be read. */
+async function exchangesOf(past: EndedSession, until: number): Promise<SessionExchanges> {
   const { transcript: path, result } = past.ended;
   const exchanges: Exchange[] = [];
   if (path !== undefined) {
@@ -76,12 +76,12 @@ async function exchangesOf(past: EndedSession, until: number): Promise<Told> {
       for await (const one of readExchanges({ agent: TRANSCRIPT_AGENT, path, final: true, signal }))
         exchanges.push(one);
     } catch {
-      // As good as none.
+      // The prompt and the answer are stored instead.
     }
     if (exchanges.length > 0 || signal.aborted) return { exchanges, read: true, cut: signal.aborted };
   }
-  const spoken = exchangeOf(askedOf(past.prompt), result, past.at);
-  return { exchanges: spoken === undefined ? [] : [spoken], read: false };
+  const exchange = exchangeOf(askedOf(past.prompt), result, past.at);
+  return { exchanges: exchange === undefined ? [] : [exchange], read: false };
 }
 
 async function ingest(
@@ -105,7 +105,7 @@ async function ingest(
   return results.filter(({ ok, duplicate }) => ok && duplicate !== true).length;
 }
 
-function leave(
+function leaveInSpool(
   { home }: OwnerAccess,
   { butler, folder, project, ended }: EndedSession,
   session: string,
@@ -125,6 +125,6 @@ function leave(
         ...(project === undefined ? {} : { project }),
       });
   } catch {
-    // A home that cannot be written: the session's answer is out, and nothing else can be done.
+    // In a home that cannot be written nothing else can be done; the session's answer was printed before.
   }
 }

@@ -8,12 +8,12 @@ export function isClaudeLine(bytes: Buffer): boolean {
 }
 
 export function claudeCode(folder: string | undefined): LineReader {
-  /** Names of the tools that a person answers by themselves. Each is forgotten with its answer. */
+  /** Calls of the tools that ask the person, by id, until they are answered. */
   const asked = new Map<string, Json>();
-  return (line, place) => {
+  return (line, position) => {
     if (line.isSidechain === true || line.isMeta === true) return [];
     if (line.type === "assistant") return assistantSteps(line, folder, asked);
-    if (line.type === "user") return userSteps(line, place, asked);
+    if (line.type === "user") return userSteps(line, position, asked);
     return [];
   };
 }
@@ -36,7 +36,7 @@ function assistantSteps(line: Json, folder: string | undefined, asked: Map<strin
   });
 }
 
-/** A plan is the agent's word, even where a person approves of it. */
+/** A plan is what the agent said, even where a person approves of it. */
 function planned({ plan }: Json, message: string): Step[] {
   const [heading = ""] = textIn(plan)
     .split("\n")
@@ -58,12 +58,12 @@ function actionOf(tool: string, input: Json, folder: string | undefined): string
   return undefined;
 }
 
-function userSteps(line: Json, place: number, asked: Map<string, Json>): Step[] {
+function userSteps(line: Json, position: number, asked: Map<string, Json>): Step[] {
   if (line.isCompactSummary === true || line.isVisibleInTranscriptOnly === true) return [];
   const { content } = objectIn(line.message);
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : listIn(content).map(objectIn);
   const results = blocks.filter(({ type }) => type === "tool_result") as Json[];
-  // Text beside a result was put there by the host.
+  // Text beside a result was added by the agent program.
   if (results.length > 0) return results.flatMap((result) => resultSteps(line, result, asked));
   const origin = textIn(objectIn(line.origin).kind);
   if (origin !== "" && origin !== "human") return [];
@@ -71,11 +71,11 @@ function userSteps(line: Json, place: number, asked: Map<string, Json>): Step[] 
   if (/<command-name>/.test(raw)) return [{ kind: "command" }];
   const text = withoutHostText(raw);
   if (text === "") return [];
-  return [{ kind: "prompt", text, at: timeIn(line.timestamp), key: textIn(line.uuid) || `@${place}` }];
+  return [{ kind: "prompt", text, at: timeIn(line.timestamp), key: textIn(line.uuid) || `@${position}` }];
 }
 
 const REFUSED = "User rejected tool use";
-/** Written by the host, and trusted only where the host says itself that the tool never ran. */
+/** Written by the agent program, and believed only in a line that it marks as a refused call: a tool's output could hold these words too. */
 const IN_THEIR_WORDS = /the user said:\s*([\s\S]+)$/;
 
 function resultSteps(line: Json, result: Json, asked: Map<string, Json>): Step[] {
@@ -102,7 +102,7 @@ function resultText(content: unknown): string {
     .join("\n");
 }
 
-/** The answers as the host keeps them, else as it told them to the agent. */
+/** The answers as structured data where there are any, else from the text that the agent was given. */
 function answersIn(line: Json, text: string): string[] {
   const kept = Object.entries(objectIn(objectIn(line.toolUseResult).answers)).map(
     ([question, answer]) => [question, Array.isArray(answer) ? answer.map(textIn).join(", ") : textIn(answer)] as const,
@@ -115,7 +115,7 @@ function answersIn(line: Json, text: string): string[] {
   );
 }
 
-/** Of the question only what is asked: the agent could have put anything before it. */
+/** Only the last sentence of the question is quoted: the agent could have put anything before it. */
 export function answerTo(question: string, answer: string): string {
   const asked = /(?<![^.!?\n])[^.!?\n]*\?$/.exec(question.trim())?.[0].trim() ?? "";
   return asked === "" ? answer.trim() : `${answer.trim()} (asked: "${asked.slice(-160)}")`;

@@ -1,4 +1,4 @@
-/** How Codex writes down commands, patches and how they ended. */
+/** Reads commands, patches and exit codes as Codex records them. */
 import { type Json, jsonOf, listIn, objectIn, textIn } from "./lines.ts";
 import { failureLine } from "./words.ts";
 
@@ -30,7 +30,7 @@ export interface Exit {
   readonly text: string;
 }
 
-/** The code stands before the output: what a program prints cannot pretend to be it. */
+/** Looked for before the output only, so that a program cannot print a false exit code. */
 const CODE = /^(?:(?!Output:)[^\n]*\n){0,6}?(?:Exit code: |Process exited with code )(-?\d+)/;
 const REFUSED = /^(?:exec command |patch |command )?(?:rejected|aborted|denied) by (?:the )?user/i;
 

@@ -17,21 +17,21 @@ interface Asked {
   readonly questions?: readonly Json[];
 }
 
-/** How a host introduces what it adds to a prompt by itself. */
+/** How the text begins that Codex adds to a prompt. */
 const ADDED = /^\s*(?:<[A-Za-z_][\w -]*>|# AGENTS\.md instructions|Warning: )/;
 const IDE = /^# Context from my IDE setup:[\s\S]*?## My request for Codex:\s*/;
 
 export function codex(folder: string | undefined): LineReader {
-  /** Forgotten with their output. */
+  /** Calls by id, until their output is read. */
   const asked = new Map<string, Asked>();
   let messages = 0;
-  return (line, place) => {
+  return (line, position) => {
     const wrapped = typeof line.payload === "object" && line.payload !== null;
     const item = wrapped ? objectIn(line.payload) : line;
     const at = timeIn(line.timestamp);
-    const key = `@${place}`;
+    const key = `@${position}`;
     if (wrapped && line.type === "event_msg") {
-      // Written for what a person typed and for nothing else, so it may begin like an addition of the host.
+      // Written only for what a person typed, so it may begin like an addition of Codex.
       if (item.type !== "user_message") return [];
       return promptOf(textIn(item.message), at, key);
     }
@@ -41,7 +41,7 @@ export function codex(folder: string | undefined): LineReader {
         .map((block) => textIn(objectIn(block).text))
         .join("\n");
       if (item.role === "user") return ADDED.test(text) ? [] : promptOf(text, at, key);
-      return item.role === "assistant" ? [{ kind: "said", message: `${place}.${messages++}`, text }] : [];
+      return item.role === "assistant" ? [{ kind: "said", message: `${position}.${messages++}`, text }] : [];
     }
     return toolSteps(item, folder, asked);
   };

@@ -1,4 +1,4 @@
-/** Puts the steps of a transcript together to exchanges: each begins with a prompt and ends before the next. */
+/** Builds exchanges from the steps of a transcript: each begins with a prompt and ends before the next. */
 import { exchangeText } from "../../engine/domain/learning/exchange.ts";
 import { isCorrection, isCourtesy, isNod } from "../../engine/domain/learning/prompt-kind.ts";
 import { redact } from "../../engine/domain/redaction/redact.ts";
@@ -21,7 +21,7 @@ interface Open {
   readonly key: string;
   readonly at: string;
   readonly prompt: string;
-  /** Nothing of it is kept: it is private as a whole, or no prompt at all. */
+  /** Nothing of it is stored: its prompt is all private, or it began with a command. */
   readonly muted: boolean;
   readonly user: string[];
   readonly hidden: string[];
@@ -29,15 +29,15 @@ interface Open {
   readonly failed: Failure[];
   readonly actions: Map<string, Action>;
   readonly tags: Set<string>;
-  /** Answers of the turns before, which only nods lie between. */
+  /** Answers of earlier turns of this exchange; only nods ("yes", "thanks") came between. */
   readonly answers: string[];
   said: { message: string; text: string };
-  /** Something came of it. */
+  /** The agent has answered or acted. */
   active: boolean;
   end: number;
 }
 
-/** What one exchange holds on to, however long it is. */
+/** Limits of what is held of one exchange, however long it is. */
 const MOST_ACTIONS = 200;
 const MOST_SHOWN = 12;
 const MOST_FAILURES = 4;
@@ -46,37 +46,37 @@ const COMMAND = 120;
 const FAILURE = 200;
 /** What is read of a command or a name before it is redacted and cut. */
 const RAW = 4_000;
-/** And of one message, and of what a person adds on the way: more than an exchange reads. */
+/** Of one message; more than an exchange reads. */
 const SAID = 64_000;
 const MOST_ADDED = 40;
 const MOST_ANSWERS = 3;
-/** Of each of several answers; one alone has what an exchange has room for. */
+/** Of each of several answers; a single one gets all the room of an exchange. */
 const ANSWER = 350;
 
 export interface Collecting {
-  /** The exchange that is over because of this step. */
+  /** The exchange that ends with this step. */
   add(step: Step, end: number): Exchange | undefined;
-  /** The one that is still open. */
+  /** The exchange that is still open. */
   last(): Exchange | undefined;
 }
 
-/** `spoiled`: an exchange could not be made out and is left out, together with whatever was said until the next prompt. */
+/** `spoiled`: an exchange cannot be read and is left out, with everything up to the next prompt. */
 export function collecting(fallbackTime: string, spoiled: () => void = () => undefined): Collecting {
   let open: Open | undefined;
 
-  /** One that cannot be told never stands in the way of the next. */
-  function told(exchange: Open | undefined): Exchange | undefined {
+  /** An exchange that cannot be finished does not keep the next from being read. */
+  function finishedOrSpoiled(exchange: Open | undefined): Exchange | undefined {
     try {
       return finished(exchange);
     } catch {
-      // Not even the reason is told on: it may quote what is private.
+      // The error is not passed on: it may quote what is private.
       spoiled();
       return undefined;
     }
   }
 
   function muted(end: number): Exchange | undefined {
-    const before = told(open);
+    const before = finishedOrSpoiled(open);
     open = opened("", fallbackTime, "", true, end);
     return before;
   }
@@ -92,7 +92,7 @@ export function collecting(fallbackTime: string, spoiled: () => void = () => und
       open.end = end;
       return undefined;
     }
-    const before = told(open);
+    const before = finishedOrSpoiled(open);
     open = opened(step.key, step.at ?? fallbackTime, step.text, text === "", end);
     open.user.push(text);
     open.hidden.push(...hidden);
@@ -110,13 +110,13 @@ export function collecting(fallbackTime: string, spoiled: () => void = () => und
         note(open, step);
         return undefined;
       } catch {
-        // Which words of it are private is not known, so that an answer to it cannot be told either.
+        // Its private words are not known, so an answer to it, which may repeat them, is not stored either.
         spoiled();
         open = opened("", fallbackTime, "", true, end);
         return undefined;
       }
     },
-    last: () => told(open),
+    last: () => finishedOrSpoiled(open),
   };
 }
 
@@ -126,8 +126,8 @@ const opened = (key: string, at: string, prompt: string, muted: boolean, end: nu
 });
 
 /**
- * A nod ends a turn. What the next one says is told beside it: thanks are answered with a word, and that word is not what came of the
- * exchange. A question that the nod was the answer to is not needed any more.
+ * A nod of the person ("yes", "thanks") ends a turn but not the exchange: the answer of the next turn is kept beside the one before, because
+ * the reply to thanks is not the result of the exchange. A question that the nod answered is dropped.
  */
 function answered(open: Open): void {
   const { text } = open.said;
@@ -139,7 +139,7 @@ function answered(open: Open): void {
   if (open.answers.length > MOST_ANSWERS) open.answers.shift();
 }
 
-/** One prompt may be recorded twice, one after the other, in slightly different words. */
+/** Codex records a prompt twice in a row, in slightly different words. */
 function isSame({ prompt, active }: Open, { text, echo }: Extract<Step, { kind: "prompt" }>): boolean {
   return echo === true && !active && prompt !== "" && (prompt.includes(text) || text.includes(prompt));
 }
@@ -169,7 +169,7 @@ function note(open: Open, step: Exclude<Step, { kind: "prompt" | "command" }>): 
     case "failed": {
       const action = open.actions.get(step.id);
       open.actions.delete(step.id);
-      // Without its call it was a tool of ours, or the call was lost.
+      // Without a known call it was a tool of this memory, or the call was dropped.
       if (action === undefined) return;
       open.tags.add("failure");
       if (open.failed.length < MOST_FAILURES) open.failed.push({ ...action, why: step.why.slice(0, RAW) });
@@ -186,18 +186,18 @@ function use(open: Open, { id, name, did }: Extract<Step, { kind: "tool" }>): vo
   if (isOurs(name)) return;
   if (open.tags.size < MOST_TOOLS) open.tags.add(toolTag(name));
   const before = open.actions.get(id);
-  if (before === undefined && open.actions.size >= MOST_ACTIONS) forgetOne(open.actions);
+  if (before === undefined && open.actions.size >= MOST_ACTIONS) dropOne(open.actions);
   const more = did === undefined ? [] : [withoutPrivate(withoutHostText(did)).text.slice(0, RAW)];
   open.actions.set(id, { tool: name, did: [...(before?.did ?? []), ...more].slice(0, MOST_SHOWN) });
 }
 
-/** Those that only looked go first, then the oldest. */
-function forgetOne(actions: Map<string, Action>): void {
+/** Drops an action that only read, else the oldest. */
+function dropOne(actions: Map<string, Action>): void {
   const idle = [...actions].find(([, { did }]) => did.length === 0) ?? [...actions][0];
   if (idle !== undefined) actions.delete(idle[0]);
 }
 
-/** Undefined when nothing came of it, or nothing of it may be kept. */
+/** Undefined when the agent neither answered nor acted, or nothing of it may be kept. */
 function finished(open: Open | undefined): Exchange | undefined {
   if (open === undefined || open.muted || isTooMuch(open.hidden)) return undefined;
   answered(open);
@@ -214,14 +214,14 @@ function finished(open: Open | undefined): Exchange | undefined {
   };
   const actionsAndDecisions = parts.did.length + parts.failed.length + parts.decided.length;
   if (parts.agent.length + actionsAndDecisions === 0) return undefined;
-  // A nod to what was stored before, and a word in return.
+  // A nod and a polite reply: there is nothing to store.
   if (actionsAndDecisions === 0 && user.every(isNod) && answers.every(isCourtesy)) return undefined;
   const tags = [...open.tags].map((tag) => safe(tag, 64)).filter((tag) => tag !== "");
   const content = exchangeText(parts);
   return content === "" ? undefined : { key, at, content, tags: [...new Set(tags)], next: end };
 }
 
-/** Private words are taken out before it is cut: half of them would not be known for what they are. */
+/** Private words are removed before the text is cut: half of one would not be recognised. */
 function failureText({ tool, did, why }: Failure, safe: (text: string, chars: number) => string): string {
   const what = did.map((one) => safe(one, COMMAND)).join(", ");
   return `${what === "" ? tool : `${tool} (${what})`}: ${why}`;

@@ -14,21 +14,21 @@ export interface About {
 }
 
 const ORDINARY = 5;
-const TELLING = 7;
+const NOTABLE = 7;
 /** The longest name and key that a row may have. */
 const LONGEST = 200;
 
-/** Callers elsewhere name folders too: a row that waits stays small whatever they say. */
+/** Remote callers name folders too: a row in the spool stays small whatever they send. */
 const LONGEST_PATH = 1_000;
 
-/** The same exchange, whoever tells it (a hook, an import, a run) and however often, is the same row and so one episode. */
+/** The same exchange gives the same row, and so one episode, whether it comes from a hook, an import or `butler run`, and however often. */
 export function episodeOf(exchange: Exchange, about: About): EpisodeRow {
   const { agent, session, folder, project } = about;
-  const telling = exchange.tags.includes("correction") || exchange.tags.includes("decision");
+  const notable = exchange.tags.includes("correction") || exchange.tags.includes("decision");
   return {
     content: exchange.content,
     session_id: sessionIdOf(session),
-    importance: telling ? TELLING : ORDINARY,
+    importance: notable ? NOTABLE : ORDINARY,
     tags: [...exchange.tags],
     occurred_at: exchange.at,
     metadata: {
@@ -45,7 +45,7 @@ export const sessionIdOf = (session: string): string => short(session);
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** A session that is taken up again may begin with a copy of the old one under a new name; its prompts keep their ids. */
+/** A resumed session may begin with a copy of the old one under a new id; its prompts keep their ids. */
 const nameOf = (key: string, session: string): string => (UUID.test(key) ? key : `${session}:${key}`);
 
 const short = (text: string): string =>

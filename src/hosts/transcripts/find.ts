@@ -1,4 +1,4 @@
-/** Where agents keep their transcripts, and which files there are. */
+/** Finds the transcripts of agents. */
 
 import { existsSync } from "node:fs";
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { readHead, TRANSCRIPT_AGENTS, type TranscriptAgent, type TranscriptHead 
 
 export interface TranscriptRoot {
   readonly path: string;
-  /** Undefined: each file is looked at to see whose it is. */
+  /** Undefined: each file is read to see which agent wrote it. */
   readonly agent: TranscriptAgent | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface Unfit {
   readonly problem: string;
 }
 
-/** The agents' own folders; one that is not there is no place. */
+/** The agents' own folders, as far as they exist. */
 export function usualRoots(homes: { readonly claude: string; readonly codex: string }): TranscriptRoot[] {
   const roots: readonly TranscriptRoot[] = [
     { path: join(homes.claude, "projects"), agent: "claude-code" },
@@ -34,12 +34,12 @@ export function usualRoots(homes: { readonly claude: string; readonly codex: str
   return roots.filter(({ path }) => existsSync(path));
 }
 
-/** One after the other: however many there are, one is held at a time. Who names a link means what it leads to. */
+/** One after the other, so that one is held in memory at a time. A root that is a link is followed. */
 export async function* transcriptsIn(roots: readonly TranscriptRoot[]): AsyncGenerator<Found | Unfit> {
   for (const { path, agent } of roots) yield* inside(await realpath(path).catch(() => path), agent, true);
 }
 
-/** A sub-agent's outcome stands in the transcript of the session that started it. */
+/** A sub-agent's result is in the transcript of the session that started it. */
 const LEFT_OUT = new Set(["subagents", "tool-results", "node_modules", ".git"]);
 const DEEPEST = 8;
 
@@ -53,7 +53,7 @@ async function* inside(
     const found = await lstat(path);
     if (found.isSymbolicLink()) {
       const leadsTo = await stat(path);
-      // It could lead anywhere on this machine.
+      // A link could lead anywhere on this machine.
       if (leadsTo.isDirectory() || path.endsWith(".jsonl"))
         yield { path, problem: "is a link and is not followed; name what it leads to" };
     } else if (found.isDirectory()) {

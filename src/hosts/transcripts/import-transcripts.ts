@@ -1,4 +1,4 @@
-/** Takes transcripts in, exchange by exchange, in small batches. What is there already stays as it is, so it may be run again. */
+/** Stores the exchanges of transcripts in small batches. What is stored already stays as it is, so an import may be repeated. */
 
 import { reasonOf } from "../../engine/domain/errors.ts";
 import type { Outcome } from "../../engine/tools/outcome.ts";
@@ -12,9 +12,9 @@ export interface ImportResult {
   readonly already: number;
   readonly refused: number;
   readonly skipped: number;
-  /** The first of those that were skipped or refused, and why. */
+  /** The first files that were skipped, or of which exchanges were refused, and why. */
   readonly problems: readonly { readonly path: string; readonly problem: string }[];
-  /** False: it was stopped on the way. */
+  /** False: the import was stopped. */
   readonly complete: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface ImportOptions {
   progress?(bytes: number, path: string): void;
 }
 
-/** The memory itself could not take them: going on would only fail again. */
+/** The memory refused a whole batch: going on would only fail again. */
 export class ImportFailure extends Error {
   readonly failure: Extract<Outcome, { ok: false }>["error"];
   readonly sofar: ImportResult;
@@ -62,7 +62,7 @@ export async function importTranscripts(options: ImportOptions): Promise<ImportR
     if (!outcome.ok) throw new ImportFailure(outcome.error, sofar(false));
     for (const row of outcome.answer.results) {
       if (row.ok) counts[row.duplicate === true ? "already" : "stored"]++;
-      // The same exchange was stored when less of it was written, or by an earlier version.
+      // The exchange was stored before, from an earlier state of the transcript or by an earlier version.
       else if (row.error?.code === "conflict") counts.already++;
       else {
         counts.refused++;
@@ -91,7 +91,7 @@ export async function importTranscripts(options: ImportOptions): Promise<ImportR
       await flush(rows, found, project);
       options.progress?.(done + exchange.next, path);
     }
-    // What was read before it was stopped is whole, and is kept.
+    // Exchanges that were read before the import was stopped are complete and stored.
     await flush(rows, found, project);
     if (!any && !signal.aborted) skip(path, "holds no exchange");
     else counts.files++;
@@ -116,7 +116,7 @@ export async function importTranscripts(options: ImportOptions): Promise<ImportR
   return sofar(!signal.aborted);
 }
 
-/** As much of a row of `memory_ingest_batch` as is read here. */
+/** The part of a row of `memory_ingest_batch` that is read here. */
 interface Row {
   readonly ok: boolean;
   readonly duplicate?: boolean;

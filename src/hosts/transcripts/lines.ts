@@ -1,4 +1,4 @@
-/** Lines of a file with their places in bytes, in memory that does not grow with the file or with a line of it. */
+/** Lines of a file with their byte positions, in memory that does not grow with the file or with a line of it. */
 import { isRecord } from "../../engine/domain/record.ts";
 import { type LongLine, longLine } from "./long-line.ts";
 import { MOST_BYTES, openRegular, UnfitFile } from "./regular-file.ts";
@@ -6,16 +6,16 @@ import { MOST_BYTES, openRegular, UnfitFile } from "./regular-file.ts";
 export interface Line {
   readonly text: string;
   readonly start: number;
-  /** Behind its line break. */
+  /** The byte after its line break. */
   readonly end: number;
 }
 
 export interface LinesOptions {
   readonly path: string;
   readonly from?: number;
-  /** No further than this byte. */
+  /** Reads no further than this byte. */
   readonly to?: number;
-  /** Lines that are not even decoded. */
+  /** Lines for which this is false are not decoded. */
   readonly wanted?: (bytes: Buffer) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -24,8 +24,8 @@ const CHUNK = 256 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * A file that is shorter than `from` is another one than before, and read from its start. As far as it reached when it was opened: one that
- * grows as fast as it is read ends all the same. Ends early and quietly when aborted.
+ * A file that is shorter than `from` was replaced, and is read from its start. Reading ends at the size that the file had when it was opened, so
+ * that it ends even if the file grows as fast as it is read. Ends early, without an error, when aborted.
  */
 export async function* linesOf({ path, from = 0, to, wanted, signal }: LinesOptions): AsyncGenerator<Line> {
   const { handle, size } = await openRegular(path);
@@ -88,15 +88,15 @@ export async function* linesOf({ path, from = 0, to, wanted, signal }: LinesOpti
   }
 }
 
-/** Undefined for what is not a JSON object: half a line, another format, noise. */
+/** Undefined for a line that is not a JSON object. */
 export function jsonOf(line: string): Json | undefined {
-  // A byte order mark, and the zeros that a crash leaves in a file.
+  // A byte order mark, and the NUL bytes that a crash leaves in a file.
   const text = /^[\ufeff\0]|\0\r?$/.test(line) ? line.replace(/^[\ufeff\0]+|(?<![\0\r])[\0\r]+$/g, "") : line;
   if (!text.startsWith("{") && !text.trimStart().startsWith("{")) return undefined;
   try {
     return JSON.parse(text) as Json;
   } catch {
-    // Nothing to report: a transcript is somebody else's file, and its next line may be good.
+    // Not reported: another program writes this file, and its next line may be valid.
     return undefined;
   }
 }

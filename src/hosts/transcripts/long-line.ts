@@ -1,18 +1,18 @@
 /**
- * A line of JSON that may be a hundred megabytes long, held in a few: of each long string inside (tool output, an image) only
- * the beginning is kept, so that the rest of the line can still be read.
+ * Holds a line of JSON of a hundred megabytes in a few: of each long string in it (tool output, an image) only
+ * the beginning is kept, so that the rest of the line can still be parsed.
  */
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const U = 0x75;
-/** Bytes of one string. */
+/** Bytes that are kept of one string. */
 const STRING = 64 * 1024;
-/** Bytes of what is left. A line with more is not about anything that is wanted here. */
+/** Bytes that are kept of a line; one with more is dropped. */
 const LINE = 4 * 1024 * 1024;
 
 export interface LongLine {
   add(piece: Buffer): void;
-  /** Undefined when it was too long all the same. */
+  /** Undefined when even the shortened line was too long. */
   take(): Buffer | undefined;
 }
 
@@ -22,7 +22,7 @@ export function longLine(): LongLine {
   let inString = false;
   let cutting = false;
   let ofString = 0;
-  /** An escape is never cut in two: its letter, and the digits of \\uXXXX. */
+  /** The next byte, or this many digits of \\uXXXX, belong to an escape, which is never cut in two. */
   let escaped = false;
   let digits = 0;
 

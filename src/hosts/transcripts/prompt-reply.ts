@@ -1,20 +1,20 @@
-/** One exchange from a prompt and an answer alone, for agents whose transcript nobody here can read. */
+/** An exchange made of a prompt and a reply alone, for agents whose transcripts are not read. */
 import { createHash } from "node:crypto";
 import { exchangeText } from "../../engine/domain/learning/exchange.ts";
 import { withoutOwnBlock } from "../../engine/domain/text/own-block.ts";
 import { hider, isTooMuch, withoutPrivate } from "../../engine/domain/text/private.ts";
 import type { Exchange } from "./read.ts";
 
-/** A prompt without what is private, and not longer than what an exchange looks at. */
+/** A prompt without its private words, cut to the length that an exchange reads. */
 export interface Asked {
   readonly text: string;
-  /** The private words, so that an answer which repeats them can be told without them. */
+  /** The private words, so that they can be removed from a reply that repeats them. */
   readonly hidden: readonly string[];
 }
 
-/** More than an exchange reads of a part: where it is cut there, no word is cut in two. */
+/** More than an exchange reads of a part, so that the cut here does not show. */
 const LONGEST = 20_000;
-/** Of an answer this much is looked at. What is cut off inside of something private is private to its end. */
+/** Of a reply this much is read. A private passage that is cut off here is private to its end. */
 const REPLY = 64_000;
 
 /** Undefined when nothing of it may be kept. */
@@ -28,7 +28,7 @@ export function exchangeOf(asked: Asked | undefined, reply: string, at: string):
   if (asked === undefined || reply.trim() === "") return undefined;
   const said = hider(asked.hidden)(withoutPrivate(withoutOwnBlock(reply.slice(0, REPLY))).text);
   const content = exchangeText({ user: [asked.text], agent: [said], did: [], failed: [], decided: [] });
-  // Of what is kept, and not of what was typed: a private word of few letters could be guessed from it.
+  // A hash of the text that is kept, not of what was typed: a short private word could be guessed from that.
   const key = createHash("sha256").update(`${asked.text}\n${said}`).digest("hex").slice(0, 16);
   return content === "" ? undefined : { key, at, content, tags: [], next: 0 };
 }

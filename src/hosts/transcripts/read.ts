@@ -1,4 +1,4 @@
-/** Transcripts as exchanges: read by chunks, from any place on, in memory that does not grow with the file. */
+/** Reads transcripts as exchanges: in chunks, from any byte on, in memory that does not grow with the file. */
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { claudeCode, isClaudeLine } from "./claude-code.ts";
@@ -14,14 +14,14 @@ export const isTranscriptAgent = (agent: string): agent is TranscriptAgent =>
   TRANSCRIPT_AGENTS.some((known) => known === agent);
 
 export interface Exchange {
-  /** Stable within its session: the id of the prompt's line, or its place. */
+  /** Stable within its session: the id of the prompt's line, or its position. */
   readonly key: string;
   /** ISO time of the prompt. */
   readonly at: string;
   readonly content: string;
   /** Tools that were used, and `correction`, `failure`, `decision`. */
   readonly tags: readonly string[];
-  /** The byte behind its last line: where a later reading goes on. */
+  /** The byte after its last line, where a later reading goes on. */
   readonly next: number;
 }
 
@@ -32,7 +32,7 @@ export interface ReadOptions {
   /** The turn is over: the last exchange is complete. */
   readonly final: boolean;
   readonly signal?: AbortSignal;
-  /** Called for each exchange that cannot be made out: it is left out, and the others are read. */
+  /** Called for each exchange that cannot be read: it is left out, and the others are read. */
   spoiled?(): void;
 }
 
@@ -43,7 +43,7 @@ export interface TranscriptHead {
   readonly agent: TranscriptAgent;
 }
 
-/** Fails only when the file cannot be read. When aborted it ends early, without the exchange that it was reading. */
+/** Throws only when the file cannot be read. When aborted it ends early, without the exchange it was reading. */
 export async function* readExchanges(options: ReadOptions): AsyncGenerator<Exchange> {
   const { agent, path, from, final, signal } = options;
   const head = await readHead(agent, path);
@@ -63,10 +63,10 @@ export async function* readExchanges(options: ReadOptions): AsyncGenerator<Excha
   if (last !== undefined) yield last;
 }
 
-/** A line that its reader stumbles over says nothing, and what follows it is nobody's answer. */
-function stepsOf(reader: LineReader, line: Json, place: number): readonly Step[] {
+/** A line that makes its reader fail counts as a command, so that what follows is not taken for an answer to the prompt before. */
+function stepsOf(reader: LineReader, line: Json, position: number): readonly Step[] {
   try {
-    return reader(line, place);
+    return reader(line, position);
   } catch {
     return [{ kind: "command" }];
   }
@@ -75,7 +75,7 @@ function stepsOf(reader: LineReader, line: Json, place: number): readonly Step[]
 const HEAD_LINES = 200;
 const HEAD_BYTES = 8 * 1024 * 1024;
 
-/** From the first lines only. Undefined: this is no transcript of that agent. */
+/** Reads the first lines only. Undefined: this is no transcript of that agent. */
 export async function readHead(agent: TranscriptAgent, path: string): Promise<TranscriptHead | undefined> {
   let session = "";
   let folder: string | undefined;
@@ -122,14 +122,14 @@ function codexHead(line: Json, path: string): Told {
   return { session: item ? named : "", folder: environmentFolder(line), started };
 }
 
-/** Where an old rollout says in which folder it ran. */
+/** The folder of an old rollout, which only its text holds. */
 function environmentFolder(line: Json): string | undefined {
   if (line.type !== "message" || line.role !== "user") return undefined;
   const text = JSON.stringify(line.content) ?? "";
   return /<cwd>([^<]+)<\/cwd>/.exec(text)?.[1]?.trim();
 }
 
-/** What a sub-agent of Codex was asked stands in a file of its own; its outcome stands in the main one. */
+/** A sub-agent of Codex has a transcript of its own; its result is in the main one. */
 async function isOfSubagent(agent: TranscriptAgent, path: string): Promise<boolean> {
   if (agent !== "codex") return false;
   for await (const { text } of linesOf({ path, to: HEAD_BYTES })) {

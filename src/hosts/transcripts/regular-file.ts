@@ -1,7 +1,7 @@
 /**
- * Opens a transcript: a regular file and nothing else. A path comes from another program and may lead to a pipe, a device or somebody
- * else's file. Opening does not wait for a writer, links are not followed, and what was opened is looked at, not what the path names
- * a moment later.
+ * Opens a transcript, which must be a regular file. The path comes from another program and may lead to a pipe, a device or another
+ * person's file. Opening does not wait for a writer, links are not followed, and the check is made on the opened file, because the path may
+ * name another one a moment later.
  */
 
 import { constants } from "node:fs";
@@ -10,15 +10,15 @@ import { errorCode } from "../../engine/domain/errors.ts";
 
 export const UNFIT_FILE = "unfit_file";
 
-/** Trying again will not help: this path holds no transcript. */
+/** This path holds no transcript, and trying again will not help. */
 export class UnfitFile extends Error {
   readonly code = UNFIT_FILE;
 }
 
-/** Years of sessions; a larger file is a mistake, or a trap. */
+/** Years of sessions; a larger file is no transcript. */
 export const MOST_BYTES = 1024 ** 3;
 
-// Absent on some systems.
+// Some are absent on Windows.
 const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0, O_NOCTTY = 0 } = constants;
 
 export async function openRegular(path: string): Promise<{ handle: FileHandle; size: number }> {
@@ -39,7 +39,7 @@ async function opened(path: string): Promise<FileHandle> {
   } catch (error) {
     const code = errorCode(error);
     if (code === "ELOOP" || code === "EMLINK") throw new UnfitFile("it is a link");
-    // A socket.
+    // The path names a socket.
     if (code === "ENXIO") throw new UnfitFile("it is no regular file");
     throw error;
   }

@@ -1,6 +1,6 @@
-/** What happens in a transcript, whichever agent wrote it. */
+/** What a line of a transcript says, in one form for all agents. */
 export type Step =
-  /** Something new is asked for. `echo`: another record of the same prompt may stand beside it. */
+  /** A new request. `echo`: the transcript may hold a second record of the same prompt. */
   | {
       readonly kind: "prompt";
       readonly text: string;
@@ -8,19 +8,19 @@ export type Step =
       readonly key: string;
       readonly echo?: boolean;
     }
-  /** The person's own words in the middle of an exchange. */
+  /** The person's words in the middle of an exchange. */
   | { readonly kind: "told"; readonly text: string }
   /** What the person chose or approved. */
   | { readonly kind: "decided"; readonly text: string }
-  /** Pieces of one message share its name; of several messages the last is kept. */
+  /** Pieces of one message have the same `message`; of several messages the last is kept. */
   | { readonly kind: "said"; readonly message: string; readonly text: string }
-  /** `did` is left out for what only looks. */
+  /** `did` is left out for tools that only read. */
   | { readonly kind: "tool"; readonly id: string; readonly name: string; readonly did?: string | undefined }
   | { readonly kind: "failed"; readonly id: string; readonly why: string }
   /** A tool that was not allowed to run. */
   | { readonly kind: "refused"; readonly id: string }
-  /** A command of the host: what follows was not asked for in words. */
+  /** A command of the agent program: what follows is no answer to a prompt. */
   | { readonly kind: "command" };
 
-/** Reads one line. `place` is where it begins, and names a prompt that has no name of its own. */
-export type LineReader = (line: Readonly<Record<string, unknown>>, place: number) => readonly Step[];
+/** Reads one line. `position` is its first byte, and the key of a prompt that has no id. */
+export type LineReader = (line: Readonly<Record<string, unknown>>, position: number) => readonly Step[];

@@ -1,4 +1,4 @@
-/** What an import would take in: counted, and for the rest estimated from a sample that is really read. */
+/** What an import would store: files are counted, episodes and time are estimated from a sample that is read. */
 import { type Found, type TranscriptRoot, transcriptsIn, type Unfit } from "./find.ts";
 import { readExchanges } from "./read.ts";
 
@@ -17,7 +17,7 @@ export interface Survey {
 const SAMPLE_FILES = 12;
 const SAMPLE_BYTES = 4 * 1024 * 1024;
 const SAMPLE_MS = 3_000;
-/** To embed and store an episode of 1,450 characters took 28 ms on two cores that were idle, and 72 ms on busy ones. */
+/** Embedding and storing an episode of 1,450 characters took 28 ms on two idle cores and 72 ms on busy ones. */
 const STORE_MS = 40;
 
 export interface SurveyOptions {
@@ -41,7 +41,7 @@ export async function survey({ roots, since, signal, unfit }: SurveyOptions): Pr
       continue;
     }
     if (since !== undefined && found.changed < since) continue;
-    // Spread over all of them, however many there will be.
+    // The sample is spread evenly over all files, though their number is not known yet.
     if (files % stride === 0) sample.push(found);
     if (sample.length > SAMPLE_FILES) {
       sample = sample.filter((_, at) => at % 2 === 0);
@@ -72,7 +72,7 @@ async function measured(sample: readonly Found[], since: Date | undefined, signa
         if (next > SAMPLE_BYTES || performance.now() - begun > 2 * SAMPLE_MS) break;
       }
     } catch {
-      // It can no longer be read; the import says so.
+      // A file that cannot be read is reported by the import.
       continue;
     }
     read += reached > SAMPLE_BYTES ? reached : bytes;

@@ -1,4 +1,4 @@
-/** The words of a transcript without what its host put between them. */
+/** Helpers for the text in transcripts: what the agent program added, names of tools, commands, errors and paths. */
 import { withoutOwnBlock } from "../../engine/domain/text/own-block.ts";
 
 const HOST_TAGS = [
@@ -17,11 +17,11 @@ const HOST_TAGS = [
   ..."hook_prompt hook_context INSTRUCTIONS permissions goal_context user_action".split(" "),
 ];
 const OPENING = new RegExp(`<(${HOST_TAGS.join("|")})\\b[^<>]*>`, "g");
-/** Never a person's: one that was cut off goes on to the end. */
+/** A reminder that was cut off has no closing tag and goes on to the end. */
 const CUT_OFF = /<system-reminder>[\s\S]*$/;
 const INTERRUPTED = /\[Request interrupted by user[^\]]{0,80}\]/g;
 
-/** From an opening tag to the next closing one of its name. A name that is nowhere closed is looked for once, not from every opening. */
+/** Removes text from an opening tag to the next closing tag of the same name. A missing closing tag is searched for once, not from every opening tag. */
 function withoutWrapped(text: string): string {
   const kept: string[] = [];
   const unclosed = new Set<string>();
@@ -40,17 +40,17 @@ function withoutWrapped(text: string): string {
   return kept.join(" ");
 }
 
-/** Our own block goes first: what it holds may look like a tag of the host. */
+/** Our own context block is removed first: its text may look like a tag of the agent program. */
 export const withoutHostText = (text: string): string =>
   withoutWrapped(withoutOwnBlock(text)).replace(CUT_OFF, " ").replace(INTERRUPTED, " ").trim();
 
-/** Tools of this very memory: what they say is known already. */
+/** The memory's own tools: their answers are stored already. */
 const OURS = /(?:^|__|[./:])memory_[a-z_]{1,64}$/;
 export const isOurs = (tool: string): boolean => OURS.test(tool);
 
 const TAG = 64;
 
-/** `mcp__github__create_issue` is `github.create_issue`, `Bash` is `bash`. */
+/** `mcp__github__create_issue` becomes `github.create_issue`, `Bash` becomes `bash`. */
 export function toolTag(name: string): string {
   const plain = name
     .replace(/^mcp__/, "")
@@ -60,26 +60,26 @@ export function toolTag(name: string): string {
   return plain.slice(0, TAG);
 }
 
-const LOOKING =
+const READ_ONLY =
   /^(?:ls|ll|cat|bat|head|tail|less|more|grep|egrep|rg|ag|find|fd|pwd|cd|echo|printf|which|whereis|type|wc|tree|stat|file|du|df|env|printenv|date|whoami|ps|sort|uniq|cut|nl|jq|true|sleep|sed -n|awk|git (?:status|diff|log|show|branch|blame|remote|rev-parse|ls-files|grep|fetch)|npm (?:ls|view)|gh (?:pr|issue|run) (?:view|list|diff))(?:\s|$)/;
 
-/** Only looks at things: it is no deed, and that it found nothing is no failure. */
+/** True for a command that changes nothing: it is not recorded as an action, and its exit code is no failure. */
 export function onlyReads(command: string): boolean {
   if (/(?:^|[^0-9&>])>{1,2}\s*(?!\/dev\/null|&)\S/.test(command) || command.includes("<<")) return false;
   return command
     .split(/&&|\|\||[;|\n]/)
     .map((part) => part.trim())
     .filter((part) => part !== "" && !part.startsWith("#"))
-    .every((part) => LOOKING.test(part));
+    .every((part) => READ_ONLY.test(part));
 }
 
 const READ = 8_000;
-const TELLING =
+const ERROR_WORD =
   /\b(?:error|errors|failed|failure|failing|fail|fatal|exception|panic|not found|cannot|can't|could not|couldn't|denied|no such|unknown|undefined|invalid|refused|timed out|timeout|unable|missing|expected|traceback|assert\w*)\b|✗|✘|×/i;
-const EMPTY =
+const NO_REASON =
   /^(?:exit code:? \d+|command failed.*code:? \d+|error|wall time.*|output:?|total output lines.*|chunk id.*|process exited.*|original token count.*)$/i;
 
-/** The first line that says what went wrong. */
+/** The first line of an output that says what went wrong. */
 export function failureLine(output: string): string {
   const text = output.length > 2 * READ ? `${output.slice(0, READ)}\n${output.slice(-READ)}` : output;
   const lines = text
@@ -88,11 +88,11 @@ export function failureLine(output: string): string {
     .replace(/\u001b\[[0-9;]*[A-Za-z]/g, "")
     .split(/\r?\n/)
     .map((line) => line.trim())
-    .filter((line) => line !== "" && !EMPTY.test(line));
-  return lines.find((line) => TELLING.test(line)) ?? lines[0] ?? "";
+    .filter((line) => line !== "" && !NO_REASON.test(line));
+  return lines.find((line) => ERROR_WORD.test(line)) ?? lines[0] ?? "";
 }
 
-/** As short as the session's folder allows. */
+/** Relative to the session's folder if it is inside. */
 export function shortPath(path: string, folder: string | undefined): string {
   if (folder === undefined || folder === "" || folder === "/") return path;
   const root = folder.replace(/(?<![\\/])[\\/]+$/, "");

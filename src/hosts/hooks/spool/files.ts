@@ -8,8 +8,8 @@ import { isMissing } from "../../../engine/domain/errors.ts";
 import { TRUST } from "../../../engine/domain/learning/trust.ts";
 
 /**
- * Whose words are in an entry, and so who it is ingested as. `local`: a process of the person who owns this home, who speaks for the
- * butler it names. Everybody else came with a token, and whoever that was stays written beside their words.
+ * Whose words an entry holds, and as whom it is ingested. `local`: a process of the person who owns this home, calling for the
+ * butler it names. All others came with a token, and their principal is kept in the entry.
  */
 export type By = "local" | Principal;
 
@@ -25,7 +25,7 @@ export function writeJson(folder: string, name: string, value: unknown): void {
   writePrivate(join(folder, name), `${JSON.stringify(value)}\n`);
 }
 
-/** A file that cannot be read was cut off by a full disk or written by another version: as good as none. */
+/** Undefined also for invalid JSON: such a file was cut off by a full disk or written by another version. */
 export function readJson<T>(folder: string, name: string): T | undefined {
   const text = readIfThere(join(folder, name));
   if (text === undefined) return undefined;
@@ -37,7 +37,7 @@ export function readJson<T>(folder: string, name: string): T | undefined {
   }
 }
 
-/** Names of the files that end like this, without that end. */
+/** Names of the files with this ending, without it. */
 export const namesEnding = (folder: string, ending: string): string[] =>
   filesIn(folder).flatMap((name) => (name.endsWith(ending) ? [name.slice(0, -ending.length)] : []));
 
@@ -50,5 +50,5 @@ export function filesIn(folder: string): string[] {
   }
 }
 
-/** Where exchanges lie that could not be stored. */
+/** The folder of exchanges that could not be stored. */
 export const failedFolder = (home: Home): string => join(home.spool, "failed");

@@ -1,4 +1,4 @@
-/** Exchanges that wait to be stored, a file each: what is wrong with one of them holds up no other. */
+/** Exchanges that wait to be stored, a file each, so that a faulty one holds up no other. */
 import { randomUUID } from "node:crypto";
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,22 +15,22 @@ export interface WaitingRow {
   readonly trouble?: Trouble | undefined;
 }
 
-/** What became of the attempts so far. */
+/** The failed attempts so far. */
 export interface Trouble {
   readonly attempts: number;
-  /** Of the last failure. Its words are not kept: they may quote what was refused. */
+  /** Of the last failure. Its message is not kept: it may quote what was refused. */
   readonly code: string;
   /** ISO time before which it is not tried again. */
   readonly retry_at: string;
 }
 
 const ROW = ".row.json";
-/** Over four hours; then it is put aside, where `butler doctor` and `butler spool` show it. */
+/** Within about four hours; then the row is moved to the failed ones, which `butler doctor` and `butler spool` show. */
 const MOST_ATTEMPTS = 9;
 const FIRST_PAUSE_MS = 60_000;
 const LONGEST_PAUSE_MS = 60 * 60_000;
 
-/** One more failure: when to try again. */
+/** One more failure, and when to try again. */
 export function afterFailure(before: Trouble | undefined, code: string, now: Date): Trouble {
   const attempts = (before?.attempts ?? 0) + 1;
   const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempts - 1, 10));
@@ -46,7 +46,7 @@ export function spoolRow(home: Home, waiting: WaitingRow): void {
 
 export const waitingRows = (home: Home): string[] => namesEnding(home.spool, ROW);
 
-/** Undefined: it is gone, or nobody can tell what it says or who said it. */
+/** Undefined: the file is gone, or its content or author cannot be read. */
 export function readRow(home: Home, name: string): WaitingRow | undefined {
   const found = readJson<WaitingRow>(home.spool, `${name}${ROW}`);
   return isBy(found?.by) && typeof found.butler === "string" && typeof found.row === "object" ? found : undefined;
@@ -54,14 +54,14 @@ export function readRow(home: Home, name: string): WaitingRow | undefined {
 
 export const removeRow = (home: Home, name: string): void => rmSync(join(home.spool, `${name}${ROW}`), { force: true });
 
-/** `final`: it can never be stored. */
+/** `final`: the row can never be stored. */
 export function rowFailed(home: Home, name: string, left: WaitingRow, code: string, now: Date, final: boolean): void {
   const trouble = afterFailure(left.trouble, code, now);
   writeJson(home.spool, `${name}${ROW}`, { ...left, trouble });
   if (final || trouble.attempts >= MOST_ATTEMPTS) moveToFailed(home, name);
 }
 
-/** One that cannot be read is put aside as it is. */
+/** The file is moved as it is, also one that cannot be read. */
 export function moveToFailed(home: Home, name: string): void {
   mkdirSync(failedFolder(home), { recursive: true, mode: 0o700 });
   renameSync(join(home.spool, `${name}${ROW}`), join(failedFolder(home), `${name}${ROW}`));
@@ -89,7 +89,7 @@ export const failedRows = (home: Home): FailedRow[] =>
     };
   });
 
-/** Those that can be read wait again as if they were new; how many. */
+/** Makes the failed rows that can be read wait again as if they were new; returns how many. */
 export function retryFailed(home: Home): number {
   const readable = failedRows(home).filter(({ butler }) => butler !== undefined);
   for (const { name } of readable) {

@@ -1,6 +1,6 @@
 /**
- * What hosts leave for the owner, as small files: which transcript belongs to which session, and exchanges that could not be
- * handed over. A host that finds no owner writes here and goes on; nothing that was announced is lost when an owner dies.
+ * Small files about each session in the spool: where its transcript is, how far that was read, and what the session was shown and warned of. A
+ * hook that finds no owner writes here and goes on; an announcement survives the death of an owner.
  */
 
 import { createHash, randomUUID } from "node:crypto";
@@ -12,7 +12,7 @@ import { type By, failedFolder, filesIn, namesEnding, readJson, writeJson } from
 import type { Trouble } from "./rows.ts";
 
 export interface Announcement {
-  /** Nobody else may name files of this machine. */
+  /** Only local callers may name files of this machine. */
   readonly by: "local";
   readonly agent: string;
   readonly session: string;
@@ -20,32 +20,32 @@ export interface Announcement {
   readonly transcript: string;
   readonly folder: string;
   readonly project?: string | undefined;
-  /** The session is over. One that never says so is picked up when its transcript has been quiet for a while. */
+  /** The session is over. A transcript whose session never says so is read when it has not grown for a while. */
   readonly ended: boolean;
-  /** A prompt is being worked on: what follows the last complete exchange is not read yet. */
+  /** The agent works on a prompt: its unfinished exchange is not read yet. */
   readonly working?: boolean | undefined;
 }
 
 export interface Announced extends Announcement {
   readonly key: string;
-  /** Another one at each announcement. */
+  /** New at each announcement. */
   readonly mark: string;
 }
 
-/** How far the owner has read; written by nobody else. */
+/** How far the owner has read a transcript; only the owner writes it. */
 export interface Progress {
   /** Bytes of the transcript that need not be read again. */
   readonly offset: number;
-  /** The announcement that was answered last. */
+  /** Of the announcement that was followed last. */
   readonly mark: string;
-  /** The transcript's size then. */
+  /** The size of the transcript at that time. */
   readonly size: number;
   readonly episodes: number;
-  /** Why it could not be taken in since. */
+  /** Why it could not be read or stored since. */
   readonly trouble?: Trouble | undefined;
 }
 
-/** Sessions can be resumed for weeks; what is older is found again by its idempotency keys if at all. */
+/** Sessions are resumed for weeks. An older one is read again from its start; idempotency keys keep it from being stored twice. */
 const KEPT_MS = 30 * 86_400_000;
 
 const ANNOUNCED = ".session.json";
@@ -59,7 +59,7 @@ interface Named extends Pick<Announcement, "butler" | "agent" | "session"> {
   readonly by: By;
 }
 
-/** Agents choose the names of their sessions themselves: the same name of another tenant or token is another session. */
+/** Agents choose the ids of their sessions: the same id from another tenant or token is another session. */
 export const sessionKey = ({ by, butler, agent, session }: Named): string =>
   createHash("sha256")
     .update(JSON.stringify([by === "local" ? by : [by.tenant, by.name, by.butler], butler, agent, session]))
@@ -73,7 +73,7 @@ export function announce(home: Home, entry: Announcement): Announced {
   return announced;
 }
 
-/** Without a note of who speaks it is of an older version and nobody's: the session announces itself again. */
+/** An announcement without `by` was written by an older version and is ignored: the session announces itself again. */
 export function readAnnounced(home: Home, key: string): Announced | undefined {
   const found = readJson<Announced>(home.spool, `${key}${ANNOUNCED}`);
   return found?.by === "local" ? found : undefined;
@@ -83,23 +83,23 @@ export const readProgress = (home: Home, key: string): Progress | undefined => r
 export const writeProgress = (home: Home, key: string, progress: Progress): void =>
   writeJson(home.spool, `${key}${READ}`, progress);
 
-/** Ids of memories that a session has been told; undefined when it has not been told anything at all. */
+/** Ids of the memories that a session was shown; undefined when it was given no context yet. */
 export const readShown = (home: Home, key: string): readonly string[] | undefined =>
   readJson(home.spool, `${key}${SHOWN}`);
 export const writeShown = (home: Home, key: string, ids: readonly string[]): void =>
   writeJson(home.spool, `${key}${SHOWN}`, ids);
 
-/** `without`: the session was told that it runs without memory. `late`: that what is known follows. `back`: that it is there again. */
+/** What the session was told: `without`, that it runs without memory; `late`, that context follows; `back`, that memory is there again. */
 export type Warned = "without" | "late" | "back";
 
-/** True the first time for a session: that memory is out of reach is said once, by whoever finds out first. */
+/** True for the first caller of a session: it is warned once, by the process that first finds memory out of reach. */
 export function firstWarning(home: Home, key: string, warned: Exclude<Warned, "back">): boolean {
   try {
     mkdirSync(home.spool, { recursive: true, mode: 0o700 });
     writeFileSync(join(home.spool, `${key}${WARNED}`), `"${warned}"`, { flag: "wx", mode: 0o600 });
     return true;
   } catch (error) {
-    // A home that cannot be written cannot remember it either.
+    // In a home that cannot be written the warning is repeated.
     return errorCode(error) !== "EEXIST";
   }
 }
@@ -110,7 +110,7 @@ export const writeBack = (home: Home, key: string): void =>
 
 export const announcedKeys = (home: Home): string[] => namesEnding(home.spool, ANNOUNCED);
 
-/** Exchanges that still wait are kept for as long as it takes. */
+/** Removes old files, except exchanges that still wait to be stored. */
 export function tidySpool(home: Home, now: Date): void {
   for (const folder of [home.spool, failedFolder(home)]) {
     for (const name of filesIn(folder)) {

@@ -1,24 +1,24 @@
-/** What lies in the spool, for people: what waits, what fails again and again, and what was given up. */
+/** The state of the spool for people: how much waits, what fails repeatedly, and what was given up. */
 import type { Home } from "../../../daemon/home.ts";
 import { failedRows, readRow, type Trouble, waitingRows } from "./rows.ts";
 import { announcedKeys, readAnnounced, readProgress } from "./sessions.ts";
 
 export interface Problem {
   readonly what: "exchange" | "session";
-  /** Of the file, or of the session. */
+  /** The name of the file, or the id of the session. */
   readonly name: string;
-  /** Undefined where nobody can tell. */
+  /** Undefined where the file cannot be read. */
   readonly butler: string | undefined;
   readonly code: string;
   readonly attempts: number;
-  /** ISO time of the next attempt; absent: it is put aside. */
+  /** ISO time of the next attempt; absent: there is none. */
   readonly retry_at?: string;
-  /** ISO time at which it was said. */
+  /** ISO time of the exchange. */
   readonly said_at?: string;
 }
 
 export interface SpoolState {
-  /** Exchanges that will be stored with the next look. */
+  /** Exchanges that will be stored with the next sweep. */
   readonly waiting: number;
   readonly troubled: readonly Problem[];
   readonly failed: readonly Problem[];

@@ -1,21 +1,21 @@
-/** Hands exchanges to memory, and tells what became of each: whether it is stored, or what is wrong with it or with the way there. */
+/** Stores exchanges with `memory_ingest_batch` and returns a verdict on each. */
 import type { Outcome } from "../../../engine/tools/outcome.ts";
 import type { EpisodeRow } from "../../transcripts/episodes.ts";
 import type { By } from "./files.ts";
 
-/** Whose they are, and where they go. */
+/** Whose exchanges they are, and of which butler and project. */
 export interface Source {
   readonly by: By;
   readonly butler: string;
   readonly project?: string | undefined;
 }
 
-/** As much of the answer of `memory_ingest_batch` as is read here. */
+/** The part of the answer of `memory_ingest_batch` that is read here. */
 interface Ingested {
   readonly results?: readonly { readonly ok: boolean; readonly error?: { readonly code: string } }[];
 }
 
-/** Under whoever said it. */
+/** Ingests as the author `by`. */
 export type Ingest = (
   by: By,
   butler: string,
@@ -23,10 +23,10 @@ export type Ingest = (
   rows: readonly EpisodeRow[],
 ) => Promise<Outcome<Ingested>>;
 
-/** Undefined: it is stored, or was known. */
+/** Undefined: the row is stored, or was stored before. */
 export type Verdict = undefined | { readonly code: string; readonly final: boolean };
 
-/** Nothing could be handed over: nobody there, no such butler, not allowed. It says nothing about the rows. */
+/** The whole batch was refused (memory is down, no such butler, not allowed), for a reason that is not in its rows. */
 export class IngestRefused extends Error {
   readonly code: string;
   constructor(code: string) {
@@ -35,13 +35,13 @@ export class IngestRefused extends Error {
   }
 }
 
-/** The memory is down for now, which is nobody's fault and costs no attempt. */
+/** A memory that is down for now costs a row no attempt. */
 export const UNAVAILABLE = "unavailable";
 
-/** What can lie in a row itself. Everything else is about the way to memory and meets all of them alike. */
+/** Errors that a single row can cause. All others concern the memory and so every row alike. */
 const OF_THE_ROW = new Set(["invalid_input", "integrity", "internal"]);
 
-/** A row that spoils its batch is found by handing them over one by one. */
+/** When a row makes its batch fail, it is found by storing the rows one by one. */
 export async function storeRows(ingest: Ingest, source: Source, rows: readonly EpisodeRow[]): Promise<Verdict[]> {
   const outcome = await ingest(source.by, source.butler, source.project, rows);
   if (outcome.ok) return verdictsOf(outcome.answer, rows.length);
@@ -56,7 +56,7 @@ export async function storeRows(ingest: Ingest, source: Source, rows: readonly E
 function verdictsOf({ results = [] }: Ingested, rows: number): Verdict[] {
   return Array.from({ length: rows }, (_, at) => {
     const { ok = false, error } = results[at] ?? {};
-    // A conflict: the exchange is known, from a session that this one goes on from or when less of it was written.
+    // A conflict: the exchange was stored before, from the session that this one continues or from an earlier state of the transcript.
     if (ok || error?.code === "conflict") return undefined;
     const code = error?.code ?? "internal";
     return { code, final: code === "invalid_input" || code === "forbidden" };

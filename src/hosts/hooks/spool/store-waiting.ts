@@ -1,4 +1,4 @@
-/** One round over the exchanges that wait: each succeeds or fails by itself. */
+/** One round over the exchanges that wait in the spool: each is stored or fails by itself. */
 
 import type { Home } from "../../../daemon/home.ts";
 import type { Log } from "../../../engine/adapters/log.ts";
@@ -16,7 +16,7 @@ export interface WaitingParts {
 
 export async function storeWaitingRows(parts: WaitingParts): Promise<void> {
   const { home, log, signal } = parts;
-  /** Memories that cannot be reached: what waits for them costs no attempt, and no further question in this round. */
+  /** Butlers whose memory is down: their rows lose no attempt and are not tried again in this round. */
   const down = new Set<string>();
   for (const name of waitingRows(home)) {
     if (signal.aborted) return;
