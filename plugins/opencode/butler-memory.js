@@ -1,5 +1,5 @@
 /**
- * Butler Memory in opencode: context at the start of a session and with each prompt, and word of what came of it.
+ * Butler Memory in opencode: brings context at the start of a session and with each prompt, and reports each exchange.
  * Whatever goes wrong, opencode goes on without memory; nothing here waits longer than two seconds.
  */
 import { spawn } from "node:child_process";
@@ -10,7 +10,7 @@ const script = fileURLToPath(new URL("../butler-memory/hook.sh", import.meta.url
 const LIMIT_MS = 2000;
 const MARK = "butler_memory";
 
-/** Runs the hook; resolves with its answer, that it is late, or undefined, and never rejects. */
+/** Runs the hook; resolves with its answer, `{ late: true }` or undefined, and never rejects. */
 function tell(event, input) {
   return new Promise((done) => {
     let child;
@@ -45,7 +45,7 @@ function tell(event, input) {
   });
 }
 
-/** What a person or a model wrote; parts that a program added are marked. */
+/** What a person or a model wrote, without the parts that a program added. */
 function textOf(parts) {
   return (parts ?? [])
     .filter((part) => part.type === "text" && !part.synthetic)
@@ -53,13 +53,13 @@ function textOf(parts) {
     .join("\n");
 }
 
-/** Ours among the parts of a message. */
+/** Whether this plugin added the part to its message. */
 const isOurs = (part) => part.type === "text" && part.metadata?.[MARK] === true;
 
 export const ButlerMemory = async ({ client, directory }) => {
   // Of each session that this process has met, the answer of its last start; null once a message has brought it.
   const starts = new Map();
-  // Sessions of sub-agents: their work comes back as part of the session that sent them.
+  // Sessions of sub-agents: their results are part of the session that started them.
   const children = new Set();
 
   const say = (session, event, more) => tell(event, { session_id: session, cwd: directory, ...more });
@@ -76,7 +76,7 @@ export const ButlerMemory = async ({ client, directory }) => {
     return start;
   }
 
-  /** A first message may come before word of its session, or in a session of an earlier process; only then it must be asked for. */
+  /** A first message may come before the event of its session, or in a session of an earlier process; only then the parent is asked for. */
   async function isChild(session) {
     if (starts.has(session) || children.has(session)) return children.has(session);
     const parent = await client.session.get({ path: { id: session } }).then(
@@ -112,7 +112,7 @@ export const ButlerMemory = async ({ client, directory }) => {
       if (event.type === "session.created" && info?.parentID) children.add(session);
       if (children.has(session)) return;
       if (event.type === "session.created" && !starts.has(session)) await begin(session, "startup");
-      // What it was told went with the messages that were folded up.
+      // The context was part of the messages that the compaction replaced.
       if (event.type === "session.compacted") await begin(session, "compact");
       if (event.type === "session.idle") await say(session, "session.idle", await lastExchange(session));
       if (event.type === "session.deleted") {
@@ -127,7 +127,7 @@ export const ButlerMemory = async ({ client, directory }) => {
       const start = await starting;
       // A compaction meanwhile has a start of its own.
       if (starts.get(session) === starting) starts.set(session, null);
-      // Two seconds are spent: whatever there is comes with the next message.
+      // The two seconds are used up: the context comes with the next message.
       if (start?.late) return;
       const answer = await say(session, "chat.message", { prompt: textOf(output.parts) });
       await show(answer);
@@ -146,8 +146,8 @@ export const ButlerMemory = async ({ client, directory }) => {
         metadata: { [MARK]: true },
       });
     },
-    // Asked before each request of the conversation, and for no other: a title is made without memory. What is stored is marked as
-    // not for the model; what was told stays in its place all session long, so that the model's prompt cache holds.
+    // Called before each request of the conversation, and for no other: a title is made without memory. The stored part is marked as
+    // not for the model and is shown here; it keeps its position all session long, so that the model's prompt cache holds.
     "experimental.chat.messages.transform": async (_, output) => {
       for (const [index, message] of output.messages.entries())
         if (message.parts.some(isOurs))

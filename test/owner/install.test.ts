@@ -17,7 +17,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AGENT_NAMES, type AgentName } from "../../src/hosts/hooks/dialects.ts";
 import { applyInstall, prepareInstall } from "../../src/hosts/install/install.ts";
 import { installFolder, readManifest } from "../../src/hosts/install/manifest.ts";
-import type { Order, Scope } from "../../src/hosts/install/plan.ts";
+import type { InstallRequest, Scope } from "../../src/hosts/install/plan.ts";
 import { agentStatus } from "../../src/hosts/install/status.ts";
 import { applyUninstall, prepareUninstall } from "../../src/hosts/install/uninstall.ts";
 import { plainWriting, settingsText, writing } from "../pure/install-material.ts";
@@ -30,13 +30,13 @@ beforeEach(() => {
 });
 afterEach(() => world.end());
 
-function install(order: Order, force = false) {
+function install(order: InstallRequest, force = false) {
   const prepared = prepareInstall(order, NOW, force);
   applyInstall(prepared);
   return prepared;
 }
 
-function uninstall({ places, agent, scope }: Order) {
+function uninstall({ places, agent, scope }: InstallRequest) {
   const undoing = prepareUninstall(places, agent, scope);
   applyUninstall(undoing);
   return undoing;
@@ -67,7 +67,7 @@ const toml = fc.constantFrom(
 );
 
 /** Random settings where this agent keeps them; undefined leaves a file out. */
-function machine(order: Order): fc.Arbitrary<Map<string, string>> {
+function machine(order: InstallRequest): fc.Arbitrary<Map<string, string>> {
   const paths = prepareInstall(order, NOW, false).plan.host;
   const texts = paths.map((change) =>
     change.kind === "toml"

@@ -15,7 +15,7 @@ import { dirname, join, resolve } from "node:path";
 import { homeAt } from "../../src/daemon/home.ts";
 import type { AgentName } from "../../src/hosts/hooks/dialects.ts";
 import { placesOf } from "../../src/hosts/install/agents/agents.ts";
-import type { Order, Scope } from "../../src/hosts/install/plan.ts";
+import type { InstallRequest, Scope } from "../../src/hosts/install/plan.ts";
 
 /** Taken now: a test may go elsewhere. */
 const templates = resolve("plugins");
@@ -24,7 +24,7 @@ export interface World {
   readonly root: string;
   readonly user: string;
   readonly project: string;
-  order(agent: AgentName, scope: Scope, more?: Partial<Order>): Order;
+  order(agent: AgentName, scope: Scope, more?: Partial<InstallRequest>): InstallRequest;
   write(path: string, text: string): string;
   snapshot(): Record<string, string>;
   end(): void;

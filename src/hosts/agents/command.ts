@@ -35,7 +35,7 @@ export function commandAgent({ command, args }: CommandOptions): Agent {
   };
 }
 
-/** In one go: a prompt that speaks of `{system}` staysAlive as it is. */
+/** All replaced in one pass, so that `{system}` in a prompt stays as it is. */
 function filled(argument: string, { prompt, system, session }: AgentJob, config: string): string {
   const values: Readonly<Record<string, string>> = {
     "{prompt}": prompt,

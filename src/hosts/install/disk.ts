@@ -1,4 +1,4 @@
-/** All files or none: everything is looked at first, each write is a rename, and a failure puts back what was done. */
+/** Writes all files or none: everything is checked first, each write is a rename, and a failure restores the files that were written. */
 import { createHash, randomBytes } from "node:crypto";
 import {
   chmodSync,
@@ -21,11 +21,11 @@ export interface Write {
   /** Undefined: there is no such file. */
   readonly before: string | undefined;
   readonly after: string | undefined;
-  /** For a file that is new; one that is there keeps its own. */
+  /** For a new file; an existing one keeps its own. */
   readonly mode: number;
 }
 
-/** A project comes from anybody: a link in it that leads elsewhere would have us write wherever its author likes. */
+/** A project may come from anybody: a link in it that leads out would let its author choose where we write. */
 export function requireInside(root: string | undefined, paths: readonly string[]): void {
   if (root === undefined) return;
   const inside = realpathSync(root);
@@ -38,7 +38,7 @@ export function requireInside(root: string | undefined, paths: readonly string[]
   }
 }
 
-/** Where a file is, or would be: behind every link on the way that is there. */
+/** The real path that a file has or would have, with all links followed. */
 function realPlace(path: string): string {
   try {
     return realpathSync(path);
@@ -50,11 +50,11 @@ function realPlace(path: string): string {
   }
 }
 
-/** The text of a file, undefined if there is none; what is no text is refused. */
+/** The text of a file, undefined if there is none; a file that is not UTF-8 is refused. */
 export function readText(path: string): string | undefined {
   let bytes: Buffer | undefined;
   try {
-    // A pipe would keep its reader waiting for ever.
+    // Reading a pipe could block for ever.
     bytes = statSync(path).isFile() ? readFileSync(path) : undefined;
   } catch (error) {
     if (isMissing(error) && !isLink(path)) return undefined;
@@ -79,7 +79,7 @@ function isLink(path: string): boolean {
 
 export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-/** The folders that would have to be made for these files, outermost first. */
+/** The folders that must be created for these files, outermost first. */
 export function missingFolders(paths: readonly string[]): string[] {
   const missing = new Set<string>();
   for (const path of paths) {
@@ -89,7 +89,7 @@ export function missingFolders(paths: readonly string[]): string[] {
   return [...missing].sort((left, right) => left.length - right.length);
 }
 
-/** `root`: nothing outside of it is written. */
+/** `root`: files outside of it are refused. */
 export function writeAll(writes: readonly Write[], root: string | undefined): void {
   requireInside(
     root,
@@ -131,7 +131,7 @@ function put(path: string, text: string | undefined, mode: number): void {
   }
 }
 
-/** Innermost first; a folder that holds anything stays. */
+/** Innermost first; a folder that is not empty stays. */
 export function removeEmpty(folders: readonly string[]): void {
   for (const folder of [...folders].sort((left, right) => right.length - left.length)) {
     try {

@@ -1,4 +1,4 @@
-/** Giving an agent memory. First everything is read and thought through; only then is anything written. */
+/** Installs memory into an agent. `prepareInstall` reads and checks everything, `applyInstall` writes. */
 import { existsSync } from "node:fs";
 import { basename, join, sep } from "node:path";
 import { conflict } from "../../engine/domain/errors.ts";
@@ -16,32 +16,32 @@ import {
   type Touched,
   writeManifest,
 } from "./manifest.ts";
-import { boundary, type HostChange, type Order, type OwnFile, type Plan } from "./plan.ts";
+import { boundary, type HostChange, type InstallRequest, type OwnFile, type Plan } from "./plan.ts";
 
 export interface Prepared {
-  readonly order: Order;
+  readonly request: InstallRequest;
   readonly plan: Plan;
   readonly folder: string;
   readonly writes: readonly Write[];
   readonly backups: ReadonlyMap<string, string>;
   readonly manifest: Manifest;
   readonly old: Manifest | undefined;
-  /** False: everything is as it should be, and nothing will be written. */
+  /** False: it is installed already, and nothing will be written. */
   readonly changes: boolean;
 }
 
-/** Reads only; whatever cannot be done is said here, before anything has been touched. */
-export function prepareInstall(order: Order, now: Date, force: boolean): Prepared {
-  const plan = AGENTS[order.agent].plan(order, existsSync);
-  const folder = installFolder(order.places, order.agent, order.scope);
+/** Only reads. Whatever stands in the way is thrown here, before a file is changed. */
+export function prepareInstall(request: InstallRequest, now: Date, force: boolean): Prepared {
+  const plan = AGENTS[request.agent].plan(request, existsSync);
+  const folder = installFolder(request.places, request.agent, request.scope);
   const old = readManifest(folder);
   requireInside(
-    boundary(order),
+    boundary(request),
     [...plan.host, ...plan.files, ...(old?.host ?? []), ...(old?.files ?? [])].map(({ path }) => path),
   );
   const backups = new Map<string, string>();
   const writes: Write[] = [];
-  const job = { order, folder, old, force, backups, writes };
+  const job = { request, folder, old, force, backups, writes };
 
   const host = plan.host.map((change) => prepareHost(job, change));
   const files = plan.files.map((file) => prepareFile(job, file));
@@ -57,31 +57,31 @@ export function prepareInstall(order: Order, now: Date, force: boolean): Prepare
   ]);
   const manifest: Manifest = {
     format: 1,
-    agent: order.agent,
-    scope: order.scope,
-    root: order.scope === "user" ? order.places.userHome : order.places.project,
-    butler: order.butler,
-    version: order.version,
+    agent: request.agent,
+    scope: request.scope,
+    root: request.scope === "user" ? request.places.userHome : request.places.project,
+    butler: request.butler,
+    version: request.version,
     installed_at: now.toISOString(),
     host,
     files,
     folders: [...new Set([...(old?.folders ?? []), ...made])],
   };
   const same = old !== undefined && sameJson({ ...old, installed_at: "" }, { ...manifest, installed_at: "" });
-  return { order, plan, folder, writes, backups, manifest, old, changes: writes.length > 0 || !same };
+  return { request, plan, folder, writes, backups, manifest, old, changes: writes.length > 0 || !same };
 }
 
 export function applyInstall(prepared: Prepared): void {
-  const { order, folder, writes, backups, manifest, old, changes } = prepared;
+  const { request, folder, writes, backups, manifest, old, changes } = prepared;
   if (!changes) return;
-  // The manifest comes first: a machine that stops in between still knows what to undo.
+  // The manifest is written first: after a crash in between it still says what to undo.
   writeManifest(folder, manifest, backups);
   try {
-    writeAll(writes, boundary(order));
+    writeAll(writes, boundary(request));
   } catch (error) {
     if (old) writeManifest(folder, old, new Map());
     else {
-      removeManifest(order.places, order.agent, folder);
+      removeManifest(request.places, request.agent, folder);
       removeEmpty(manifest.folders);
     }
     throw error;
@@ -89,7 +89,7 @@ export function applyInstall(prepared: Prepared): void {
 }
 
 interface Job {
-  readonly order: Order;
+  readonly request: InstallRequest;
   readonly folder: string;
   readonly old: Manifest | undefined;
   readonly force: boolean;
@@ -113,7 +113,7 @@ function prepareHost(job: Job, change: HostChange): Touched {
   };
 }
 
-/** The file as it would be without us. */
+/** The file without our part. */
 function baseOf(folder: string, current: string, touched: Touched): string | undefined {
   if (sha256(current) === touched.after) return readBackup(folder, touched.backup);
   const { text, empty } = takeFrom(touched.path, current, touched);
@@ -131,7 +131,7 @@ function prepareFile(job: Job, file: OwnFile): OwnedFile {
   const { path, text } = file;
   const current = readText(path);
   const known = job.old?.files.find((one) => one.path === path);
-  const within = path.startsWith(`${job.order.places.home.root}${sep}`);
+  const within = path.startsWith(`${job.request.places.home.root}${sep}`);
   const foreign = current !== undefined && current !== text && known === undefined && !within;
   if (foreign && !job.force)
     throw conflict(

@@ -1,4 +1,4 @@
-/** What an installation has done, in `<home>/installs/<agent>/<scope>/`: enough to undo it exactly, and a backup of each file. */
+/** The record of an installation, in `<home>/installs/<agent>/<scope>/`: what is needed to undo it exactly, and a backup of each file. */
 import { createHash } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ export interface Touched extends Ours {
 export interface OwnedFile {
   readonly path: string;
   readonly sha256: string;
-  /** What stood there before and was overwritten on request. */
+  /** The backup of a file that was overwritten with --force. */
   readonly backup: string | null;
 }
 
@@ -29,7 +29,7 @@ export interface Manifest {
   readonly format: 1;
   readonly agent: AgentName;
   readonly scope: Scope;
-  /** The project's folder, or the person's. */
+  /** The project's folder, or the person's home. */
   readonly root: string;
   readonly butler: string;
   readonly version: string;
@@ -67,7 +67,7 @@ export function readBackup(folder: string, name: string | null): string | undefi
   return name === null ? undefined : readIfThere(join(folder, name));
 }
 
-/** Takes away the manifest with its backups, and our folders around it that are empty then. */
+/** Removes the manifest with its backups, and those of our folders around it that are then empty. */
 export function removeManifest(places: Places, agent: AgentName, folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   const own = (name: string) => [join(places.home.root, name, agent), join(places.home.root, name)];

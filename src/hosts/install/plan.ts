@@ -1,4 +1,4 @@
-/** What an installation would do: changes to files of the person, and files of our own. Plans know nothing of the disk. */
+/** The plan of an installation: changes to files of the person, and files of our own. A plan is made without writing anything. */
 
 import type { Home } from "../../daemon/home.ts";
 import type { AgentName } from "../hooks/dialects.ts";
@@ -19,12 +19,12 @@ export interface Places {
   readonly project: string;
 }
 
-export interface Order {
+export interface InstallRequest {
   readonly agent: AgentName;
   readonly scope: Scope;
   readonly butler: string;
   readonly places: Places;
-  /** How this very program is started again. */
+  /** The command that starts this program. */
   readonly program: { readonly node: string; readonly entry: string };
   readonly roster?: string | undefined;
   readonly version: string;
@@ -49,8 +49,8 @@ export interface Plan {
   readonly next: readonly string[];
 }
 
-/** The folder that an installation does not leave: a project's. A person's own files may lie anywhere, behind links too. */
-export const boundary = ({ places, scope }: Pick<Order, "places" | "scope">): string | undefined =>
+/** The folder outside of which an installation writes nothing: the project's. For one person there is none: their settings may be links to anywhere. */
+export const boundary = ({ places, scope }: Pick<InstallRequest, "places" | "scope">): string | undefined =>
   scope === "project" ? places.project : undefined;
 
 export const SERVER = "butler-memory";

@@ -11,7 +11,7 @@ export interface Installed {
   readonly root: string;
   readonly butler: string;
   readonly version: string;
-  /** False: a file of ours is gone; installing again brings it back. */
+  /** False: a file of the installation is missing; installing again restores it. */
   readonly complete: boolean;
 }
 

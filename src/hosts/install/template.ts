@@ -1,19 +1,19 @@
-/** Fills in the files of `plugins/`. For one person the paths of this machine are written down; a project gets none. */
+/** Fills in the files of `plugins/`. An installation for one person gets the paths of this machine; one for a project gets none. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Order, OwnFile } from "./plan.ts";
+import type { InstallRequest, OwnFile } from "./plan.ts";
 
 const CLAUDE_PLUGIN = join("claude-code", "butler-memory");
 
-export function template(order: Order, ...path: readonly string[]): string {
-  return readFileSync(join(order.templates, ...path), "utf8");
+export function template(request: InstallRequest, ...path: readonly string[]): string {
+  return readFileSync(join(request.templates, ...path), "utf8");
 }
 
 /** The one script that all agents' hooks run. */
-export function hookScript(order: Order, path: string): OwnFile {
-  const { places, program, roster } = order;
+export function hookScript(request: InstallRequest, path: string): OwnFile {
+  const { places, program, roster } = request;
   const here =
-    order.scope === "project"
+    request.scope === "project"
       ? {}
       : {
           baked_node: program.node,
@@ -22,14 +22,14 @@ export function hookScript(order: Order, path: string): OwnFile {
           baked_socket: places.home.socket,
           baked_roster: roster ?? "",
         };
-  let text = template(order, CLAUDE_PLUGIN, "hooks", "hook.sh");
-  for (const [name, value] of Object.entries({ butler_name: order.butler, ...here }))
+  let text = template(request, CLAUDE_PLUGIN, "hooks", "hook.sh");
+  for (const [name, value] of Object.entries({ butler_name: request.butler, ...here }))
     text = text.replace(new RegExp(`^${name}='.*'$`, "m"), () => `${name}=${shellWord(value)}`);
   return { path, text, executable: true };
 }
 
-export function skill(order: Order, folder: string): OwnFile {
-  const text = template(order, CLAUDE_PLUGIN, "skills", "butler-memory", "SKILL.md");
+export function skill(request: InstallRequest, folder: string): OwnFile {
+  const text = template(request, CLAUDE_PLUGIN, "skills", "butler-memory", "SKILL.md");
   return { path: join(folder, "butler-memory", "SKILL.md"), text };
 }
 
@@ -46,16 +46,16 @@ interface Server {
   readonly env?: Record<string, string>;
 }
 
-/** The MCP server as agents write it down. `variable` is how this agent says "from the environment, else this". */
-export function server(order: Order, variable?: (name: string, fallback: string) => string): Server {
-  const args = ["mcp", "--butler", order.butler, "--project", "auto"];
-  if (order.scope === "project") return { command: "butler", args };
-  const { places, program, roster } = order;
+/** The MCP server for an agent's settings. `variable` writes "from the environment, else this value" in the agent's syntax. */
+export function server(request: InstallRequest, variable?: (name: string, fallback: string) => string): Server {
+  const args = ["mcp", "--butler", request.butler, "--project", "auto"];
+  if (request.scope === "project") return { command: "butler", args };
+  const { places, program, roster } = request;
   const env: Record<string, string> = {};
   const put = (name: string, value: string) => {
     env[name] = variable?.(name, value) ?? value;
   };
-  // Without a way to say "unless it is set", the usual place is better left unsaid.
+  // Where the syntax has no such fallback, a usual home is left out, so that BUTLER_HOME of the environment counts.
   if (variable || places.home.root !== join(places.userHome, ".butler")) put("BUTLER_HOME", places.home.root);
   if (roster !== undefined) put("BUTLER_ROSTER", roster);
   return { command: program.node, args: [program.entry, ...args], ...(Object.keys(env).length > 0 ? { env } : {}) };

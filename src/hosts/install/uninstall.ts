@@ -1,4 +1,4 @@
-/** Taking memory away from an agent: every file as it was, or, if the person has changed it since, without our part. */
+/** Removes memory from an agent: every file becomes as it was or, if the person has changed it since, loses our part. */
 import { basename, dirname, join } from "node:path";
 import { writePrivate } from "../../daemon/home.ts";
 import { notFound } from "../../engine/domain/errors.ts";
@@ -14,9 +14,9 @@ export interface PreparedUninstall {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly writes: readonly Write[];
-  /** What is somebody else's by now and stays, with its file. */
+  /** Entries that the person has made their own since, and that stay, each with its file. */
   readonly kept: readonly string[];
-  /** Files of ours that the person has changed, by the place where a copy of each is kept. */
+  /** Texts of our files that the person has changed, by the path where a copy of each is kept. */
   readonly copies: ReadonlyMap<string, string>;
 }
 
@@ -67,7 +67,7 @@ function without(
   const lost = touched.backup !== null && original === undefined;
   if (sha256(current) === touched.after && !lost) return { after: original, left: [] };
   const { text, empty, kept } = takeFrom(touched.path, current, touched);
-  // A file that held nothing of the person goes back to nothing, or to the blank it was.
+  // A file without anything of the person is removed, or becomes blank if it was.
   if (empty && (touched.before === null || original?.trim() === "")) return { after: original, left: kept };
   return { after: text, left: kept };
 }

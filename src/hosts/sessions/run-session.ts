@@ -127,13 +127,13 @@ export async function runSession(parts: SessionParts, request: SessionRequest): 
   };
 }
 
-/** From the owner in time, or from the butler's own files. */
+/** From the owner, or from the butler's own files when it does not answer in time. */
 async function prepare(parts: SessionParts, request: SessionRequest, session: string): Promise<PreparedSession> {
   const { butler, prompt, folder, project } = request;
   const { now } = parts;
   try {
     const question = { butler, prompt, folder, project, session, now };
-    return understood(
+    return checkedAnswer(
       await askOwner(parts, "/owner/desk/session", question, performance.now() + SESSION_WAIT_MS),
       project,
     );
@@ -144,13 +144,13 @@ async function prepare(parts: SessionParts, request: SessionRequest, session: st
   }
 }
 
-/** Part of a sentence of ours, whatever it was before. */
+/** Made fit for the brackets of a sentence: one line, not too long, without a full stop. */
 const inBrackets = (why: string) => why.replace(/\s+/g, " ").slice(0, 300).replace(/\.$/, "");
 
-/** More than any budget gives: a block this long is a mistake, and would crowd out the prompt. */
+/** Longer than any token budget allows: such a block is a fault and would displace the prompt. */
 const LONGEST_BLOCK = 500_000;
 
-function understood(answer: unknown, project: string | undefined): PreparedSession {
+function checkedAnswer(answer: unknown, project: string | undefined): PreparedSession {
   const prepared = (answer ?? {}) as PreparedSession & { readonly error?: { readonly message?: string } };
   if (prepared.error !== undefined) throw new Error(prepared.error.message ?? "the owner refused");
   const { butler, runtime, instructions, context, why, off } = prepared;

@@ -8,7 +8,7 @@ import { closeTree } from "../../engine/adapters/files/private-files.ts";
 import { invalid } from "../../engine/domain/errors.ts";
 import { AGENTS } from "../../hosts/install/agents/agents.ts";
 import { applyInstall, type Prepared, prepareInstall } from "../../hosts/install/install.ts";
-import type { Order } from "../../hosts/install/plan.ts";
+import type { InstallRequest } from "../../hosts/install/plan.ts";
 import { type AgentStatus, agentStatus } from "../../hosts/install/status.ts";
 import type { Environment } from "../environment.ts";
 import { type Context, readOptions } from "../program/command.ts";
@@ -48,7 +48,7 @@ export async function run(args: readonly string[], { environment, say, note }: C
     return 0;
   }
   const agent = readAgent(name);
-  const order: Order = {
+  const request: InstallRequest = {
     agent,
     scope: readScope(values.scope, places),
     butler: await whichButler(environment, places.home.socket, values.butler),
@@ -57,7 +57,7 @@ export async function run(args: readonly string[], { environment, say, note }: C
     roster: environment.roster,
     version,
   };
-  const prepared = prepareInstall(order, systemClock.now(), values.force ?? false);
+  const prepared = prepareInstall(request, systemClock.now(), values.force ?? false);
   const dryRun = values["dry-run"] ?? false;
   if (!dryRun) applyInstall(prepared);
   if (!dryRun) for (const path of ownPaths(places.home)) closeTree(path, (at) => basename(at) === "store");
@@ -87,8 +87,8 @@ async function runningButlers(socket: string): Promise<string[] | undefined> {
   }
 }
 
-function asJson({ order, plan, writes, folder, changes }: Prepared, dryRun: boolean) {
-  const { agent, scope, butler } = order;
+function asJson({ request, plan, writes, folder, changes }: Prepared, dryRun: boolean) {
+  const { agent, scope, butler } = request;
   return {
     agent,
     scope,
@@ -98,27 +98,28 @@ function asJson({ order, plan, writes, folder, changes }: Prepared, dryRun: bool
     files: fileChanges(writes, dryRun),
     backup: folder,
     next: plan.next,
-    undo: undo(order),
+    undo: undo(request),
   };
 }
 
-function lines({ order, plan, writes, folder, changes }: Prepared, dryRun: boolean): string[] {
-  const { title } = AGENTS[order.agent];
-  if (!changes) return [`${title} has the memory of "${order.butler}" already; nothing was changed.`];
+function lines({ request, plan, writes, folder, changes }: Prepared, dryRun: boolean): string[] {
+  const { title } = AGENTS[request.agent];
+  if (!changes) return [`${title} has the memory of "${request.butler}" already; nothing was changed.`];
   const changed = changeLines(fileChanges(writes, dryRun));
-  if (dryRun) return [`${title} would get the memory of "${order.butler}"; nothing was changed.`, ...changed];
+  if (dryRun) return [`${title} would get the memory of "${request.butler}"; nothing was changed.`, ...changed];
   return [
-    `${title} has the memory of "${order.butler}" now.`,
+    `${title} has the memory of "${request.butler}" now.`,
     ...changed,
     `  backup   ${short(folder)}`,
     "",
     ...plan.next,
     "To see it work: start a new session; butler sessions shows it.",
-    `To undo: ${undo(order)}`,
+    `To undo: ${undo(request)}`,
   ];
 }
 
-const undo = ({ agent, scope }: Order) => `butler uninstall ${agent}${scope === "user" ? "" : " --scope project"}`;
+const undo = ({ agent, scope }: InstallRequest) =>
+  `butler uninstall ${agent}${scope === "user" ? "" : " --scope project"}`;
 
 function statusLines({ agent, title, present, installed }: AgentStatus): string[] {
   const head = `${agent.padEnd(12)} ${title.padEnd(12)} ${present ? "is here" : "not found"}`;

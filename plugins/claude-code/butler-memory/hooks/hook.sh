@@ -1,9 +1,9 @@
 #!/bin/sh
-# One event of a coding agent: hands what the agent says on stdin to the owner of the memory, and prints its answer.
-# It never stands in the agent's way: the exit code is always 0, and stdout holds one JSON object or nothing.
+# One event of a coding agent: sends the JSON on stdin to the owner of the memory and prints the owner's answer.
+# It never makes the agent fail: the exit code is always 0, and stdout holds one JSON object or nothing.
 # usage: hook.sh <agent> <event>
 
-# "butler install" writes these lines; empty means: look for it here and now.
+# "butler install" writes these lines; an empty value is looked up when the hook runs.
 butler_name='general'
 baked_node=''
 baked_entry=''
@@ -18,11 +18,11 @@ if [ "$BUTLER_CONSOLIDATION" = 1 ] || [ "$BUTLER_SPAWNED" = 1 ] || [ "$BUTLER_HO
 
 home=${BUTLER_HOME:-${baked_home:-$HOME/.butler}}
 socket=$home/run/owner.sock
-# A long path has its socket elsewhere, and only the installer knows where.
+# The socket of a home with a long path is elsewhere, and only the installer knows where.
 if [ -n "$baked_socket" ] && [ "$home" = "$baked_home" ]; then socket=$baked_socket; fi
 
-# The slow way: starts an owner if there is none, and keeps to its own limit of time.
-# Node alone takes ten times as long to start as curl.
+# The slow path: starts an owner if there is none, within its own time limit.
+# Node takes ten times as long to start as curl.
 ask_node() {
   node=$baked_node
   if [ -z "$node" ] || [ ! -x "$node" ]; then node=node; fi
@@ -45,13 +45,13 @@ show() {
   esac
 }
 
-# A socket, or the folder of one, that is not ours may be somebody else's who wants to be told what we say; the slow way refuses it in words.
+# A socket or its folder that belongs to another user could be a trap to read what is sent; the slow path refuses it with a message.
 if [ ! -S "$socket" ] || [ ! -O "$socket" ] || [ ! -O "${socket%/*}" ] || [ -L "${socket%/*}" ] || ! command -v curl >/dev/null 2>&1 || ! command -v cat >/dev/null 2>&1; then
   show "$(ask_node)"
   exit 0
 fi
 
-# The end of a session is cut off by some agents after 1.5 s.
+# Some agents end the hook of a session's end after 1.5 s.
 limit=1.5
 case $event in
 SessionEnd | sessionEnd) limit=1 ;;
@@ -75,10 +75,10 @@ if [ "$code" = 0 ] && [ "$status" = 200 ]; then
 elif [ "$code" = 0 ] && [ "$status" = 204 ]; then
   :
 elif [ "$code" = 28 ]; then
-  # Nothing may take long any more: it only says once that memory is out of reach, and leaves a note for later.
+  # The time is used up: Node only warns once that memory is out of reach, and leaves an announcement in the spool.
   show "$(printf '%s' "$input" | ask_node --late)"
 else
-  # Nobody there, or cut off on the way: what is left of the two seconds is for finding another owner.
+  # No owner, or it died: the rest of the two seconds is for reaching another one.
   show "$(printf '%s' "$input" | ask_node --spent "${spent:-0}")"
 fi
 exit 0

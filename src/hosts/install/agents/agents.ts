@@ -1,7 +1,7 @@
-/** The agents that can be given memory, by name: how they are called, where they live, and what an installation is. */
+/** The agents that memory can be installed into: their titles, commands and settings, and the plan of an installation. */
 import { join, resolve } from "node:path";
 import type { AgentName } from "../../hooks/dialects.ts";
-import type { Order, Places, Plan } from "../plan.ts";
+import type { InstallRequest, Places, Plan } from "../plan.ts";
 import { planClaudeCode } from "./claude-code.ts";
 import { planCodex } from "./codex.ts";
 import { planCursor } from "./cursor.ts";
@@ -11,11 +11,11 @@ import { planOpencode } from "./opencode.ts";
 interface Agent {
   readonly title: string;
   readonly command: string;
-  /** The folder that shows that this person uses it. */
+  /** The folder whose presence shows that this person uses the agent. */
   settings(places: Places): string;
-  /** What an uninstall leaves in the agent's own notes, and how to be rid of it. */
+  /** What an uninstall leaves in the agent's own files, and how to remove it. */
   readonly leftover?: string;
-  plan(order: Order, exists: (path: string) => boolean): Plan;
+  plan(request: InstallRequest, exists: (path: string) => boolean): Plan;
 }
 
 export const AGENTS: Readonly<Record<AgentName, Agent>> = {

@@ -1,13 +1,13 @@
-/** Claude Code: a plugin in a marketplace folder of its own, and two keys in its settings that make it known. */
+/** Claude Code: a plugin in a marketplace folder of its own, and two keys in its settings that register and enable it. */
 import { join } from "node:path";
-import { type Order, type OwnFile, type Plan, SERVER } from "../plan.ts";
+import { type InstallRequest, type OwnFile, type Plan, SERVER } from "../plan.ts";
 import { hookScript, jsonFile, server, skill, template } from "../template.ts";
 
-export function planClaudeCode(order: Order): Plan {
-  const { places, scope } = order;
+export function planClaudeCode(request: InstallRequest): Plan {
+  const { places, scope } = request;
   const user = scope === "user";
   const folder = user ? join(places.home.root, "plugins", "claude-code") : join(places.project, ".claude", SERVER);
-  // A relative path is taken from the project's folder, so that what is committed holds on every machine.
+  // A relative path is resolved from the project's folder, so that committed settings work on every machine.
   const path = user ? folder : `./.claude/${SERVER}`;
   const settings = user ? join(places.claude, "settings.json") : join(places.project, ".claude", "settings.json");
   return {
@@ -26,7 +26,7 @@ export function planClaudeCode(order: Order): Plan {
         ],
       },
     ],
-    files: plugin(order, folder),
+    files: plugin(request, folder),
     next: [
       "The first session only makes Claude Code take note of the plugin; from the second on, memory is there.",
       ...(user
@@ -36,20 +36,20 @@ export function planClaudeCode(order: Order): Plan {
   };
 }
 
-function plugin(order: Order, folder: string): OwnFile[] {
+function plugin(request: InstallRequest, folder: string): OwnFile[] {
   const inside = join(folder, SERVER);
   const from = ["claude-code", SERVER];
-  const manifest = JSON.parse(template(order, ...from, ".claude-plugin", "plugin.json")) as object;
-  const memory = server(order, (name, fallback) => `\${${name}:-${fallback}}`);
+  const manifest = JSON.parse(template(request, ...from, ".claude-plugin", "plugin.json")) as object;
+  const memory = server(request, (name, fallback) => `\${${name}:-${fallback}}`);
   return [
     {
       path: join(folder, ".claude-plugin", "marketplace.json"),
-      text: template(order, "claude-code", ".claude-plugin", "marketplace.json"),
+      text: template(request, "claude-code", ".claude-plugin", "marketplace.json"),
     },
-    jsonFile(join(inside, ".claude-plugin", "plugin.json"), { ...manifest, version: order.version }),
+    jsonFile(join(inside, ".claude-plugin", "plugin.json"), { ...manifest, version: request.version }),
     jsonFile(join(inside, ".mcp.json"), { mcpServers: { memory } }),
-    { path: join(inside, "hooks", "hooks.json"), text: template(order, ...from, "hooks", "hooks.json") },
-    hookScript(order, join(inside, "hooks", "hook.sh")),
-    skill(order, join(inside, "skills")),
+    { path: join(inside, "hooks", "hooks.json"), text: template(request, ...from, "hooks", "hooks.json") },
+    hookScript(request, join(inside, "hooks", "hook.sh")),
+    skill(request, join(inside, "skills")),
   ];
 }

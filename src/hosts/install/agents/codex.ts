@@ -1,6 +1,6 @@
 /** Codex: a table in config.toml for the tools, hooks.json beside it for the hooks, and a skill. */
 import { join } from "node:path";
-import { type Order, type Plan, SERVER } from "../plan.ts";
+import { type InstallRequest, type Plan, SERVER } from "../plan.ts";
 import { hookScript, server, shellWord, skill } from "../template.ts";
 
 const EVENTS = {
@@ -10,8 +10,8 @@ const EVENTS = {
   SessionEnd: undefined,
 };
 
-export function planCodex(order: Order): Plan {
-  const { places, scope } = order;
+export function planCodex(request: InstallRequest): Plan {
+  const { places, scope } = request;
   const user = scope === "user";
   const settings = user ? places.codex : join(places.project, ".codex");
   const script = user ? join(places.home.root, "plugins", "codex", "hook.sh") : join(settings, SERVER, "hook.sh");
@@ -22,8 +22,8 @@ export function planCodex(order: Order): Plan {
         path: join(settings, "config.toml"),
         table: {
           at: ["mcp_servers", SERVER],
-          // The first start of an owner makes its store, which takes some seconds.
-          values: { ...server(order), startup_timeout_sec: 30 },
+          // The first start of an owner creates its store, which takes some seconds.
+          values: { ...server(request), startup_timeout_sec: 30 },
           comment: 'Butler Memory: written by "butler install codex", taken out by "butler uninstall codex".',
         },
       },
@@ -43,8 +43,8 @@ export function planCodex(order: Order): Plan {
       },
     ],
     files: [
-      hookScript(order, script),
-      skill(order, join(user ? places.userHome : places.project, ".agents", "skills")),
+      hookScript(request, script),
+      skill(request, join(user ? places.userHome : places.project, ".agents", "skills")),
     ],
     next: [
       "Codex runs new hooks only after you have looked at them: open Codex, type /hooks, and trust the four of Butler Memory.",
@@ -53,10 +53,10 @@ export function planCodex(order: Order): Plan {
   };
 }
 
-/** Codex gives the end of a session three seconds at most and warns, at each start, of a hook that asks for more. */
+/** At the end of a session Codex waits three seconds at most, and at each start it warns of a hook with a longer timeout. */
 const secondsFor = (event: string): number => (event === "SessionEnd" ? 3 : 5);
 
-/** A hook starts in the folder of the session, which may lie below the project's. */
+/** A hook runs in the folder of the session, which may be below the project's. */
 function command(user: boolean, script: string, event: string): string {
   if (user) return `sh ${shellWord(script)} codex ${event}`;
   const root = '"$(git rev-parse --show-toplevel 2>/dev/null || pwd)"';

@@ -1,15 +1,15 @@
 /** Cursor: mcp.json for the tools, hooks.json for the hooks, and a skill. */
 import { join } from "node:path";
 import { HOOK_DIALECTS } from "../../hooks/dialects.ts";
-import { type Order, type Plan, SERVER } from "../plan.ts";
+import { type InstallRequest, type Plan, SERVER } from "../plan.ts";
 import { hookScript, server, shellWord, skill } from "../template.ts";
 
-export function planCursor(order: Order): Plan {
-  const { places, scope } = order;
+export function planCursor(request: InstallRequest): Plan {
+  const { places, scope } = request;
   const user = scope === "user";
   const settings = user ? places.cursor : join(places.project, ".cursor");
   const script = user ? join(places.home.root, "plugins", "cursor", "hook.sh") : join(settings, SERVER, "hook.sh");
-  // Hooks of a project start in its folder.
+  // Hooks of a project run in its folder.
   const word = user ? shellWord(script) : `.cursor/${SERVER}/hook.sh`;
   return {
     host: [
@@ -17,7 +17,7 @@ export function planCursor(order: Order): Plan {
         kind: "json",
         path: join(settings, "mcp.json"),
         strict: false,
-        entries: [{ at: ["mcpServers", SERVER], value: { ...server(order) }, mark: "--project" }],
+        entries: [{ at: ["mcpServers", SERVER], value: { ...server(request) }, mark: "--project" }],
       },
       {
         kind: "json",
@@ -34,7 +34,7 @@ export function planCursor(order: Order): Plan {
         ],
       },
     ],
-    files: [hookScript(order, script), skill(order, join(settings, "skills"))],
+    files: [hookScript(request, script), skill(request, join(settings, "skills"))],
     next: [
       "Cursor takes context at the start of a session only; for one prompt the agent asks with the memory tools.",
       "Some versions of the editor drop what a sessionStart hook says; the tools work in any case.",

@@ -1,17 +1,17 @@
-/** Gemini CLI: an extension of its own for one person, which touches no file of theirs; settings.json for a project. */
+/** Gemini CLI: for one person an extension, which changes no file of theirs; for a project its settings.json. */
 import { join } from "node:path";
 import { HOOK_DIALECTS } from "../../hooks/dialects.ts";
-import { type Order, type Plan, SERVER } from "../plan.ts";
+import { type InstallRequest, type Plan, SERVER } from "../plan.ts";
 import { hookScript, jsonFile, server, skill } from "../template.ts";
 
 const EVENTS = Object.keys(HOOK_DIALECTS.gemini.events);
 
-export function planGemini(order: Order): Plan {
-  return order.scope === "user" ? extension(order) : settings(order);
+export function planGemini(request: InstallRequest): Plan {
+  return request.scope === "user" ? extension(request) : settings(request);
 }
 
-function extension(order: Order): Plan {
-  const folder = join(order.places.gemini, "extensions", SERVER);
+function extension(request: InstallRequest): Plan {
+  const folder = join(request.places.gemini, "extensions", SERVER);
   const hooks = Object.fromEntries(
     // biome-ignore lint/suspicious/noTemplateCurlyInString: Gemini CLI fills it in.
     EVENTS.map((event) => [event, [group('"${extensionPath}/hooks/hook.sh"', event)]]),
@@ -21,20 +21,20 @@ function extension(order: Order): Plan {
     files: [
       jsonFile(join(folder, "gemini-extension.json"), {
         name: SERVER,
-        version: order.version,
+        version: request.version,
         description: "Remembers what happened in your sessions and brings back what matters.",
-        mcpServers: { [SERVER]: server(order) },
+        mcpServers: { [SERVER]: server(request) },
       }),
       jsonFile(join(folder, "hooks", "hooks.json"), { hooks }),
-      hookScript(order, join(folder, "hooks", "hook.sh")),
-      skill(order, join(folder, "skills")),
+      hookScript(request, join(folder, "hooks", "hook.sh")),
+      skill(request, join(folder, "skills")),
     ],
     next: ["Restart Gemini CLI; /extensions list shows butler-memory, /hooks its four hooks (from version 0.26 on)."],
   };
 }
 
-function settings(order: Order): Plan {
-  const folder = join(order.places.project, ".gemini");
+function settings(request: InstallRequest): Plan {
+  const folder = join(request.places.project, ".gemini");
   const script = `"$GEMINI_PROJECT_DIR/.gemini/${SERVER}/hook.sh"`;
   return {
     host: [
@@ -43,7 +43,7 @@ function settings(order: Order): Plan {
         path: join(folder, "settings.json"),
         strict: false,
         entries: [
-          { at: ["mcpServers", SERVER], value: { ...server(order) }, mark: "--project" },
+          { at: ["mcpServers", SERVER], value: { ...server(request) }, mark: "--project" },
           ...EVENTS.map((event) => ({
             at: ["hooks", event],
             append: true,
@@ -53,7 +53,7 @@ function settings(order: Order): Plan {
         ],
       },
     ],
-    files: [hookScript(order, join(folder, SERVER, "hook.sh")), skill(order, join(folder, "skills"))],
+    files: [hookScript(request, join(folder, SERVER, "hook.sh")), skill(request, join(folder, "skills"))],
     next: ["Gemini CLI warns once of hooks that come with a project; butler must be on the PATH."],
   };
 }

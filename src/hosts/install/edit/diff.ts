@@ -1,4 +1,4 @@
-/** What would change in a file, line by line. */
+/** The changed lines of a file, marked with - and +. */
 export function diffLines(before: string | undefined, after: string | undefined): string[] {
   const old = lines(before);
   const next = lines(after);
@@ -19,7 +19,7 @@ function lines(text: string | undefined): string[] {
   return text.replace(/\r?\n$/, "").split(/\r?\n/);
 }
 
-/** The longest common run of lines stays out of it. Settings files are small: a table of lengths is good enough. */
+/** Leaves out the longest common subsequence of lines. Settings files are small, so a quadratic table is fast enough. */
 function changesOf(old: readonly string[], next: readonly string[]): string[] {
   const longest = Array.from({ length: old.length + 1 }, () => new Uint32Array(next.length + 1));
   const at = (i: number, j: number) => longest[i]?.[j] ?? 0;

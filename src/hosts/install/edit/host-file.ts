@@ -1,4 +1,4 @@
-/** One file of the person: our part put in or taken out, whatever its format. Text in, text out. */
+/** Adds our part to the text of a settings file, or removes it, whatever its format. */
 
 import type { HostChange } from "../plan.ts";
 import { addEntries } from "./json-edit.ts";
@@ -6,7 +6,7 @@ import type { Added } from "./json-entry.ts";
 import { takeOut } from "./json-take.ts";
 import { addTable, type TomlAdded, takeTable } from "./toml-edit.ts";
 
-/** What was put into a file, as the manifest keeps it. */
+/** What was added to a file, as the manifest records it. */
 export interface Ours {
   readonly json?: readonly Added[];
   readonly toml?: TomlAdded;
@@ -32,7 +32,7 @@ export function putIn(text: string | undefined, change: HostChange, known: Ours 
 
 interface Taken {
   readonly text: string;
-  /** Nothing of the person is left in it. */
+  /** The file holds nothing else. */
   readonly empty: boolean;
   readonly kept: readonly string[];
 }

@@ -1,6 +1,6 @@
 /**
- * Adding to a settings file of the person, as edits of its text: every other byte stays, with comments, order and
- * indentation. What was put in is remembered exactly, so that it can be taken out exactly (json-take.ts).
+ * Adds entries to a settings file of the person by editing its text: every other byte stays, with comments, order and
+ * indentation. What was added is recorded exactly, so that it can be removed exactly (json-take.ts).
  */
 import { getNodeValue, type Node } from "jsonc-parser";
 import { type Added, isOurs, itemOf, type JsonEntry, samePlace } from "./json-entry.ts";
@@ -30,7 +30,7 @@ export function addEntries(
   known: readonly Added[],
   force: boolean,
 ): Edited {
-  // What is no longer wanted may have brought the object that holds the rest: then all is put in anew.
+  // An entry that is no longer wanted may have created the object that holds the others: then all are removed and added anew.
   const outdated = known.some((old) => !entries.some((entry) => samePlace(entry, old)));
   const before = outdated ? [] : known;
   let text = outdated ? takeOut(file, known).text : file.text;
@@ -73,7 +73,7 @@ function addEntry(
 
 const leafOf = (entry: JsonEntry): Json => (entry.append ? [entry.value] : entry.value);
 
-/** Something stands there already: ours, the same by chance, or somebody else's. */
+/** The path holds a value already: ours, an equal one by chance, or the person's. */
 function updateExisting(file: JsonText, found: Node, entry: JsonEntry, old: Added | undefined, force: boolean) {
   const value: unknown = getNodeValue(found);
   const same = sameJson(value, entry.value);
@@ -111,7 +111,7 @@ function insert(text: string, container: Node, name: string | undefined, value: 
   const from = hasComma ? next + 1 : end;
   const place = behindSameLineComments(text, from);
   const indent = ownLineIndent(text, last.offset);
-  // Behind a line comment only a new line can go on.
+  // After a line comment a new line is needed.
   const lead = indent !== undefined || place > from ? `${style.eol}${indent ?? style.unit}` : " ";
   const parts = hasComma
     ? [text.slice(0, place), lead, chunk(lead), ",", text.slice(place)]

@@ -1,24 +1,24 @@
-/** What we put into a settings file, and how it is known again there. */
+/** What we add to a settings file, and how it is recognised later. */
 import { getNodeValue, type Node } from "jsonc-parser";
 import { holdsText, type Json, type JsonText, sameJson, wrongType } from "./json-tree.ts";
 
 export interface JsonEntry {
   readonly at: readonly string[];
   readonly value: Json;
-  /** The value is one more item of the list at that place. */
+  /** The value is one more item of the list at that path. */
   readonly append?: boolean;
-  /** Words by which our own value is known again after somebody changed a part of it. */
+  /** A text in our value by which it is recognised after somebody changed another part of it. */
   readonly mark: string;
-  /** Put in only where nothing stands, and it stays if the person has used that key beside it since. */
+  /** Added only where the path is empty, and kept by an uninstall if this key of the file is in use then. */
   readonly keptFor?: string;
 }
 
 export interface Added extends JsonEntry {
-  /** How much of the path was put in: the first so many names lead to what is new. */
+  /** The length of the path to the outermost part that was added. */
   readonly depth: number;
   readonly lead: string;
   readonly tail: string;
-  /** The text of somebody else's value that was overwritten on request. */
+  /** The text of the person's value that was overwritten with --force. */
   readonly replaced?: string;
 }
 

@@ -10,7 +10,7 @@ export function styleOf(text: string): Style {
   return { eol: text.includes("\r\n") ? "\r\n" : "\n", unit: /^([ \t]+)["\]}[{]/m.exec(text)?.[1] ?? "  " };
 }
 
-/** On one line when there is no indentation to go by. */
+/** On one line without an `indent`. */
 export function print(value: Json, { eol, unit }: Style, indent: string | undefined): string {
   if (indent === undefined) return JSON.stringify(value);
   return JSON.stringify(value, undefined, unit).replaceAll("\n", `${eol}${indent}`);
@@ -21,7 +21,7 @@ export function lineIndent(text: string, offset: number): string {
   return /^[ \t]*/.exec(line)?.[0] ?? "";
 }
 
-/** The indentation of something that starts its line; undefined if something stands before it. */
+/** The indentation before an offset that starts its line; undefined if there is other text before it. */
 export function ownLineIndent(text: string, offset: number): string | undefined {
   const start = text.lastIndexOf("\n", offset - 1) + 1;
   const before = text.slice(start, offset);

@@ -1,9 +1,9 @@
-/** Taking out of a settings file what was put in, byte for byte, also after somebody has changed the rest. */
+/** Removes from a settings file what was added to it, byte for byte, also after somebody has changed the rest. */
 import { getNodeValue, type Node } from "jsonc-parser";
 import { type Added, isOurs, itemOf } from "./json-entry.ts";
 import { type JsonText, parseObject, propertyOf, propertyValue, skipTrivia } from "./json-tree.ts";
 
-/** Takes out what is ours, last in first out; `kept` names what somebody made their own since. */
+/** Removes our entries, the last one first; `kept` names those that somebody has changed so that they are no longer ours. */
 export function takeOut(file: JsonText, added: readonly Added[]): { text: string; kept: readonly string[] } {
   let text = file.text;
   const kept: string[] = [];
@@ -15,7 +15,7 @@ export function takeOut(file: JsonText, added: readonly Added[]): { text: string
   return { text, kept };
 }
 
-/** Undefined: it is somebody else's by now. */
+/** Undefined: the value is no longer ours. */
 function takeOne(file: JsonText, one: Added): string | undefined {
   const { text } = file;
   const root = parseObject(file);
@@ -42,7 +42,7 @@ function takeOne(file: JsonText, one: Added): string | undefined {
   return target === undefined ? text : cut(text, target, depth === one.depth ? one : undefined);
 }
 
-/** Nothing else is in its list or object, not even a comment. */
+/** Whether its list or object holds nothing else, not even a comment. */
 function isAlone(text: string, node: Node | undefined): boolean {
   const container = node?.parent;
   if (node === undefined || container?.children?.length !== 1) return false;
@@ -51,7 +51,7 @@ function isAlone(text: string, node: Node | undefined): boolean {
   return before.trim() === "" && ["", ","].includes(after.trim());
 }
 
-/** Where the blanks before a place begin, with one line break before them. */
+/** The start of the blanks before an offset, including one line break before them. */
 function lineBefore(text: string, place: number): number {
   let at = place;
   while (text.charAt(at - 1) === " " || text.charAt(at - 1) === "\t") at--;

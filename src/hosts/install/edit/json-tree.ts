@@ -1,4 +1,4 @@
-/** Reading a settings file as text with places: what stands where, and what is wrong with it on which line. */
+/** Parses a settings file into nodes with their offsets, and names the line of a fault. */
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { conflict } from "../../../engine/domain/errors.ts";
 
@@ -7,7 +7,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export interface JsonText {
   readonly path: string;
   readonly text: string;
-  /** The agent reads plain JSON only: a comment would make it ignore the whole file. */
+  /** The agent accepts plain JSON only and ignores a file with a comment. */
   readonly strict: boolean;
 }
 
@@ -55,7 +55,7 @@ export function propertyOf(file: JsonText, object: Node, name: string): Node | u
 
 export const propertyValue = (property: Node): Node => property.children?.[1] ?? property;
 
-/** Where white space and comments end. */
+/** The offset after white space and comments. */
 export function skipTrivia(text: string, from: number): number {
   let at = from;
   for (;;) {
@@ -76,7 +76,7 @@ function commentEnd(text: string, at: number): number | undefined {
   return end < 0 ? text.length : end + 2;
 }
 
-/** Behind the comments that stand on the same line, for they speak of what is before them; `at` if there are none. */
+/** The offset after the comments on the same line, which belong to what is before them; `at` if there are none. */
 export function behindSameLineComments(text: string, at: number): number {
   let behind = at;
   for (;;) {
@@ -99,7 +99,7 @@ export function sameJson(left: unknown, right: unknown): boolean {
   );
 }
 
-/** Does any text inside the value hold these words? */
+/** Whether any text inside the value contains these words. */
 export function holdsText(value: unknown, words: string): boolean {
   if (typeof value === "string") return value.includes(words);
   if (typeof value !== "object" || value === null) return false;

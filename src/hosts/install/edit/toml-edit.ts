@@ -1,6 +1,6 @@
 /**
- * One table of ours in a TOML file of the person: a few lines at its end, put in and taken out as text. The file is parsed
- * before and after, and must say the same but for our table.
+ * Our table in a TOML file of the person: a few lines at its end, added and removed as text. The file is parsed
+ * before and after, and must hold the same values except for our table.
  */
 
 import { parse, stringify, TomlError } from "smol-toml";
@@ -59,7 +59,7 @@ export function addTable(
   return checked(file, { ...file, text: `${rest}${lead}${block}` }, table, { at: table.at, lead, block });
 }
 
-/** Undefined: it cannot be told apart from the rest any more. */
+/** Undefined: our table cannot be separated from the rest any more. */
 export function takeTable(file: TomlText, added: TomlAdded): string | undefined {
   const { text } = file;
   for (const part of [added.lead + added.block, added.block]) {
