@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
 import { openPglite, type PgliteDb } from "../../src/engine/adapters/db/pglite.ts";
 import type { Db } from "../../src/engine/adapters/db/port.ts";
-import { type Happening, mayHappen, next, type Validity } from "../../src/engine/domain/lifecycle/lifecycle.ts";
+import { mayHappen, next, type Transition, type Validity } from "../../src/engine/domain/lifecycle/lifecycle.ts";
 import { effectiveness } from "../../src/engine/domain/lifecycle/maturity.ts";
 import { TIERS, type Tier } from "../../src/engine/domain/lifecycle/tiers.ts";
 import type { Job } from "../../src/engine/memory/keep/job.ts";
@@ -25,7 +25,7 @@ interface Life {
 interface Step {
   readonly name: string;
   /** How it may change the state of a memory that was there before. */
-  readonly may: readonly Happening[];
+  readonly may: readonly Transition[];
   run(life: Life): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ const stated = fc.constantFrom("Ann lives in Rome.", "Always ask before deleting
 
 type List = "ids" | "rules" | "episodes";
 
-const telling = (tool: string, may: readonly Happening[], input: object, list: List = "ids"): Step => ({
+const telling = (tool: string, may: readonly Transition[], input: object, list: List = "ids"): Step => ({
   name: `${tool} ${JSON.stringify(input)}`,
   may,
   async run(life) {
@@ -46,11 +46,11 @@ const telling = (tool: string, may: readonly Happening[], input: object, list: L
   },
 });
 
-const tell = (tool: string, may: readonly Happening[], input: fc.Arbitrary<object>, list: List = "ids") =>
+const tell = (tool: string, may: readonly Transition[], input: fc.Arbitrary<object>, list: List = "ids") =>
   input.map((drawn) => telling(tool, may, drawn, list));
 
 /** May be refused, if the state does not allow it; a refusal must change nothing, which the caller checks. */
-const ask = (tool: string, may: readonly Happening[], input: fc.Arbitrary<(life: Life) => object | undefined>) =>
+const ask = (tool: string, may: readonly Transition[], input: fc.Arbitrary<(life: Life) => object | undefined>) =>
   fc.tuple(input, fc.nat(9)).map(
     ([inputOf, n]): Step => ({
       name: tool,

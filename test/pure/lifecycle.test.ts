@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/engine/domain/errors.ts";
 import type { Trust } from "../../src/engine/domain/learning/trust.ts";
-import { type Happening, isLive, mayHappen, next, VALIDITY } from "../../src/engine/domain/lifecycle/lifecycle.ts";
+import { isLive, mayHappen, next, type Transition, VALIDITY } from "../../src/engine/domain/lifecycle/lifecycle.ts";
 import { judgeFact } from "../../src/engine/domain/lifecycle/supersede.ts";
 
-const HAPPENINGS: Happening[] = ["confirm", "fade", "expire", "supersede", "retract", "restore"];
+const HAPPENINGS: Transition[] = ["confirm", "fade", "expire", "supersede", "retract", "restore"];
 
 describe("the lifecycle", () => {
   it("is this table and nothing else", () => {

@@ -9,7 +9,7 @@ export interface Episode extends StoredMemory {
   /** Its scope. */
   readonly butler: string;
   readonly session_id: string | null;
-  /** Its place in the session. */
+  /** Its position in the session. */
   readonly ordinal: number | null;
   readonly speaker: string | null;
   readonly summary: string | null;

@@ -2,7 +2,7 @@
 import type { MemoryType } from "./memory-types.ts";
 
 export interface MemoryEvent {
-  /** Its place in the stream: a 64-bit number, as text. */
+  /** Its position in the stream: a 64-bit number, as text. */
   readonly seq: string;
   readonly id: string;
   readonly tenant_id: string;

@@ -1,6 +1,6 @@
 /**
  * Which of several facts under one key is its value. A reader stands on several steps, and a fact whose day has come may not have
- * taken its place yet: shown beside each other they would be two answers to one question. The better source comes first; among
+ * replaced the one before it yet: shown beside each other they would be two answers to one question. The better source comes first; among
  * equals the narrower step, for it was said of less; on one step the one that began last.
  */
 
@@ -33,7 +33,7 @@ function hides(other: Held, fact: Held, look: Look): boolean {
   if (other.id === fact.id || !hasBegun(other, now)) return false;
   const here = other.scope === fact.scope;
   if (!here && (ladder === undefined || !ladder.includes(other.scope) || !isSeen(other, look))) return false;
-  const [mine, theirs] = [placeOf(fact, look), placeOf(other, look)];
+  const [mine, theirs] = [precedenceOf(fact, look), precedenceOf(other, look)];
   const differs = theirs.findIndex((value, at) => value !== mine[at]);
   return differs >= 0 && (theirs[differs] ?? 0) > (mine[differs] ?? 0);
 }
@@ -41,7 +41,7 @@ function hides(other: Held, fact: Held, look: Look): boolean {
 const isSeen = (fact: Held, { now, threshold }: Look): boolean =>
   (fact.valid_to === null || fact.valid_to > now) && effectiveConfidence(fact, now) >= threshold;
 
-const placeOf = ({ trust, scope, waits_until: day }: Held, { ladder }: Look): number[] => [
+const precedenceOf = ({ trust, scope, waits_until: day }: Held, { ladder }: Look): number[] => [
   trustRank(trust),
   ladder?.indexOf(scope) ?? 0,
   day?.getTime() ?? Number.NEGATIVE_INFINITY,

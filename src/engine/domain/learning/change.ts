@@ -53,7 +53,7 @@ export type FactDraft = Claim &
 
 export type RuleDraft = Pick<Rule, "content" | "scope" | "tags" | "trust">;
 
-/** Ids of episodes, never empty. `nth` is its place in the answer, where its vector was made. */
+/** Ids of episodes, never empty. `nth` is its position in the answer, by which its vector is found. */
 interface Cited {
   readonly episodes: readonly string[];
   readonly nth: number;

@@ -16,7 +16,7 @@ export function confirmations<K extends "confirm_fact" | "confirm_rule">(kind: K
     vouched(trust, cited.get(id)?.trust ?? trust);
   return {
     trustOf: believed,
-    /** Whoever said it first is no second witness, and an echo of lower trust is none at all. */
+    /** An episode that says so already does not confirm it again, and a source of lower trust does not confirm it at all. */
     add(known: Confirmable, nth: number, witnesses: readonly Witness[]): DropReason | undefined {
       const trust = trustOf(known.content, witnesses);
       if (isWeaker(trust, believed(known))) return "echo";

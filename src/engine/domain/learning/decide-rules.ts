@@ -21,7 +21,7 @@ import { confirmations } from "./confirmations.ts";
 import { isAboutPerson } from "./person.ts";
 import { isWeaker } from "./trust.ts";
 
-export function ruleBook(known: Known, batch: Batch) {
+export function ruleLearner(known: Known, batch: Batch) {
   const byLabel = new Map(known.rules.flatMap((rule) => (rule.label === undefined ? [] : [[rule.label, rule]])));
   const fresh: Extract<Change, { kind: "create_rule" }>[] = [];
   const confirmed = confirmations("confirm_rule");

@@ -6,8 +6,8 @@
 import { ladderOf } from "../scope.ts";
 import type { Answer } from "./answer.ts";
 import { type Batch, type Decision, type Dropped, inOrder, type Known, lastOf, type Witness } from "./change.ts";
-import { ruleBook } from "./decide-rules.ts";
-import { factBook, factChanges } from "./fact-book.ts";
+import { ruleLearner } from "./decide-rules.ts";
+import { factChanges, factState } from "./fact-state.ts";
 import { confirmFact, learnFact } from "./learn-fact.ts";
 import { settleFacts } from "./settle-facts.ts";
 
@@ -30,13 +30,13 @@ export function decide(answer: Answer, known: Known, batch: Batch): Decision {
   const mine = <T extends { readonly scope: string }>(all: readonly T[]) =>
     all.filter(({ scope }) => steps.includes(scope));
   const visible: Known = { ...known, facts: mine(known.facts), rules: mine(known.rules) };
-  const facts = factBook(visible, batch);
+  const facts = factState(visible, batch);
   for (const { item, nth, witnesses } of inTime(answer.facts)) {
     const verdict = witnesses === undefined ? "unknown_episode" : learnFact(facts, item, nth, witnesses);
     if (verdict !== undefined) dropped.push({ kind: "fact", nth, reason: verdict });
   }
   dropped.push(...settleFacts(facts).map((one) => ({ kind: "fact" as const, ...one })));
-  const rules = ruleBook(visible, batch);
+  const rules = ruleLearner(visible, batch);
   for (const { item, nth, witnesses } of inTime(answer.rules)) {
     const verdict = witnesses === undefined ? "unknown_episode" : rules.learn(item, nth, witnesses);
     if (verdict !== undefined) dropped.push({ kind: "rule", nth, reason: verdict });

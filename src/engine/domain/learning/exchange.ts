@@ -106,7 +106,7 @@ function apart(lines: readonly string[]): string {
 
 const LINE = new RegExp(`^(${LABELS.map(({ label }) => label).join("|")}): (.*)$`);
 
-/** The inverse, for whoever learns from it. A line without a label is nobody's word. */
+/** The inverse, for whoever learns from it. A line without a label counts as a tool's. */
 export function turnsOf(text: string): Turn[] {
   const turns: Turn[] = [];
   for (const line of text.split("\n")) {

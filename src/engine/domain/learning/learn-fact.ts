@@ -18,7 +18,7 @@ import {
 } from "./change.ts";
 import {
   alive,
-  type FactBook,
+  type FactState,
   type Fresh,
   isOlder,
   isOver,
@@ -27,7 +27,7 @@ import {
   keyOf,
   mayReplace,
   replace,
-} from "./fact-book.ts";
+} from "./fact-state.ts";
 import { subjectOf } from "./person.ts";
 import { isWeaker, MOST_CONFIDENT } from "./trust.ts";
 
@@ -37,7 +37,7 @@ const holds = (fact: FactSlot, against: FactSlot): boolean => fact.waits_until =
 const isPostponed = (old: KnownFact, by: FactDraft): boolean =>
   old.waits_until !== null && by.waits_until !== null && isUnder(old, keyed(by)) && saysSame(by.content, old.content);
 
-function draftOf({ batch }: FactBook, learned: LearnedFact, witnesses: readonly Witness[]): FactDraft {
+function draftOf({ batch }: FactState, learned: LearnedFact, witnesses: readonly Witness[]): FactDraft {
   const trust = trustOf(learned.content, witnesses);
   const isUser = subjectOf(learned.subject) === "user";
   const valid_from = learned.valid_from === null ? null : new Date(learned.valid_from);
@@ -58,18 +58,18 @@ function draftOf({ batch }: FactBook, learned: LearnedFact, witnesses: readonly 
 }
 
 /**
- * Where readers find it: under the key and on the step of what it takes the place of. A fact of a wider step, and one that is
+ * The draft where readers find it: under the key and on the step of the fact that it replaces. A fact of a wider step, and one that is
  * true until the new one's day, is not touched: it is passed over by whoever reads both.
  */
-function placed(book: FactBook, draft: FactDraft, old: KnownFact | undefined): FactDraft {
+function withKeyOf(state: FactState, draft: FactDraft, old: KnownFact | undefined): FactDraft {
   const { subject, predicate } = old !== undefined && !mayReplace(old, draft) ? old : draft;
   const under = keyed({ ...draft, subject, predicate });
-  const steps = ladderOf(book.batch.butler);
+  const steps = ladderOf(state.batch.butler);
   const narrower = steps.slice(steps.indexOf(draft.scope) + 1).toReversed();
-  const learned = [...book.fresh.values()].map((item) => keyed(item.draft));
+  const learned = [...state.fresh.values()].map((item) => keyed(item.draft));
   const held = (scope: string) =>
-    [...alive(book), ...learned].some(
-      (fact) => !isOver(book, fact) && isUnder(fact, { ...under, scope }) && holds(fact, draft),
+    [...alive(state), ...learned].some(
+      (fact) => !isOver(state, fact) && isUnder(fact, { ...under, scope }) && holds(fact, draft),
     );
   return { ...draft, subject, predicate, scope: narrower.find(held) ?? draft.scope };
 }
@@ -90,88 +90,90 @@ interface Told {
 }
 
 export function learnFact(
-  book: FactBook,
+  state: FactState,
   learned: LearnedFact,
   nth: number,
   witnesses: readonly Witness[],
 ): DropReason | undefined {
-  const drawn = draftOf(book, learned, witnesses);
-  const unusable = whyUnusable(book, learned, drawn);
+  const drawn = draftOf(state, learned, witnesses);
+  const unusable = whyUnusable(state, learned, drawn);
   if (unusable !== undefined) return unusable;
-  const told = toldIn(book, learned, drawn, nth, witnesses);
-  const confirmed = confirmedBy(book, told);
-  if (confirmed !== undefined) return book.confirmed.add(confirmed, nth, witnesses);
+  const told = toldIn(state, learned, drawn, nth, witnesses);
+  const confirmed = confirmedBy(state, told);
+  if (confirmed !== undefined) return state.confirmed.add(confirmed, nth, witnesses);
   if (told.before !== undefined && isWeaker(told.draft.trust, told.before.draft.trust))
-    return doubtTold(book, told, told.before);
-  const old = replacedBy(book, told);
-  if (old.some((fact) => !isOver(book, fact) && isOlder(witnesses, fact))) return "outdated";
-  const stronger = strongerThan(book, told, old);
-  if (stronger === undefined) return add(book, told, old);
+    return doubtTold(state, told, told.before);
+  const old = replacedBy(state, told);
+  if (old.some((fact) => !isOver(state, fact) && isOlder(witnesses, fact))) return "outdated";
+  const stronger = strongerThan(state, told, old);
+  if (stronger === undefined) return add(state, told, old);
   // What was planned before the better source spoke is no doubt about it.
-  return isOlder(witnesses, stronger) ? "outdated" : dispute(book, stronger, told);
+  return isOlder(witnesses, stronger) ? "outdated" : dispute(state, stronger, told);
 }
 
-function whyUnusable(book: FactBook, learned: LearnedFact, drawn: FactDraft): DropReason | undefined {
+function whyUnusable(state: FactState, learned: LearnedFact, drawn: FactDraft): DropReason | undefined {
   if (learned.permanence === "ephemeral") return "ephemeral";
-  if (isOver(book, drawn) || endsBeforeItBegins(drawn)) return "over";
+  if (isOver(state, drawn) || endsBeforeItBegins(drawn)) return "over";
   if (keyed(drawn).subject === "" || keyed(drawn).predicate === "") return "nameless";
-  const isUnknown = (label: string | null) => label !== null && !book.byLabel.has(label);
+  const isUnknown = (label: string | null) => label !== null && !state.byLabel.has(label);
   return isUnknown(learned.supersedes) || isUnknown(learned.contradicts) ? "unknown_memory" : undefined;
 }
 
 function toldIn(
-  book: FactBook,
+  state: FactState,
   learned: LearnedFact,
   drawn: FactDraft,
   nth: number,
   witnesses: readonly Witness[],
 ): Told {
-  const known = (label: string | null) => (label === null ? undefined : book.byLabel.get(label));
+  const known = (label: string | null) => (label === null ? undefined : state.byLabel.get(label));
   const [supersedes, contradicts] = [known(learned.supersedes), known(learned.contradicts)];
-  const draft = placed(book, drawn, supersedes);
+  const draft = withKeyOf(state, drawn, supersedes);
   const key = keyOf(keyed(draft));
-  const holder = alive(book).find((fact) => keyOf(fact) === key);
-  return { draft, nth, witnesses, supersedes, contradicts, key, holder, before: book.fresh.get(key) };
+  const holder = alive(state).find((fact) => keyOf(fact) === key);
+  return { draft, nth, witnesses, supersedes, contradicts, key, holder, before: state.fresh.get(key) };
 }
 
 /** The known fact that says the same. Other words for the very fact that is said to be superseded are a correction. */
-function confirmedBy(book: FactBook, { draft, holder, supersedes }: Told): KnownFact | undefined {
-  if (holder === undefined || isOver(book, holder)) return undefined;
+function confirmedBy(state: FactState, { draft, holder, supersedes }: Told): KnownFact | undefined {
+  if (holder === undefined || isOver(state, holder)) return undefined;
   if (agreement(draft.content, holder.content) !== "same") return undefined;
   return holder !== supersedes || sameMeaning(draft.content, holder.content) ? holder : undefined;
 }
 
 /** A weaker source changes nothing of what a better one has told in this batch; if it says otherwise, that is kept as a doubt. */
-function doubtTold({ fresh }: FactBook, { draft, key, witnesses }: Told, before: Fresh): DropReason {
+function doubtTold({ fresh }: FactState, { draft, key, witnesses }: Told, before: Fresh): DropReason {
   const disputers = [...new Set([...before.disputers, ...idsOf(witnesses)])];
   if (!saysSame(draft.content, before.draft.content)) fresh.set(key, { ...before, disputers });
   return "echo";
 }
 
-/** The known facts that it would take the place of. */
-function replacedBy(book: FactBook, { draft, holder, supersedes }: Told): KnownFact[] {
+/** The known facts that it would replace. */
+function replacedBy(state: FactState, { draft, holder, supersedes }: Told): KnownFact[] {
   const pointed = supersedes !== undefined && mayReplace(supersedes, draft) ? supersedes : undefined;
-  return alive(book).filter((fact) => fact === holder || fact === pointed || isPostponed(fact, draft));
+  return alive(state).filter((fact) => fact === holder || fact === pointed || isPostponed(fact, draft));
 }
 
 /** A fact of a better source that it would replace, or that is true until its day. */
-function strongerThan(book: FactBook, { draft }: Told, old: readonly KnownFact[]): KnownFact | undefined {
-  const until = alive(book).filter((fact) => fact.waits_until === null && isUnder(fact, keyed(draft)));
-  return [...old, ...until].find((fact) => isWeaker(draft.trust, book.confirmed.trustOf(fact)) && !isOver(book, fact));
+function strongerThan(state: FactState, { draft }: Told, old: readonly KnownFact[]): KnownFact | undefined {
+  const until = alive(state).filter((fact) => fact.waits_until === null && isUnder(fact, keyed(draft)));
+  return [...old, ...until].find(
+    (fact) => isWeaker(draft.trust, state.confirmed.trustOf(fact)) && !isOver(state, fact),
+  );
 }
 
-function add(book: FactBook, told: Told, old: readonly KnownFact[]): DropReason | undefined {
+function add(state: FactState, told: Told, old: readonly KnownFact[]): DropReason | undefined {
   const { draft, nth, witnesses, key, before, contradicts: rival } = told;
-  for (const { id } of old) replace(book, id);
+  for (const { id } of old) replace(state, id);
   const item: Fresh = {
     ...{ draft, nth, episodes: idsOf(witnesses), disputers: [], replaced: old.map(({ id }) => id) },
     contradicts: rival === undefined || rival.scope !== draft.scope ? [] : [rival],
   };
   const kept = before === undefined ? item : retold(before, item);
-  book.fresh.set(key, kept);
+  state.fresh.set(key, kept);
   if (kept.nth !== nth) return "repeated";
   // The item whose words give way is the one that is left out, told before or not.
-  if (before !== undefined) book.dropped.push({ nth: before.nth, reason: "repeated" });
+  if (before !== undefined) state.dropped.push({ nth: before.nth, reason: "repeated" });
   return undefined;
 }
 
@@ -189,9 +191,9 @@ function retold(before: Fresh, item: Fresh): Fresh {
   };
 }
 
-/** Nobody is silently believed against a better source: the doubt is kept, with those who raised it. */
+/** A weaker source does not replace a better one: its claim is kept as a doubt, with the episodes that raised it. */
 function dispute(
-  { confirmed, disputes }: FactBook,
+  { confirmed, disputes }: FactState,
   fact: KnownFact,
   { draft: { content: claim, trust }, nth, witnesses }: Told,
 ): DropReason | undefined {
@@ -211,14 +213,14 @@ function dispute(
 }
 
 export function confirmFact(
-  book: FactBook,
+  state: FactState,
   label: string,
   nth: number,
   witnesses: readonly Witness[],
 ): DropReason | undefined {
-  const fact = book.byLabel.get(label);
+  const fact = state.byLabel.get(label);
   if (fact === undefined) return "unknown_memory";
-  return book.replaced.has(fact.id) ? "outdated" : book.confirmed.add(fact, nth, witnesses);
+  return state.replaced.has(fact.id) ? "outdated" : state.confirmed.add(fact, nth, witnesses);
 }
 
 /** The last day that can be written stands for no end: the one after it could not be stored. */

@@ -6,7 +6,7 @@ import { agreement, isTelling, saysSame } from "./agreement.ts";
 import { ALIKE, type DropReason, type FactDraft, type KnownFact } from "./change.ts";
 import {
   alive,
-  type FactBook,
+  type FactState,
   type Fresh,
   isOlder,
   isOver,
@@ -14,7 +14,7 @@ import {
   keyed,
   mayReplace,
   replace,
-} from "./fact-book.ts";
+} from "./fact-state.ts";
 import { isWeaker, trustRank } from "./trust.ts";
 
 /** The same of the same subject under another name. What is true on a wider step is true here; what waits is not true yet. */
@@ -26,31 +26,31 @@ function isTwin(draft: FactDraft, other: FactSlot & { readonly content: string }
   return isTelling(draft.content) && saysSame(draft.content, other.content);
 }
 
-/** Of an exchange only those turns that said it: the person's words beside an agent's echo are no witness for it. */
-const witnessesOf = ({ batch }: FactBook, { episodes, draft }: Fresh) =>
+/** Of an exchange only those turns that said it: the person's words beside an agent's echo do not support it. */
+const witnessesOf = ({ batch }: FactState, { episodes, draft }: Fresh) =>
   batch.witnesses.filter(({ id, trust }) => episodes.includes(id) && trustRank(trust) <= trustRank(draft.trust));
 
-function knownTwin(book: FactBook, { draft, nth }: Fresh): KnownFact | undefined {
+function knownTwin(state: FactState, { draft, nth }: Fresh): KnownFact | undefined {
   const near = (fact: KnownFact) =>
     keyed(draft).predicate === fact.predicate ||
     sameMeaning(draft.content, fact.content) ||
-    book.known.likeness("fact", nth, fact.id) >= ALIKE;
-  return alive(book).find((fact) => isTwin(draft, fact) && near(fact) && !isOver(book, fact));
+    state.known.likeness("fact", nth, fact.id) >= ALIKE;
+  return alive(state).find((fact) => isTwin(draft, fact) && near(fact) && !isOver(state, fact));
 }
 
-/** Nothing is known twice: what has a twin under another key goes up in it. The best source comes first, then detail. */
-export function settleFacts(book: FactBook): { nth: number; reason: DropReason }[] {
-  const { confirmed, dropped, fresh } = book;
+/** No fact is stored twice: what a fact under another key says already confirms that fact, or is dropped. The best source comes first, then detail. */
+export function settleFacts(state: FactState): { nth: number; reason: DropReason }[] {
+  const { confirmed, dropped, fresh } = state;
   const settled = new Map<string, Fresh>();
   for (const [key, item] of fresh) {
     if (item.replaced.length === 0) continue;
-    const twin = knownTwin(book, item);
+    const twin = knownTwin(state, item);
     const stays =
       twin === undefined ||
       isWeaker(item.draft.trust, confirmed.trustOf(twin)) ||
-      isOlder(witnessesOf(book, item), twin);
+      isOlder(witnessesOf(state, item), twin);
     const gone = stays || !mayReplace(twin, item.draft) ? [] : [twin.id];
-    for (const id of gone) replace(book, id);
+    for (const id of gone) replace(state, id);
     settled.set(key, { ...item, replaced: [...item.replaced, ...gone] });
   }
   const added = [...fresh].filter(([key]) => !settled.has(key));
@@ -59,7 +59,7 @@ export function settleFacts(book: FactBook): { nth: number; reason: DropReason }
       trustRank(b.trust) - trustRank(a.trust) || b.content.length - a.content.length,
   );
   for (const [key, item] of added) {
-    const reason = settleOne(book, item, settled);
+    const reason = settleOne(state, item, settled);
     if (reason === "new") settled.set(key, item);
     else if (reason !== undefined) dropped.push({ nth: item.nth, reason });
   }
@@ -68,9 +68,9 @@ export function settleFacts(book: FactBook): { nth: number; reason: DropReason }
   return dropped;
 }
 
-function settleOne(book: FactBook, item: Fresh, settled: Map<string, Fresh>): DropReason | "new" | undefined {
-  const twin = knownTwin(book, item);
-  if (twin !== undefined) return book.confirmed.add(twin, item.nth, witnessesOf(book, item));
+function settleOne(state: FactState, item: Fresh, settled: Map<string, Fresh>): DropReason | "new" | undefined {
+  const twin = knownTwin(state, item);
+  if (twin !== undefined) return state.confirmed.add(twin, item.nth, witnessesOf(state, item));
   const [key, other] = [...settled].find(([, one]) => isTwin(item.draft, one.draft)) ?? [];
   if (key === undefined || other === undefined) return "new";
   if (isWeaker(item.draft.trust, other.draft.trust)) return "echo";

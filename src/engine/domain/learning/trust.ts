@@ -1,4 +1,4 @@
-/** Who said it. Part of provenance: what is learned is never trusted more than the best of its witnesses. */
+/** Who said it. Part of provenance: what is learned is never trusted more than the best of those who said it. */
 export const TRUST = ["tool", "imported", "agent", "user"] as const;
 export type Trust = (typeof TRUST)[number];
 
@@ -9,7 +9,7 @@ export const isWeaker = (a: Trust, b: Trust): boolean => trustRank(a) < trustRan
 /** The lower of two. */
 export const atMost = (trust: Trust, most: Trust): Trust => (isWeaker(most, trust) ? most : trust);
 
-/** The highest of them. Nobody at all is no better than a tool. */
+/** The highest of them; `tool` when there are none. */
 export const bestTrust = (all: readonly Trust[]): Trust =>
   all.reduce<Trust>((best, trust) => (trustRank(trust) > trustRank(best) ? trust : best), "tool");
 

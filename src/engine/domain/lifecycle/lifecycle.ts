@@ -17,9 +17,9 @@ export type Validity = (typeof VALIDITY)[number];
 /** `forgotten` is an older name, which streams and callers may still use; it is always shown as `retracted`. */
 export const canonicalState = <S>(state: S): S | "retracted" => (state === "forgotten" ? "retracted" : state);
 
-export type Happening = "confirm" | "fade" | "expire" | "supersede" | "retract" | "restore";
+export type Transition = "confirm" | "fade" | "expire" | "supersede" | "retract" | "restore";
 
-const NEXT: Readonly<Record<Validity, Partial<Record<Happening, Validity>>>> = {
+const NEXT: Readonly<Record<Validity, Partial<Record<Transition, Validity>>>> = {
   active: { confirm: "active", fade: "fading", expire: "expired", supersede: "superseded", retract: "retracted" },
   fading: { confirm: "active", expire: "expired", supersede: "superseded", retract: "retracted" },
   expired: { restore: "active", retract: "retracted" },
@@ -29,12 +29,12 @@ const NEXT: Readonly<Record<Validity, Partial<Record<Happening, Validity>>>> = {
 
 export const isLive = (state: Validity): boolean => state === "active" || state === "fading";
 
-export function mayHappen(state: Validity, happening: Happening): boolean {
-  return NEXT[state][happening] !== undefined;
+export function mayHappen(state: Validity, transition: Transition): boolean {
+  return NEXT[state][transition] !== undefined;
 }
 
-export function next(state: Validity, happening: Happening): Validity {
-  const to = NEXT[state][happening];
-  if (to === undefined) throw integrity(`a memory that is ${state} cannot ${happening}.`);
+export function next(state: Validity, transition: Transition): Validity {
+  const to = NEXT[state][transition];
+  if (to === undefined) throw integrity(`a memory that is ${state} cannot ${transition}.`);
   return to;
 }

@@ -19,7 +19,7 @@ export interface TierPolicy {
 /** When a protected memory expires. A time and not a null, so that every comparison with `expires_at` holds for it too. */
 export const NEVER = new Date("9999-12-31T23:59:59.999Z");
 
-/** `since` is the last reference, or the birth or rise of a memory that has come to the tier after it. */
+/** `since` is the last reference, or the creation or promotion of a memory that has come to the tier after it. */
 export function expiryOf(policy: TierPolicy, since: Date, references = 0): Date {
   if (isProtected(policy, references)) return NEVER;
   return new Date(Math.min(NEVER.getTime(), since.getTime() + policy.ttlMs));

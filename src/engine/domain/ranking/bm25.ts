@@ -28,7 +28,7 @@ interface Shelf {
 export interface Postings {
   readonly terms: readonly Term[];
   readonly shelves: readonly Shelf[];
-  /** Block entries of one term on one shelf, in no order. */
+  /** Block entries of one term in one shelf, in no order. */
   readonly blocks: readonly { readonly term: number; readonly sk: number; readonly x: Uint8Array }[];
   /** Written, not folded. `id` is the memory's uuid in 16 bytes: only the few that are shown become text. */
   readonly fresh: readonly {
@@ -51,14 +51,14 @@ export type Hit =
   | { readonly sk: number; readonly memoryId: string; readonly score: number };
 
 export interface Ranking {
-  /** Memories on the shelves, and their average length in lexemes. */
+  /** Memories in these shelves, and their average length in lexemes. */
   readonly n: number;
   readonly avgdl: number;
   readonly terms: readonly (Term & { readonly df: number; readonly idf: number })[];
   /** Memories with at least one of the terms. */
   readonly total: number;
   /**
-   * Places offset…offset+k of the ranking, best first, prolonged to the end of the last tie: `offset + result.length` is
+   * Ranks offset…offset+k of the ranking, best first, prolonged to the end of the last tie: `offset + result.length` is
    * where to go on. The order inside a tie is settled by memory id, which only the database knows (see resolveHits).
    */
   top(k: number, offset?: number): readonly Hit[];
@@ -162,15 +162,15 @@ export function rank(postings: Postings): Ranking {
     if (base !== undefined) sums[base + row.slot] = 0;
   }
 
-  const places = new Int32Array(met + postings.fresh.length);
+  const positions = new Int32Array(met + postings.fresh.length);
   const scores = new Float64Array(met + postings.fresh.length);
   let total = 0;
   for (let i = 0; i < met; i++) {
-    const place = touched[i] as number;
-    const score = sums[place] as number;
-    sums[place] = 0;
+    const position = touched[i] as number;
+    const score = sums[position] as number;
+    sums[position] = 0;
     if (score === 0) continue;
-    places[total] = place;
+    positions[total] = position;
     scores[total++] = score;
   }
   for (const [i, row] of postings.fresh.entries()) {
@@ -180,31 +180,31 @@ export function rank(postings: Postings): Ranking {
       if (term !== undefined) score += term.count * weight(term.idf, found.tf, row.len, avgdl);
     }
     if (score === 0) continue;
-    places[total] = -1 - i;
+    positions[total] = -1 - i;
     scores[total++] = score;
   }
 
   const hitAt = (i: number): Hit => {
-    const place = places[i] as number;
+    const position = positions[i] as number;
     const score = scores[i] as number;
-    const row = place < 0 ? postings.fresh[-1 - place] : undefined;
+    const row = position < 0 ? postings.fresh[-1 - position] : undefined;
     if (row !== undefined) return { sk: row.sk, memoryId: uuidText(row.id), score };
     let s = starts.length - 1;
-    while ((starts[s] as number) > place) s--;
-    return { sk: (postings.shelves[s] as Shelf).sk, slot: place - (starts[s] as number), score };
+    while ((starts[s] as number) > position) s--;
+    return { sk: (postings.shelves[s] as Shelf).sk, slot: position - (starts[s] as number), score };
   };
-  return { n, avgdl, terms, total, top: lazyTop(scores.subarray(0, total), places, hitAt) };
+  return { n, avgdl, terms, total, top: lazyTop(scores.subarray(0, total), positions, hitAt) };
 }
 
 /** Sorts only as deep as somebody looked: 100 of 24,000 matches need no full sort. */
-function lazyTop(scores: Float64Array, places: Int32Array, hitAt: (i: number) => Hit): Ranking["top"] {
+function lazyTop(scores: Float64Array, positions: Int32Array, hitAt: (i: number) => Hit): Ranking["top"] {
   let hits: readonly Hit[] = [];
   const deepen = (depth: number) => {
     const least = depth >= scores.length ? 0 : nthLargest(scores.slice(), depth - 1);
     const chosen: number[] = [];
     for (let i = 0; i < scores.length; i++) if ((scores[i] as number) >= least) chosen.push(i);
     chosen.sort(
-      (a, b) => (scores[b] as number) - (scores[a] as number) || (places[a] as number) - (places[b] as number),
+      (a, b) => (scores[b] as number) - (scores[a] as number) || (positions[a] as number) - (positions[b] as number),
     );
     hits = chosen.map(hitAt);
   };

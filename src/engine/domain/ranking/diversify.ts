@@ -20,7 +20,7 @@ export interface Demoted {
   readonly id: string;
   /** The key that had reached the cap. */
   readonly key: string;
-  /** Places lost. */
+  /** Ranks lost. */
   readonly by: number;
 }
 
@@ -32,7 +32,8 @@ export interface Diversified<T> {
 interface Waiting<T> {
   readonly item: T;
   readonly keys: readonly string[];
-  readonly place: number;
+  /** Its index before diversification. */
+  readonly index: number;
   readonly full: string;
 }
 
@@ -51,14 +52,14 @@ export function diversify<T extends { readonly id: string; readonly score: numbe
   const waiting: Waiting<T>[] = [];
   let served = 0;
 
-  const place = (item: T, keys: readonly string[]): void => {
+  const take = (item: T, keys: readonly string[]): void => {
     items.push(item);
     for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
   };
-  const serve = ({ item, keys, place: was, full }: Waiting<T>): void => {
+  const serve = ({ item, keys, index: was, full }: Waiting<T>): void => {
     const by = items.length - was;
     if (by > 0) demoted.push({ id: item.id, key: full, by });
-    place(item, keys);
+    take(item, keys);
     served++;
   };
 
@@ -69,8 +70,8 @@ export function diversify<T extends { readonly id: string; readonly score: numbe
     }
     const keys = [...new Set(keysOf(item))];
     const full = keys.find((key) => (counts.get(key) ?? 0) >= cap);
-    if (full === undefined) place(item, keys);
-    else waiting.push({ item, keys, place: at, full });
+    if (full === undefined) take(item, keys);
+    else waiting.push({ item, keys, index: at, full });
   }
   for (let head = waiting[served]; head !== undefined; head = waiting[served]) serve(head);
   return { items, demoted };

@@ -14,7 +14,7 @@ export interface IntentReading {
   readonly because: readonly string[];
 }
 
-/** A sign of this weight decides alone; a lighter one needs company. */
+/** A sign of this weight decides alone; a lighter one needs another beside it. */
 export const SURE = 0.5;
 /** A prompt says at its beginning what it is after; far below is mostly pasted material. */
 const LOOK = 4000;
@@ -177,7 +177,7 @@ const SIGNS: Readonly<Record<Told, Readonly<Record<string, Sign>>>> = {
   },
 };
 
-/** Signs of one intent add up like independent witnesses, never beyond 1; the runner-up takes half its strength away. */
+/** Signs of one intent add up like independent evidence, never beyond 1; the runner-up takes half its strength away. */
 export function readIntent(text: string): IntentReading {
   const plain = plainly(text);
   const opening = plain.slice(0, OPENING);

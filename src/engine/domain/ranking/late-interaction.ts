@@ -7,7 +7,7 @@ import { type Recipe, withoutTokens } from "./recipe.ts";
 /** What is known of a memory: a candidate, or one that only stands beside a candidate in its session. */
 export interface Witness {
   readonly id: string;
-  /** The session and its place there; undefined for facts, rules and episodes that stand alone. */
+  /** Its session and its position there; undefined for facts, rules and episodes that stand alone. */
   readonly session: string | undefined;
   readonly ordinal: number;
   readonly speaker: string | undefined;

@@ -15,7 +15,7 @@ export interface TokenBits {
   /** For each token kept: the word it belongs to, whole, lower case as the tokenizer gives it (pieces joined, without ##). */
   readonly words: readonly string[];
   /**
-   * For each token kept: its place in the vocabulary. Vocabularies are sorted by frequency, so it is a prior of how telling a
+   * For each token kept: its rank in the vocabulary. Vocabularies are sorted by frequency, so it is a prior of how telling a
    * piece is.
    */
   readonly ranks: readonly number[];
@@ -25,7 +25,7 @@ export interface TokenBits {
 const GOES_ON = "##";
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
-/** The places of the telling pieces: neither punctuation nor a stop word standing alone; all of them if none is. */
+/** Positions of the telling pieces: neither punctuation nor a stop word standing alone; all of them if none is. */
 export function keptPieces(pieces: readonly string[]): number[] {
   const all = [...pieces.keys()];
   const kept = all.filter((at) => isTelling(pieces[at] ?? ""));

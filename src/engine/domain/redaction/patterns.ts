@@ -1,4 +1,4 @@
-/** Secrets known by their place or their sum: armoured keys, headers, URLs, cards and accounts. */
+/** Secrets known by where they stand or by their checksum: armoured keys, headers, URLs, cards and accounts. */
 import { type Finder, groupAt, matchAt, matches, type SecretKind, type Span } from "./scan.ts";
 import { tokens } from "./tokens.ts";
 

@@ -54,7 +54,7 @@ export interface Name {
 
 export interface Scan {
   readonly text: string;
-  /** Of the same length as the text, so that a place in one is the same place in the other. */
+  /** Of the same length as the text, so that a position in one is the same position in the other. */
   readonly lower: string;
   readonly names: readonly Name[];
   /** What names were found to promise: a list repeats the same few. */

@@ -1,6 +1,6 @@
 /** Where a long text can be cut so that no secret, nor its name, stands half on either side. */
 export const SLICE = 32_768;
-/** How far before its limit a slice may end, to end at a better place. */
+/** How far before its limit a slice may end, to end at a better point. */
 const SEARCHED = 8_192;
 /** A 16384 bit RSA key has 13 kB. */
 const LONGEST_KEY = 32_768;

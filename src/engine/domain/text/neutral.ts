@@ -120,32 +120,32 @@ function visible(text: string): string {
 }
 
 function defused(text: string): string {
-  const { form, places } = lookAlike(text);
-  const placeOf = (index: number) => places[index] ?? text.length;
+  const { form, positions } = lookAlike(text);
+  const positionOf = (index: number) => positions[index] ?? text.length;
   let safe = "";
   let from = 0;
   for (const { 0: marker, index } of form.matchAll(MARKER)) {
-    if (placeOf(index) < from) continue;
+    if (positionOf(index) < from) continue;
     const opening = OPENING.exec(marker)?.[0].length ?? 1;
     const end = index + marker.length;
-    safe += `${text.slice(from, placeOf(index))}(${text.slice(placeOf(index + opening), placeOf(end))}`;
+    safe += `${text.slice(from, positionOf(index))}(${text.slice(positionOf(index + opening), positionOf(end))}`;
     const closing = CLOSING.exec(form.slice(end, end + CLOSING_WITHIN));
-    from = placeOf(end + (closing?.[0].length ?? 0));
-    if (closing !== null) safe += `${text.slice(placeOf(end), placeOf(end + (closing[1]?.length ?? 0)))})`;
+    from = positionOf(end + (closing?.[0].length ?? 0));
+    if (closing !== null) safe += `${text.slice(positionOf(end), positionOf(end + (closing[1]?.length ?? 0)))})`;
   }
   return safe + text.slice(from);
 }
 
-/** What the text looks like in ASCII, and for each character of that its place in the text. */
+/** What the text looks like in ASCII, and for each character of that its position in the text. */
 function lookAlike(text: string) {
   let form = "";
-  const places: number[] = [];
+  const positions: number[] = [];
   let at = 0;
   for (const character of text) {
     const plain = character < "\u0080" && character !== "\\" ? character.toLowerCase() : looksLike(character);
     form += plain;
-    for (let unit = 0; unit < plain.length; unit++) places.push(at);
+    for (let unit = 0; unit < plain.length; unit++) positions.push(at);
     at += character.length;
   }
-  return { form, places };
+  return { form, positions };
 }

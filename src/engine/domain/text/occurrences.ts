@@ -1,5 +1,5 @@
 /**
- * All places where any of many words stands in a text, in one pass (Aho and Corasick): the time grows with the text and the words
+ * Every occurrence of any of many words in a text, in one pass (Aho and Corasick): the time grows with the text and the words
  * added up, whatever they look like, where a pattern for each would multiply it.
  */
 const CODES = 0x10000;
@@ -48,7 +48,7 @@ function step(next: ReadonlyMap<number, number>, fall: Int32Array, from: number,
   }
 }
 
-/** `fall`: the longest end of what was read that is a beginning too. `shorter`: the next word that ends in the same place. */
+/** `fall`: the longest end of what was read that is a beginning too. `shorter`: the next word that ends at the same position. */
 function links(
   next: ReadonlyMap<number, number>,
   nodes: readonly { readonly parent: number; readonly code: number }[],

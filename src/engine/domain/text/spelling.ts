@@ -1,4 +1,4 @@
-/** The name that was probably meant, if one of those there are is near. */
+/** The name of these that is nearest in spelling, if it is near enough to be meant. */
 export function nearest(name: string, among: readonly string[]): string | undefined {
   const ranked = among.map((key) => ({ key, distance: editDistance(plainName(name), plainName(key)) }));
   const best = ranked.sort((a, b) => a.distance - b.distance)[0];

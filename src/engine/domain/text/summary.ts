@@ -19,7 +19,7 @@ export const SUMMARY_SIZE: Readonly<Record<"mid" | "long", SummarySize>> = {
 /** Openings tell what a text is about; the end often tells what came of it. */
 const FIRST = 1.5;
 const LAST = 1.2;
-/** A sentence of two words is rarely worth a place, however often the words occur. */
+/** A sentence of two words is rarely worth keeping, however often the words occur. */
 const SHORT_WORDS = 4;
 /** Reading more of a huge text changes little and costs a lot. */
 const MOST_SENTENCES = 2000;
@@ -80,8 +80,8 @@ function heaviest(
     if (kept.has(index) || sentence.length > room) continue;
     const own = words[index] ?? [];
     const sum = own.reduce((total, word) => total + (weight.get(word) ?? 0), 0);
-    const place = index === 0 ? FIRST : index === sentences.length - 1 ? LAST : 1;
-    const score = (place * sum) / Math.sqrt(Math.max(SHORT_WORDS, own.length));
+    const byPosition = index === 0 ? FIRST : index === sentences.length - 1 ? LAST : 1;
+    const score = (byPosition * sum) / Math.sqrt(Math.max(SHORT_WORDS, own.length));
     if (score > most) {
       most = score;
       best = index;

@@ -4,8 +4,8 @@ import { applyEvent, emptyLedger, type ReplayEvent, type RowJson, touchedBy } fr
 import {
   type Columns,
   countEvents,
+  dropConstraints,
   loadRows,
-  loosen,
   REPLAYED,
   readEvents,
   replayedColumns,
@@ -123,7 +123,7 @@ export async function verifyReplay(
   progress: ReplayProgress = () => undefined,
 ): Promise<ReplayReport> {
   const total = await countEvents(source);
-  await loosen(scratch);
+  await dropConstraints(scratch);
   const so = await replay(source, scratch, newReplay(), (done) =>
     progress({ what: "replaying events", done, total: Math.max(total, done) }),
   );

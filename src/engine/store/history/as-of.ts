@@ -1,4 +1,4 @@
-/** What the stream says of a moment in the past: events up to then, and the vectors that still speak for them. */
+/** What the stream says of a moment in the past: events up to then, and the vectors that were made of the words of then. */
 
 import type { Sql } from "../../adapters/db/port.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
@@ -26,9 +26,9 @@ export interface PastStep {
   readonly deleted: boolean;
   readonly row: RowJson | null;
   readonly set: RowJson | null;
-  /** It was born ending with a question mark: the words themselves are mostly left out. */
+  /** It was stored with a question mark at its end: the words themselves are mostly left out. */
   readonly asks: boolean;
-  /** Its words as the index has them; null when it is not on a shelf now, and then `row` holds its text. */
+  /** Its words as the index has them; null when it is not in the keyword index now, and then `row` holds its text. */
   readonly len: number | null;
   readonly x: Uint8Array | null;
 }
@@ -40,26 +40,26 @@ const LEFT_OUT = `'{metadata,matcher,content_key,original_content,forget_reason,
 const TEXTS = `'{content,summary}'::text[]`;
 
 /**
- * Episodes and facts never change their words, so those that are still on a shelf bring them ready from the index:
+ * Episodes and facts never change their words, so those that are still in the keyword index bring them from there:
  * splitting and stemming 10,000 texts of 40 words took 1.3 s, reading their words 0.1 s.
  */
 export async function pastSteps(sql: Sql, query: PastQuery, after: string, limit: number): Promise<PastStep[]> {
   return sql.query<PastStep>(
     `with page as materialized (
        select e.seq, e.entity_type, e.entity_id, e.scope, e.event_type, e.payload,
-         e.event_type = e.entity_type || '.stored' as born
+         e.event_type = e.entity_type || '.stored' as creation
        from memory_events e
        where e.tenant_id = $1 and e.seq > $2::int8 and e.entity_type = any($3::text[])
          and ($4::text[] is null or e.scope = any($4::text[])) and e.occurred_at <= $5
          and (e.payload ?| '{row,set}'::text[] or e.event_type = 'episode.deleted')
        order by e.seq limit $6)
      select p.seq, p.entity_type as type, p.entity_id as id, p.scope, p.event_type = 'episode.deleted' as deleted,
-       case when p.born then (p.payload -> 'row') - ${LEFT_OUT}
+       case when p.creation then (p.payload -> 'row') - ${LEFT_OUT}
          - (case when d.x is null then '{}'::text[] else ${TEXTS} end) end as row,
        (p.payload -> 'set') - ${LEFT_OUT} as set,
-       p.born and right(p.payload #>> '{row,content}', 2) like '%?%' as asks, d.len, d.x
+       p.creation and right(p.payload #>> '{row,content}', 2) like '%?%' as asks, d.len, d.x
      from page p
-     left join lex_doc d on d.memory_id = p.entity_id and ${isFiled("d")} and p.born and p.entity_type <> 'rule'
+     left join lex_doc d on d.memory_id = p.entity_id and ${isFiled("d")} and p.creation and p.entity_type <> 'rule'
      order by p.seq`,
     [query.tenant, after, query.types, query.scopes ?? null, query.until, limit],
   );
@@ -178,10 +178,10 @@ export async function withoutVector(
   limit: number,
 ): Promise<{ ids: string[]; total: number }> {
   const rows = await sql.query<{ id: string; total: number }>(
-    `select u.id, (count(*) over ())::int4 as total from unnest($1::uuid[]) with ordinality as u (id, place)
+    `select u.id, (count(*) over ())::int4 as total from unnest($1::uuid[]) with ordinality as u (id, nth)
      where not exists (select 1 from embeddings e
        where e.memory_id = u.id and e.version_id = $2 and ${SAME_WORDS("$3")})
-     order by u.place limit $4`,
+     order by u.nth limit $4`,
     [ids, past.version, past.until, limit],
   );
   return { ids: rows.map((row) => row.id), total: rows[0]?.total ?? 0 };

@@ -45,8 +45,7 @@ export function readStream(sql: Sql, query: StreamQuery): Promise<MemoryEvent[]>
   );
 }
 
-/** Where an event stands in its tenant's stream. */
-export async function placeOf(sql: Sql, tenant: string, id: string): Promise<string | undefined> {
+export async function seqOf(sql: Sql, tenant: string, id: string): Promise<string | undefined> {
   const [event] = await sql.query<{ seq: string }>("select seq from memory_events where tenant_id = $1 and id = $2", [
     tenant,
     id,

@@ -99,10 +99,10 @@ async function put(sql: Sql, table: string, columns: Columns, rows: readonly Row
 }
 
 /**
- * Takes every rule but the primary keys away from a scratch store: what a broken stream rebuilds must come out as a
+ * Drops every constraint and index but the primary keys of a scratch store: what a broken stream rebuilds must come out as a
  * difference to look at, not as a refused insert. It is also several times faster without the indexes.
  */
-export async function loosen(scratch: Db): Promise<void> {
+export async function dropConstraints(scratch: Db): Promise<void> {
   const tables = Object.keys(REPLAYED);
   const statements = await scratch.query<{ statement: string }>(
     `select statement from (

@@ -21,13 +21,13 @@ export interface Surroundings {
 }
 
 /**
- * From `met` (id, keyword, distance, place: the better of its ranks in the arms) to `found` (candidates with their
+ * From `met` (id, keyword, distance, rank: the better of its two in the arms) to `found` (candidates with their
  * neighbours) and `beside` (all whose evidence is wanted). Neighbours are of the same session, butler and tenant, and live.
  */
-export function aroundSql(s: Surroundings, place: (value: unknown) => string): string {
+export function aroundSql(s: Surroundings, param: (value: unknown) => string): string {
   const furthest = { before: -Math.min(0, ...s.offsets) + s.before, after: Math.max(0, ...s.offsets) + s.after };
   return `spots as materialized (
-      select e.tenant_id, e.butler, e.session_id, e.ordinal, m.place <= ${s.best} as best
+      select e.tenant_id, e.butler, e.session_id, e.ordinal, m.rank <= ${s.best} as best
       from met m join episodes e on e.id = m.id where e.session_id is not null and e.ordinal is not null),
     turns as materialized (
       select n.id, n.session_id, n.butler, n.ordinal, n.speaker, right(n.content, 2) like '%?%' as asks,
@@ -37,7 +37,7 @@ export function aroundSql(s: Surroundings, place: (value: unknown) => string): s
                           and s.ordinal + case when s.best then ${furthest.after} else ${s.others.after} end
       where n.butler = s.butler and ${isLiveEpisode("n", "$1")}
       group by n.id),
-    named as materialized (${namedSql(s, place)}),
+    named as materialized (${namedSql(s, param)}),
     found as materialized (
       select id, keyword, distance from met
       union all select t.id, null, null from turns t where t.candidate and not exists (select 1 from met m where m.id = t.id)),
@@ -47,12 +47,12 @@ export function aroundSql(s: Surroundings, place: (value: unknown) => string): s
 }
 
 /** Sessions of `turns` in which somebody speaks whom the question names. Another butler may have a session of the same name. */
-const namedSql = ({ names, tenant }: Surroundings, place: (value: unknown) => string): string =>
+const namedSql = ({ names, tenant }: Surroundings, param: (value: unknown) => string): string =>
   names.length === 0
     ? "select null::text as session_id, null::text as butler where false"
     : `select t.session_id, t.butler from (select distinct session_id, butler from turns) t
-       where exists (select 1 from episodes p where p.tenant_id = ${place(tenant)}
-         and lower(split_part(p.speaker, ' ', 1)) = any(${place(names)}::text[])
+       where exists (select 1 from episodes p where p.tenant_id = ${param(tenant)}
+         and lower(split_part(p.speaker, ' ', 1)) = any(${param(names)}::text[])
          and p.session_id = t.session_id and p.butler = t.butler)`;
 
 /** One row: facts about each witness as JSON, their words and their bits glued in the same order. */

@@ -124,20 +124,20 @@ export async function gatherCandidates(
   around?: Surroundings,
 ): Promise<Gathered> {
   const params: unknown[] = [filters.now, filters.tags ?? null, filters.tier ?? null, ...hitParams(hits)];
-  const place = (value: unknown) => `$${params.push(value)}`;
-  const query = arm && `${place(vectorLiteral(arm.query))}::${arm.as}`;
-  const vectors = arm === undefined || query === undefined ? NO_VECTORS : vectorSql(arm, query, filters, place);
-  const found = around === undefined ? "found as materialized (select * from met)" : aroundSql(around, place);
+  const param = (value: unknown) => `$${params.push(value)}`;
+  const query = arm && `${param(vectorLiteral(arm.query))}::${arm.as}`;
+  const vectors = arm === undefined || query === undefined ? NO_VECTORS : vectorSql(arm, query, filters, param);
+  const found = around === undefined ? "found as materialized (select * from met)" : aroundSql(around, param);
   const rows = `select json_agg(json_build_array(${GLUED}))::text
-    from (${EPISODES} union all ${FACTS} and ${isValueSql("m", filters, place)} union all ${RULES}) as m`;
+    from (${EPISODES} union all ${FACTS} and ${isValueSql("m", filters, param)} union all ${RULES}) as m`;
   const [all] = await sql.query<WitnessRow & { rows: string | null }>(
     `with keyword as (${hitsSql(4)}),
      vectors as materialized (${vectors}),
      met as materialized (
        select coalesce(k.memory_id, v.memory_id) as id, k.score as keyword, v.distance,
-         least(k.place, v.place) as place
-       from (select memory_id, score, row_number() over (order by score desc, memory_id) as place from keyword) k
-       full join (select memory_id, distance, row_number() over (order by distance, memory_id) as place from vectors) v
+         least(k.rank, v.rank) as rank
+       from (select memory_id, score, row_number() over (order by score desc, memory_id) as rank from keyword) k
+       full join (select memory_id, distance, row_number() over (order by distance, memory_id) as rank from vectors) v
          on v.memory_id = k.memory_id),
      ${found}
      select (${rows}) as rows${around === undefined ? "" : `, w.* from (${witnessSql(arm && { version: arm.version, as: arm.as, query: query ?? "" })}) w`}`,
@@ -171,7 +171,7 @@ const NO_VECTORS = `select null::uuid as memory_id, null::float8 as distance whe
  * The version and the dimensions are numbers of ours and stand in the text: only then can the planner match the partial
  * expression index. Tags and tier are asked inside, so that a filter never empties an answer that exists.
  */
-function vectorSql(arm: VectorArm, query: string, filters: Filters, place: (value: unknown) => string): string {
+function vectorSql(arm: VectorArm, query: string, filters: Filters, param: (value: unknown) => string): string {
   if (arm.groups.length === 0) return NO_VECTORS;
   const distance = `(e.embedding::${arm.as}) <=> ${query}`;
   const narrowed =
@@ -184,12 +184,12 @@ function vectorSql(arm: VectorArm, query: string, filters: Filters, place: (valu
   const foreign =
     filters.exceptSession === undefined
       ? ""
-      : ` and not exists (select 1 from episodes m where m.id = e.memory_id and m.session_id = ${place(filters.exceptSession)})`;
+      : ` and not exists (select 1 from episodes m where m.id = e.memory_id and m.session_id = ${param(filters.exceptSession)})`;
   const seen = arm.faded ? LIVE : isVisible("e", "$1");
   return arm.groups
     .map(
       ({ sks, exact, limit }) => `(select e.memory_id, ${distance} as distance from embeddings e
-        where e.version_id = ${arm.version} and e.sk = any(${place(sks)}::int4[]) and ${seen}${narrowed}${foreign}
+        where e.version_id = ${arm.version} and e.sk = any(${param(sks)}::int4[]) and ${seen}${narrowed}${foreign}
         order by ${exact ? `(${distance}) + 0` : distance} limit ${limit})`,
     )
     .join(" union all ");

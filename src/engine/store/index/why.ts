@@ -1,11 +1,11 @@
-/** Where one memory stands in the two indexes, for a question that was asked. */
+/** One memory in the two indexes, for a question that was asked. */
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Hit } from "../../domain/ranking/bm25.ts";
 import { isFiled, isLive, isLiveEpisode, isVisible } from "../memories/live.ts";
 import { vectorLiteral } from "../memories/rows.ts";
 import type { Filters, VectorArm } from "./search.ts";
 
-export interface LexicalPlace {
+export interface LexicalEntry {
   readonly sk: number;
   /** Null until its words are folded. */
   readonly slot: number | null;
@@ -13,18 +13,18 @@ export interface LexicalPlace {
   readonly words: Uint8Array;
 }
 
-export async function lexicalPlaceOf(sql: Sql, id: string): Promise<LexicalPlace | undefined> {
-  const [row] = await sql.query<LexicalPlace>(
+export async function lexicalEntryOf(sql: Sql, id: string): Promise<LexicalEntry | undefined> {
+  const [row] = await sql.query<LexicalEntry>(
     `select sk, slot, x as words from lex_doc where memory_id = $1 and ${isFiled()}`,
     [id],
   );
   return row;
 }
 
-export const isHitOf = (hit: Hit, id: string, { sk, slot }: LexicalPlace): boolean =>
+export const isHitOf = (hit: Hit, id: string, { sk, slot }: LexicalEntry): boolean =>
   "memoryId" in hit ? hit.memoryId === id : hit.sk === sk && hit.slot === slot;
 
-export interface VectorPlace {
+export interface VectorRank {
   readonly distance: number;
   /** False when the index has filed it as faded or gone. */
   readonly seen: boolean;
@@ -34,19 +34,19 @@ export interface VectorPlace {
 }
 
 /** Undefined when it has no vector of the version compared with. The conditions are those of the vector arm in search.ts. */
-export async function vectorPlaceOf(
+export async function vectorRankOf(
   sql: Sql,
   id: string,
   arm: VectorArm,
   sks: readonly number[],
   filters: Filters,
-): Promise<VectorPlace | undefined> {
+): Promise<VectorRank | undefined> {
   const params: unknown[] = [id, vectorLiteral(arm.query), sks];
-  const place = (value: unknown) => `$${params.push(value)}`;
-  const [row] = await sql.query<VectorPlace>(
+  const param = (value: unknown) => `$${params.push(value)}`;
+  const [row] = await sql.query<VectorRank>(
     `with shelf as materialized (
        select e.memory_id, (e.embedding::${arm.as}) <=> $2::${arm.as} as distance,
-         ${seenSql(arm, filters, place)} as seen
+         ${seenSql(arm, filters, param)} as seen
        from embeddings e where e.version_id = ${arm.version} and e.sk = any($3::int4[]))
      select own.distance, own.seen,
        (select count(*) from shelf s where s.seen and s.distance < own.distance)::int4 as nearer,
@@ -57,16 +57,16 @@ export async function vectorPlaceOf(
   return row;
 }
 
-function seenSql({ faded }: VectorArm, { now, tags, tier }: Filters, place: (value: unknown) => string): string {
-  const at = place(now);
+function seenSql({ faded }: VectorArm, { now, tags, tier }: Filters, param: (value: unknown) => string): string {
+  const at = param(now);
   const live = {
     episodes: isLiveEpisode("m", at),
     facts: isLive("m"),
     rules: isLive("m"),
   };
-  const tagged = tags === undefined ? "" : ` and m.tags @> ${place(tags)}::text[]`;
+  const tagged = tags === undefined ? "" : ` and m.tags @> ${param(tags)}::text[]`;
   const tiered =
-    tier === undefined ? { episodes: "" } : { episodes: ` and m.tier = ${place(tier)}`, others: " and false" };
+    tier === undefined ? { episodes: "" } : { episodes: ` and m.tier = ${param(tier)}`, others: " and false" };
   const row = (table: keyof typeof live, more = "") =>
     `select 1 from ${table} m where m.id = e.memory_id${faded ? ` and ${live[table]}` : ""}${tagged}${more}`;
   const rows = [row("episodes", tiered.episodes), row("facts", tiered.others), row("rules", tiered.others)];

@@ -104,7 +104,7 @@ const COLUMNS = `id tenant_id butler state provider model episode_ids lease_unti
   decisions counts input_tokens output_tokens cost_usd reserved_usd duration_ms error failure`.split(/\s+/);
 
 /**
- * Ends runs of this shard whose lease is over, then takes its place. False: somebody holds it. What a lost run may have spent
+ * Ends runs of this shard whose lease is over, then opens this one. False: another run holds the shard. What a lost run may have spent
  * is counted as spent.
  */
 export async function openRun(sql: Sql, run: Run): Promise<boolean> {
@@ -150,7 +150,7 @@ export async function setInput(sql: Sql, id: string, input: Readonly<Record<stri
   await sql.query("update consolidation_runs set input = $2::jsonb where id = $1", [id, JSON.stringify(input)]);
 }
 
-/** A run that found nothing to do leaves no trace. */
+/** Deletes a run that found nothing to do. */
 export async function dropRun(sql: Sql, id: string): Promise<void> {
   await sql.query("delete from consolidation_runs where id = $1", [id]);
 }
@@ -221,7 +221,7 @@ export async function setStanding(
 
 export interface DeadLetter extends EpisodeStanding, Pick<Episode, "id" | "butler" | "content" | "created_at"> {}
 
-/** What could not be learned from, and why; oldest first. Also what no read finds any more: it can still be sent on its way. */
+/** What could not be learned from, and why; oldest first. Also what no read finds any more: it can still be redriven. */
 export function deadLetters(sql: Sql, shard: Shard, limit: number): Promise<DeadLetter[]> {
   return sql.query<DeadLetter>(
     `select id, butler, content, created_at, consolidation_status, consolidation_attempts, last_consolidation_error,

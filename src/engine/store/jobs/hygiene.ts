@@ -1,4 +1,4 @@
-/** What a house-keeper looks at, a page at a time: memories and their places in the indexes, links, old runs. */
+/** What the hygiene job looks at, a page at a time: memories and their entries in the indexes, links, old runs. */
 
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Link } from "../../domain/link.ts";
@@ -19,7 +19,7 @@ export interface LiveMemory {
   readonly tenant_id: string;
   readonly scope: string;
   readonly text: string;
-  /** Its words are on a shelf. */
+  /** Its words are in the keyword index. */
   readonly filed: boolean;
 }
 
@@ -67,11 +67,11 @@ const KNOWN = (id: string, live: boolean) => `(
 
 export interface Entry {
   readonly id: string;
-  /** Nothing stands behind it. */
+  /** Its memory is gone. */
   readonly stray: boolean;
 }
 
-/** Words on a shelf, and whether a live memory said them. */
+/** Words in the keyword index, and whether a live memory said them. */
 export const wordEntries = (sql: Sql, after: string, limit: number): Promise<Entry[]> =>
   sql.query<Entry>(
     `select d.memory_id as id, not ${KNOWN("d.memory_id", true)} as stray
@@ -113,7 +113,7 @@ export async function dropStrayVectors(sql: Sql, ids: readonly string[]): Promis
 export type LinkKey = Pick<Link, "source_id" | "target_id"> & { readonly relation: string };
 
 export interface CheckedLink extends LinkKey {
-  /** `history`: an episode at its end was deleted, and the stream tells of it. `dead`: an end is missing without a word. */
+  /** `history`: an episode at its end was deleted, and the stream tells of it. `dead`: an end is missing and no event tells why. */
   readonly state: "whole" | "history" | "dead";
 }
 
@@ -203,9 +203,9 @@ export async function textsOf(
 }
 
 const OLD_RUNS = `select id from (
-    select id, state, row_number() over (partition by job order by started_at desc, id desc) as place from job_runs
+    select id, state, row_number() over (partition by job order by started_at desc, id desc) as age from job_runs
     where state <> 'waiting') as r
-  where place > $1 and state <> 'running'`;
+  where age > $1 and state <> 'running'`;
 
 export async function countOldRuns(sql: Sql, keep: number): Promise<number> {
   const [row] = await sql.query<{ n: number }>(`select count(*)::int4 as n from (${OLD_RUNS}) as old`, [keep]);

@@ -1,5 +1,5 @@
 /**
- * The runs of jobs, from the wish for one to its end. A slot is the time at which a schedule wanted a run; `job_runs_once`
+ * The runs of jobs, from the request for one to its end. A slot is the time at which a schedule wanted a run; `job_runs_once`
  * lets each slot have each attempt once, and `job_runs_running` lets one run of a job be under way, whichever process is
  * faster. A run belongs to its process until its lease ends.
  *
@@ -107,7 +107,7 @@ export interface RunEnd {
   readonly error: string | null;
 }
 
-/** False when the run was taken to be dead meanwhile, and another attempt has its place. */
+/** False when the run was taken to be dead meanwhile, and another attempt has replaced it. */
 export async function finishRun(sql: Sql, id: string, end: RunEnd): Promise<boolean> {
   const rows = await sql.query(
     `update job_runs set state = $2, finished_at = $3, report = $4::jsonb, error = $5, lease_until = null

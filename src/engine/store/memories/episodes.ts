@@ -1,4 +1,4 @@
-/** What happened. */
+/** Episodes: what happened. */
 
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Episode } from "../../domain/episode.ts";
@@ -54,7 +54,7 @@ export async function deleteEpisodes(sql: Sql, ids: readonly string[]): Promise<
   await sql.query(`delete from episodes where id = any($1::uuid[])`, [ids]);
 }
 
-/** The next free place in each of these sessions. */
+/** The next free ordinal in each of these sessions. */
 export async function nextOrdinals(
   sql: Sql,
   tenant: string,

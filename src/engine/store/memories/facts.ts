@@ -1,4 +1,4 @@
-/** What is true. */
+/** Facts: what is true. */
 
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Fact, FactKey } from "../../domain/fact.ts";

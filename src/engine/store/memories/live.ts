@@ -53,7 +53,7 @@ export const isLasting = (alias = ""): string =>
 /** Of a vector: its memory is neither faded, gone nor over. */
 export const isVisible = (alias: string, now: string): string => `${of(alias, "visible_until")} > ${now}`;
 
-/** Of a row of words: they are on a shelf, folded or not, and not about to leave it. */
+/** Of a row of words: it is in the keyword index, folded or not, and not about to be removed. */
 export const isFiled = (alias = ""): string => `${of(alias, "state")} <> 2`;
 
 /** Days since the last confirmation. `date_part` gives a float8 at once, where `extract` would compute a million numerics. */

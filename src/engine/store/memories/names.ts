@@ -2,7 +2,7 @@
 import type { Sql } from "../../adapters/db/port.ts";
 import { firstName } from "../../domain/text/names.ts";
 
-/** First names, in lower case, of everyone who has spoken in these sessions; a session of nobody is left out. */
+/** First names, in lower case, of everyone who has spoken in these sessions; a session without speakers is left out. */
 export async function sessionNames(
   sql: Sql,
   tenant: string,

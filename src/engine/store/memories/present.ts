@@ -6,16 +6,17 @@ import { TRUST } from "../../domain/learning/trust.ts";
 import type { Look } from "../../domain/present.ts";
 import { effective, hasBegun, isLive, stillHolds } from "./live.ts";
 
-type Place = (value: unknown) => string;
+/** Adds a parameter to the statement and gives its `$n`. */
+type Param = (value: unknown) => string;
 
 const rank = (fact: string) => `array_position(array['${TRUST.join("', '")}'], ${fact}.trust)`;
 
 /** The condition under which the other fact `n` stands before `m`; one look into the index of live keys for each step. */
-function before(m: string, { ladder, now, threshold }: Look, place: Place): string {
+function before(m: string, { ladder, now, threshold }: Look, param: Param): string {
   const [steps, at, least] = [
-    `${place(ladder ?? null)}::text[]`,
-    `${place(now)}::timestamptz`,
-    `${place(threshold)}::float8`,
+    `${param(ladder ?? null)}::text[]`,
+    `${param(now)}::timestamptz`,
+    `${param(threshold)}::float8`,
   ];
   const standing = (fact: string) =>
     `(${rank(fact)}, coalesce(array_position(${steps}, ${fact}.scope), 0), coalesce(${fact}.waits_until, '-infinity'))`;
@@ -28,9 +29,9 @@ function before(m: string, { ladder, now, threshold }: Look, place: Place): stri
 }
 
 /** Of a live fact `m`. */
-export function isValueSql(m: string, look: Look, place: Place): string {
-  return `${hasBegun(m, `${place(look.now)}::timestamptz`)}
-    and not exists (select 1 from facts n where ${before(m, look, place)})`;
+export function isValueSql(m: string, look: Look, param: Param): string {
+  return `${hasBegun(m, `${param(look.now)}::timestamptz`)}
+    and not exists (select 1 from facts n where ${before(m, look, param)})`;
 }
 
 export type Rival = Pick<Fact, "id" | "scope">;
@@ -38,9 +39,9 @@ export type Rival = Pick<Fact, "id" | "scope">;
 /** The facts that are told instead of this one. */
 export function rivalsOf(sql: Sql, tenant: string, id: string, look: Look): Promise<Rival[]> {
   const params: unknown[] = [tenant, id];
-  const place: Place = (value) => `$${params.push(value)}`;
+  const param: Param = (value) => `$${params.push(value)}`;
   return sql.query<Rival>(
-    `select n.id, n.scope from facts m, facts n where m.tenant_id = $1 and m.id = $2 and ${before("m", look, place)}
+    `select n.id, n.scope from facts m, facts n where m.tenant_id = $1 and m.id = $2 and ${before("m", look, param)}
      order by n.created_at, n.id`,
     params,
   );

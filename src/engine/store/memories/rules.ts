@@ -1,4 +1,4 @@
-/** How to behave. */
+/** Rules: how to behave. */
 
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Rule } from "../../domain/rule.ts";

@@ -1,4 +1,7 @@
-/** One shelf per tenant, scope and memory type: what postings, statistics and vectors are filed under. */
+/**
+ * A shelf is one partition of the search indexes: postings, statistics and vectors are kept by (tenant, scope, memory type),
+ * and a search reads only those that its caller may see.
+ */
 import type { Sql } from "../../adapters/db/port.ts";
 import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
 

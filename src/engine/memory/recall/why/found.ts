@@ -2,7 +2,7 @@
 import type { Ranking } from "../../../domain/ranking/bm25.ts";
 import { eachForward, h40 } from "../../../domain/ranking/postings.ts";
 import { lexemes } from "../../../domain/text/lexemes.ts";
-import { isHitOf, type LexicalPlace, lexicalPlaceOf, vectorPlaceOf } from "../../../store/index/why.ts";
+import { isHitOf, type LexicalEntry, lexicalEntryOf, vectorRankOf } from "../../../store/index/why.ts";
 import type { Call } from "../../memory.ts";
 import { wordsOf } from "../question.ts";
 import { lookOf, type Retrieved, type RetrieveQuery, type Trace } from "../retrieve.ts";
@@ -26,7 +26,7 @@ export async function foundStep(
   trace: Trace,
   retrieved: Retrieved | undefined,
 ): Promise<FoundStep> {
-  const lexical = await lexicalPlaceOf(call.memory.db, id);
+  const lexical = await lexicalEntryOf(call.memory.db, id);
   const arms = [
     byWords(id, query, trace, lexical, retrieved),
     await byMeaning(call, id, query, trace, lexical, retrieved),
@@ -49,7 +49,7 @@ function byWords(
   id: string,
   { text, mode }: RetrieveQuery,
   { asked, groups, keywordDepth }: Trace,
-  lexical: LexicalPlace | undefined,
+  lexical: LexicalEntry | undefined,
   retrieved: Retrieved | undefined,
 ): Arm {
   if (asked.rankings === undefined) return { by: undefined, words: `Words are not compared in mode ${mode}.` };
@@ -77,7 +77,7 @@ function sharedWords(text: string, forward: Uint8Array): string[] {
 }
 
 /** Its place among all memories on the shelves; equal scores share a place. */
-function placeIn(ranking: Ranking, id: string, lexical: LexicalPlace): number | undefined {
+function placeIn(ranking: Ranking, id: string, lexical: LexicalEntry): number | undefined {
   const hits = ranking.top(ranking.total);
   const own = hits.find((hit) => isHitOf(hit, id, lexical));
   return own && hits.findIndex((hit) => hit.score <= own.score) + 1;
@@ -88,14 +88,14 @@ async function byMeaning(
   id: string,
   { mode, tags, tier, ladder }: RetrieveQuery,
   { arm, groups }: Trace,
-  lexical: LexicalPlace | undefined,
+  lexical: LexicalEntry | undefined,
   retrieved: Retrieved | undefined,
 ): Promise<Arm> {
   if (mode === "keyword") return { by: undefined, words: "Meaning is not compared in mode keyword." };
   if (arm === undefined) return { by: undefined, words: "By meaning: there is no embedding model to compare with." };
   const group = arm.groups.find(({ sks }) => lexical !== undefined && sks.includes(lexical.sk));
   const filters = { ...lookOf(call, ladder), tags, tier };
-  const own = await vectorPlaceOf(call.memory.db, id, arm, group?.sks ?? groups.flat(), filters);
+  const own = await vectorRankOf(call.memory.db, id, arm, group?.sks ?? groups.flat(), filters);
   if (own === undefined) return { by: undefined, words: "By meaning: it has no vector yet." };
   const where = `By meaning: its cosine is ${round(1 - own.distance)}, place ${own.nearer + 1} of ${own.of}`;
   const rank = retrieved?.semanticRank;

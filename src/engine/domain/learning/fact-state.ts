@@ -21,7 +21,7 @@ export const keyed = <F extends Pick<Fact, "subject" | "predicate">>(fact: F): F
   subject: subjectOf(fact.subject),
   predicate: normaliseKey(fact.predicate),
 });
-/** One is true now, and one may wait for each moment ahead. */
+/** Under one key one fact is true now, and one may wait for each moment ahead. */
 export const keyOf = (fact: FactSlot): string =>
   JSON.stringify([fact.scope, fact.subject, fact.predicate, fact.waits_until]);
 
@@ -43,7 +43,7 @@ export interface Fresh {
 }
 
 /** What is known and what this batch has said so far. The functions below change it; nothing else does. */
-export interface FactBook {
+export interface FactState {
   readonly known: Known;
   readonly batch: Batch;
   readonly byLabel: ReadonlyMap<string, KnownFact>;
@@ -51,11 +51,11 @@ export interface FactBook {
   readonly fresh: Map<string, Fresh>;
   readonly confirmed: ReturnType<typeof confirmations<"confirm_fact">>;
   readonly disputes: Map<string, Extract<Change, { kind: "contradict_fact" }>>;
-  /** Items of this batch that later words of it have taken the place of. */
+  /** Items of this batch that later words of it have replaced. */
   readonly dropped: { nth: number; reason: DropReason }[];
 }
 
-export const factBook = (known: Known, batch: Batch): FactBook => ({
+export const factState = (known: Known, batch: Batch): FactState => ({
   known,
   batch,
   byLabel: new Map(known.facts.flatMap((fact) => (fact.label === undefined ? [] : [[fact.label, fact]]))),
@@ -66,11 +66,11 @@ export const factBook = (known: Known, batch: Batch): FactBook => ({
   dropped: [],
 });
 
-export const alive = ({ known, replaced }: FactBook) => known.facts.filter(({ id }) => !replaced.has(id));
-export const isOver = ({ batch }: FactBook, { valid_to }: { valid_to: Date | null }) =>
+export const alive = ({ known, replaced }: FactState) => known.facts.filter(({ id }) => !replaced.has(id));
+export const isOver = ({ batch }: FactState, { valid_to }: { valid_to: Date | null }) =>
   valid_to !== null && valid_to <= batch.now;
 
-export function replace({ replaced, confirmed, disputes }: FactBook, id: string): void {
+export function replace({ replaced, confirmed, disputes }: FactState, id: string): void {
   replaced.add(id);
   confirmed.without(id);
   disputes.delete(id);
@@ -83,7 +83,7 @@ export function isOlder(witnesses: readonly Witness[], fact: KnownFact): boolean
   return fact.observed_at >= last.occurred_at && [...fact.witnesses].some((id) => id >= last.id);
 }
 
-function changeOf({ replaced }: FactBook, { draft, nth, episodes, disputers, ...against }: Fresh): Change {
+function changeOf({ replaced }: FactState, { draft, nth, episodes, disputers, ...against }: Fresh): Change {
   const contradicts = against.contradicts.filter(({ id }) => !replaced.has(id)).map((fact) => lower(fact, draft.trust));
   const isDoubted = disputers.length > 0 || (contradicts.length > 0 && against.replaced.length === 0);
   const fact = isDoubted ? { ...draft, confidence: doubted(draft.confidence, false) } : draft;
@@ -93,8 +93,8 @@ function changeOf({ replaced }: FactBook, { draft, nth, episodes, disputers, ...
     : { kind: "create_fact", ...cited, contradicts };
 }
 
-export const factChanges = (book: FactBook): Change[] => [
-  ...[...book.fresh.values()].map((item) => changeOf(book, item)),
-  ...book.confirmed.changes(),
-  ...book.disputes.values(),
+export const factChanges = (state: FactState): Change[] => [
+  ...[...state.fresh.values()].map((item) => changeOf(state, item)),
+  ...state.confirmed.changes(),
+  ...state.disputes.values(),
 ];
