@@ -7,8 +7,9 @@ import type { Found } from "../find.ts";
 export function candidateThen(found: Found, keyword: number | null, near: number | null): Candidate {
   const { row, scope } = found;
   const { id, importance, tags, reference_count, created_at, last_referenced_at, prior_referenced_at } = row;
+  const type: MemoryType = found.type;
   const shared = {
-    type: found.type as MemoryType,
+    type,
     id,
     keyword,
     distance: near,

@@ -26,65 +26,84 @@ export async function ingest(call: Call, asked: unknown, inputs: readonly KeyedE
   const { memory, caller, now } = call;
   const sk = await shelfOf(call, caller.butler, "episode");
   const owner = { tenant: caller.tenant, butler: caller.butler, tool: KEYED_TOOL };
-  const hashes = await mapInTurns(inputs, ({ content }) => content.length, inputHash);
-  const keys = [...new Set(inputs.flatMap((input) => input.idempotency_key ?? []))];
+  const rows = await mapInTurns(inputs, ({ content }) => content.length, rowOf);
+  const keys = [...new Set(rows.flatMap(({ key }) => key ?? []))];
   // Most rows of a transcript that is read again are known: those need no vector.
   const answered = await findAnswers(memory.db, owner, keys);
-  const known = (input: KeyedEpisode) => input.idempotency_key !== undefined && answered.has(input.idempotency_key);
-  const unknown = inputs.flatMap((input, index) => (known(input) ? [] : [index]));
-  const drafts = await prepareEpisodes(
+  const prepared = await prepareRows(
     call,
-    unknown.flatMap((index) => inputs[index] ?? []),
+    rows.filter(({ key }) => key === undefined || !answered.has(key)),
   );
-  const prepared = new Map(unknown.map((index, at) => [index, drafts[at] as PreparedEpisode]));
   const { answer, repeated } = await write(call, "memory_ingest_batch", asked, async (writing) => {
     const kept = new Map([...answered, ...(await findAnswers(writing.sql, owner, keys))]);
-    const answers: (EpisodeAnswer | undefined)[] = inputs.map(() => undefined);
-    const firstOf = new Map<string, number>();
-    const fresh: number[] = [];
+    const answers = new Map<Row, EpisodeAnswer>();
+    const firstOf = new Map<string, Row>();
+    const fresh: Row[] = [];
     // Part of the kept answer: a repeat of the whole call gets the same refusals.
     const refused: Record<string, string> = {};
-    inputs.forEach((input, index) => {
-      const key = input.idempotency_key;
+    for (const [index, row] of rows.entries()) {
+      const { key, hash } = row;
       const before = key === undefined ? undefined : kept.get(key);
       const first = key === undefined ? undefined : firstOf.get(key);
-      const hash = hashes[index] as Uint8Array;
       try {
         if (before) {
-          answers[index] = { ...(sameInput(before.input_hash, hash, before.answer) as EpisodeAnswer), duplicate: true };
-        } else if (first !== undefined) {
-          sameInput(hashes[first] as Uint8Array, hash, undefined);
-          fresh.push(index);
-        } else {
-          if (key !== undefined) firstOf.set(key, index);
-          fresh.push(index);
+          const same = sameInput(before.input_hash, hash, before.answer) as EpisodeAnswer;
+          answers.set(row, { ...same, duplicate: true });
+          continue;
         }
+        if (first !== undefined) sameInput(first.hash, hash, undefined);
+        else if (key !== undefined) firstOf.set(key, row);
+        fresh.push(row);
       } catch (error) {
         if (!(error instanceof MemoryError)) throw error;
         refused[index] = error.message;
       }
-    });
+    }
     const stored = await storeEpisodes(
       call,
       writing,
-      fresh.flatMap((index) => prepared.get(index) ?? []),
+      fresh.flatMap((row) => prepared.get(row) ?? []),
       sk,
     );
-    fresh.forEach((index, at) => {
-      answers[index] = stored[at];
+    for (const [at, row] of fresh.entries()) answers.set(row, answerAt(stored, at));
+    const toKeep = [...firstOf].flatMap(([key, row]) => {
+      const given = answers.get(row);
+      return given === undefined ? [] : [{ key, input_hash: row.hash, answer: given }];
     });
-    const toKeep = [...firstOf].map(([key, index]) => ({
-      key,
-      input_hash: hashes[index] as Uint8Array,
-      answer: answers[index] as Record<string, unknown>,
-    }));
     if (!(await keepAnswers(writing.sql, owner, toKeep, now)))
       throw Object.assign(new Error("another call kept one of these keys first"), { code: "23505" });
-    return { answers, refused };
+    return { answers: rows.map((row) => answers.get(row)), refused };
   });
   foldSoon(memory, sk, repeated ? 0 : inputs.length);
   return inputs.map((_, index) => {
     const refusal = answer.refused[index];
-    return refusal === undefined ? (answer.answers[index] as EpisodeAnswer) : conflict(refusal);
+    return refusal === undefined ? answerAt(answer.answers, index) : conflict(refusal);
   });
+}
+
+interface Row {
+  readonly input: KeyedEpisode;
+  readonly key: string | undefined;
+  readonly hash: Uint8Array;
+}
+
+const rowOf = (input: KeyedEpisode): Row => ({ input, key: input.idempotency_key, hash: inputHash(input) });
+
+async function prepareRows(call: Call, rows: readonly Row[]): Promise<Map<Row, PreparedEpisode>> {
+  const episodes = await prepareEpisodes(
+    call,
+    rows.map(({ input }) => input),
+  );
+  const prepared = new Map<Row, PreparedEpisode>();
+  for (const [at, row] of rows.entries()) {
+    const episode = episodes[at];
+    if (episode !== undefined) prepared.set(row, episode);
+  }
+  return prepared;
+}
+
+function answerAt(answers: readonly (EpisodeAnswer | undefined)[], at: number): EpisodeAnswer {
+  const answer = answers[at];
+  if (answer === undefined) throw new Error("a row of a batch was stored without an answer");
+  return answer;
 }
