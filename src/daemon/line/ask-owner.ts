@@ -3,7 +3,8 @@ import { unavailable } from "../../engine/domain/errors.ts";
 import type { Home } from "../home.ts";
 import type { Launch } from "../owner/start-owner.ts";
 import { mayRepeat, notInTime, OwnerError } from "./owner-error.ts";
-import { type OwnerQuestion, type OwnerReply, requestOwner } from "./request.ts";
+import type { OwnerQuestion, OwnerReply } from "./question.ts";
+import { requestOwner } from "./request.ts";
 import { retry } from "./retry.ts";
 
 /** Both on the clock of `performance.now()`. */

@@ -6,28 +6,11 @@
 import { connect, type Socket } from "node:net";
 import { errorCode } from "../../engine/domain/errors.ts";
 import { OwnerError } from "./owner-error.ts";
+import type { OwnerReply, OwnerRequest } from "./question.ts";
 import { refuseForeignSocket } from "./socket-folder.ts";
-
-export interface OwnerQuestion {
-  readonly method: "GET" | "POST";
-  readonly path: string;
-  /** Sent as JSON; undefined sends none. */
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-export interface OwnerRequest extends OwnerQuestion {
-  readonly socket: string;
-}
 
 interface TimedRequest extends OwnerRequest {
   readonly timeoutMs: number;
-}
-
-export interface OwnerReply {
-  readonly status: number;
-  /** Undefined when the answer has no body (204). */
-  readonly json: unknown;
 }
 
 /** EAGAIN is a full backlog: Linux refuses a connect to a busy unix socket that way. */

@@ -15,7 +15,7 @@ import { REPORT_FD, type StartReport } from "./start-report.ts";
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 const OTHER_BUILD =

@@ -5,7 +5,7 @@
 
 import { askAtOnce, type OwnerAccess } from "../../daemon/line/ask-owner.ts";
 import { OwnerError } from "../../daemon/line/owner-error.ts";
-import type { OwnerQuestion } from "../../daemon/line/request.ts";
+import type { OwnerQuestion } from "../../daemon/line/question.ts";
 import { within } from "../../daemon/pause.ts";
 import { systemClock } from "../../engine/adapters/clock.ts";
 import { reasonOf } from "../../engine/domain/errors.ts";
