@@ -39,7 +39,7 @@ export class DurableFs extends NodeFS {
   /** Bytes of WAL written since the last checkpoint, which sets it to 0: a single-user PostgreSQL makes none by itself. */
   walBytes = 0;
   /** False while a new store is being made: it is synced as a whole at the end, which halves the time it takes. */
-  armed = true;
+  syncing = true;
   readonly #durable: boolean;
   readonly #onFatal: (reason: string) => never;
 
@@ -68,7 +68,7 @@ export class DurableFs extends NodeFS {
     };
     if (!this.#durable) return;
     ops.fsync = (stream) => {
-      if (!this.armed) return 0;
+      if (!this.syncing) return 0;
       try {
         fs.fsyncSync(stream.nfd);
         return 0;

@@ -47,31 +47,31 @@ const DATA_ROW = 0x44;
 const ERROR = 0x45;
 
 /** Every message is a letter, its length without the letter, and a body. */
-export function readRows(told: Buffer, fields: readonly Field[], readers: readonly ColumnReader[]): unknown[] {
+export function readRows(answer: Buffer, fields: readonly Field[], readers: readonly ColumnReader[]): unknown[] {
   const rows: unknown[] = [];
-  for (let at = 0; at < told.length; at += 1 + told.readInt32BE(at + 1)) {
-    if (told[at] === ERROR) throw errorIn(told);
-    if (told[at] === DATA_ROW) rows.push(readRow(told, at + 5, fields, readers));
+  for (let at = 0; at < answer.length; at += 1 + answer.readInt32BE(at + 1)) {
+    if (answer[at] === ERROR) throw errorIn(answer);
+    if (answer[at] === DATA_ROW) rows.push(readRow(answer, at + 5, fields, readers));
   }
   return rows;
 }
 
-function readRow(told: Buffer, start: number, fields: readonly Field[], readers: readonly ColumnReader[]): unknown {
+function readRow(answer: Buffer, start: number, fields: readonly Field[], readers: readonly ColumnReader[]): unknown {
   const row: Record<string, unknown> = {};
   let at = start + 2;
   fields.forEach(({ name }, index) => {
-    const length = told.readInt32BE(at);
+    const length = answer.readInt32BE(at);
     at += 4;
-    row[name] = length < 0 ? null : readers[index]?.(told, at, at + length);
+    row[name] = length < 0 ? null : readers[index]?.(answer, at, at + length);
     at += Math.max(0, length);
   });
   return row;
 }
 
 /** As the library would have thrown it. */
-function errorIn(told: Buffer): unknown {
+function errorIn(answer: Buffer): unknown {
   let error: unknown;
-  new protocol.Parser().parse(told, (message) => {
+  new protocol.Parser().parse(answer, (message) => {
     if (message.name === "error") error ??= message;
   });
   return error;

@@ -84,14 +84,14 @@ const once = async (pg: PGlite, text: string, params: readonly unknown[]) => (aw
 
 async function prepare(state: State, text: string): Promise<Statement> {
   const name = `s${++state.made}`;
-  const { messages: told } = await send(
+  const { messages: answer } = await send(
     state.pg,
     serialize.parse({ name, text }),
     serialize.describe({ type: "S", name }),
     serialize.sync(),
   );
-  const params = told.find((m): m is messages.ParameterDescriptionMessage => m.name === "parameterDescription");
-  const rows = told.find((m): m is messages.RowDescriptionMessage => m.name === "rowDescription");
+  const params = answer.find((m): m is messages.ParameterDescriptionMessage => m.name === "parameterDescription");
+  const rows = answer.find((m): m is messages.RowDescriptionMessage => m.name === "rowDescription");
   const readers = rows && columnReaders(rows.fields, state.keep);
   return { name, paramTypes: params?.dataTypeIDs ?? [], rows, readers };
 }
@@ -106,8 +106,8 @@ async function run(pg: PGlite, statement: Statement, params: readonly unknown[])
   const bind = serialize.bind({ statement: name, values });
   const rest = [serialize.execute({}), serialize.sync()];
   if (rows && readers) return readRows(await sendRaw(pg, inBinary(bind), ...rest), rows.fields, readers);
-  const { messages: told } = await send(pg, bind, ...rest);
-  return parse.parseResults(rows ? [rows, ...told] : told, pg.parsers)[0]?.rows ?? [];
+  const { messages: answer } = await send(pg, bind, ...rest);
+  return parse.parseResults(rows ? [rows, ...answer] : answer, pg.parsers)[0]?.rows ?? [];
 }
 
 /**

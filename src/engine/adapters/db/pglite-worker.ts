@@ -71,7 +71,7 @@ async function open(): Promise<{ pg: PGlite; files: DurableFs | undefined }> {
   const { dir, snapshot } = start;
   const fresh = dir === undefined || prepareFolder(dir);
   const files = dir === undefined ? undefined : new DurableFs(dir, start.durable, fatal);
-  if (files !== undefined && fresh) files.armed = false;
+  if (files !== undefined && fresh) files.syncing = false;
   const options: PGliteOptions = {
     extensions: { vector },
     parsers: { 17: parseBytes, 20: (text: string) => text, 1184: parseTime },
@@ -92,7 +92,7 @@ async function open(): Promise<{ pg: PGlite; files: DurableFs | undefined }> {
       await pg.query("select set_config($1, $2, false)", [name, value]);
     }
     if (fresh && dir !== undefined) finishFolder(dir, start.durable);
-    if (files !== undefined) files.armed = true;
+    if (files !== undefined) files.syncing = true;
     lastWords = "";
     return { pg, files };
   } catch (error) {
