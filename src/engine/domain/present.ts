@@ -1,7 +1,7 @@
 /**
- * Which of several facts under one key is its value. A reader stands on several steps, and a fact whose day has come may not have
- * replaced the one before it yet: shown beside each other they would be two answers to one question. The better source comes first; among
- * equals the narrower step, for it was said of less; on one step the one that began last.
+ * Which of several facts under one key is its value. A reader stands on several steps, and a fact whose day has come may not
+ * have replaced the one before it yet: shown beside each other they would be two answers to one question. The better source
+ * comes first; among equals the narrower step, for it was said of less; on one step the one that began last.
  */
 
 import type { Held } from "./fact.ts";

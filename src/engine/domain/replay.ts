@@ -34,7 +34,7 @@ export interface Ledger {
   readonly links: RowJson[];
   /** Counts to add, not totals. */
   readonly meetings: Map<string, Meeting>;
-  /** Events that speak of a memory nobody stored: the stream has a hole. */
+  /** Events of a memory that no event stored: a part of the stream is missing. */
   readonly orphans: string[];
 }
 
@@ -102,7 +102,7 @@ export const isBirth = (event: Pick<ReplayEvent, "event_type" | "entity_type" | 
 const describe = (event: ReplayEvent) =>
   `event ${event.seq}, ${event.event_type}: no ${event.entity_type} ${event.entity_id} was stored before`;
 
-/** A memory that was deleted before its reading was counted has no row to count on; that is no hole. */
+/** A memory that was deleted before its reading was counted has no row to count on; nothing of the stream is missing then. */
 function refer(ledger: Ledger, event: ReplayEvent, { type, id, expires_at }: Referred): void {
   const row = ledger.memories[type].get(id);
   if (!row) return;

@@ -40,8 +40,8 @@ export function readableScopes(viewer: Viewer, asked: string | undefined): reado
 }
 
 /**
- * The scope a write lands in. What nobody gave a scope belongs to the project it was told in, what is about the person to the
- * butler, for people do not change with the folder they work in; outside of a project it is everybody's.
+ * The scope a write lands in. Without a scope a memory belongs to the project it was told in, or to the butler if it is about the
+ * person, since people do not change with the folder they work in; outside of a project it is global.
  */
 export function writableScope(viewer: Viewer, asked: string | undefined, aboutPerson = false): string {
   if (asked === EVERY_SCOPE) throw invalid("scope", 'scope "*" is for reading; a memory is stored in one scope.');

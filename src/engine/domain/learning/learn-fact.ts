@@ -58,8 +58,8 @@ function draftOf({ batch }: FactState, learned: LearnedFact, witnesses: readonly
 }
 
 /**
- * The draft where readers find it: under the key and on the step of the fact that it replaces. A fact of a wider step, and one that is
- * true until the new one's day, is not touched: it is passed over by whoever reads both.
+ * The draft where readers find it: under the key and on the step of the fact that it replaces. A fact of a wider step, and
+ * one that is true until the new one's day, is not touched: it is passed over by whoever reads both.
  */
 function withKeyOf(state: FactState, draft: FactDraft, old: KnownFact | undefined): FactDraft {
   const { subject, predicate } = old !== undefined && !mayReplace(old, draft) ? old : draft;

@@ -11,7 +11,7 @@ type Rivalry = Pick<Fact, "content" | "trust" | "valid_to">;
 
 /**
  * The same meaning confirms; another content supersedes. From a source that is trusted less, the same is an echo and another
- * content only contradicts. A fact whose validity has already ended is history: it is kept, and takes nobody's place. A holder
+ * content only contradicts. A fact whose validity has already ended is history: it is kept, and replaces no other. A holder
  * whose validity has ended gives way even to its own words: confirming it would leave what is true again out of every search.
  */
 export function judgeFact(told: Rivalry, live: Rivalry | undefined, now: Date): Verdict {

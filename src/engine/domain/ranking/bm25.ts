@@ -196,7 +196,7 @@ export function rank(postings: Postings): Ranking {
   return { n, avgdl, terms, total, top: lazyTop(scores.subarray(0, total), positions, hitAt) };
 }
 
-/** Sorts only as deep as somebody looked: 100 of 24,000 matches need no full sort. */
+/** Sorts only as deep as a caller has asked: 100 of 24,000 matches need no full sort. */
 function lazyTop(scores: Float64Array, positions: Int32Array, hitAt: (i: number) => Hit): Ranking["top"] {
   let hits: readonly Hit[] = [];
   const deepen = (depth: number) => {

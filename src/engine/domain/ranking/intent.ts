@@ -254,7 +254,7 @@ const STANDING: Shift = {
  */
 const SHIFTS: Readonly<Record<Intent, Shift>> = {
   identity: STANDING,
-  // A rule about how somebody wants things done is half a preference.
+  // Some rules are preferences: they say how a person wants things done.
   preference: { ...STANDING, lean: { fact: 0.04, rule: 0.01, episode: 0 } },
   // Rules rank by evidence already: they need room, not other weights.
   procedure: {

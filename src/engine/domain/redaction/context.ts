@@ -17,7 +17,7 @@ import { isExpression, isLocation, isPlaceholder, isProse, isReference, looksCho
 
 const QUERY = /(?<=[?&#])([A-Za-z0-9_.-]{1,60})=([^&#\s"'`<>\\)\]]+)/dg;
 const QUERY_NAMES = /^(?:sig|signature|x-amz-signature|x-amz-security-token|auth|pass|code_verifier)$/i;
-/** Keys of services that are open to everybody but paid for by one. */
+/** Keys that stand openly in addresses, though their owner pays for every use. */
 const QUERY_KEYS = /^(?:key|appid|app_id|apikey)$/i;
 
 const queryParameters: Finder = function* ({ text }): Generator<Span> {

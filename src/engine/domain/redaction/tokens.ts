@@ -46,7 +46,7 @@ const TOKENS: readonly (readonly [SecretKind, string])[] = [
   ["private_key", "AGE-SECRET-KEY-1[A-Z0-9]{50,}"],
   ["private_key", "[xyz]prv[A-Za-z0-9]{80,}"],
   ["secret", "\\d{6}(?:-\\d{6}){7}(?![\\d-])"],
-  // Clouds and the tools around them
+  // Clouds and their tools
   ["service_token", `do[opr]_v1_${HEX}{40,}`],
   ["service_token", "hv[sbr]\\.[\\w-]{24,}"],
   ["service_token", "s\\.[A-Za-z0-9]{24}(?![A-Za-z0-9.-])"],
@@ -66,7 +66,7 @@ const TOKENS: readonly (readonly [SecretKind, string])[] = [
   ["service_token", `st\\.${HEX}{24}\\.${HEX}{32}\\.${HEX}{32}`],
   ["service_token", "A3-[A-Z0-9]{6}-(?:[A-Z0-9]{5,6}-){3,4}[A-Z0-9]{5}(?![A-Z0-9])"],
   ["service_token", "tskey-[a-z]{2,10}-[A-Za-z0-9-]{20,}"],
-  // Forges and their neighbours
+  // Code hosts, builds and package registries
   ["service_token", "(?:ATBB[A-Za-z0-9]{24,}|AT(?:CTT|ATT)3x[\\w-]{40,}(?:=[0-9A-F]{8})?|BBDC-[A-Za-z0-9+/_-]{40,})"],
   ["service_token", `(?:CCIPAT_|CCIPRJ_)\\w{40,}|bk(?:ua|at|rt)_${HEX}{40}|sq[apu]_${HEX}{40}`],
   [
@@ -102,7 +102,7 @@ const TOKENS: readonly (readonly [SecretKind, string])[] = [
     "service_token",
     "(?:FLWSECK(?:_TEST)?-[\\w-]{30,}|EZ[AT]K[A-Za-z0-9]{54}|shippo_(?:live|test)_[0-9a-f]{40}|live_[0-9a-f]{35}(?![0-9a-f]))",
   ],
-  // Watching
+  // Monitoring
   ["service_token", `(?:sntrys_[A-Za-z0-9+/=_-]{40,}|sntryu_${HEX}{64})`],
   ["service_token", "(?:NRAK-[A-Z0-9]{27}|NRII-[\\w-]{32}|NRRA-[0-9a-f]{42}|[0-9a-f]{36}NRAL)"],
   [

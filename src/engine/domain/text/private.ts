@@ -1,7 +1,7 @@
 /** What a person marks as `<private>…</private>` is not kept. */
 import { occurrences } from "./occurrences.ts";
 
-/** One letter cannot be looked for without harm. */
+/** Hiding every occurrence of a single letter would spoil the text. */
 const SHORTEST = 2;
 /** Characters of private words that are looked for: to prepare that many takes 0.1 s. */
 const MOST_HIDDEN = 64 * 1024;

@@ -20,9 +20,9 @@ import { offsets } from "./lexical.ts";
  *   state 0 ──fold──▶ 1 ──drop──▶ 2 ──fold──▶ (row deleted)
  *      └──drop──▶ (row deleted)
  *
- * The shelf's row lock keeps folders apart. It is NO KEY UPDATE, because writers hold a KEY SHARE on that row through
- * their foreign key. Forward rows in other hands are skipped, so a folder never waits for a writer and cannot deadlock.
- * Slots are never used twice: a reader may still hold one from its last statement.
+ * The lock on the shelf's row lets one fold of a shelf run at a time. It is NO KEY UPDATE, because writers hold a KEY
+ * SHARE on that row through their foreign key. Forward rows that a writer has locked are skipped, so a fold never waits
+ * for one and cannot deadlock. Slots are never used twice: a reader may still hold one from its last statement.
  */
 interface FoldRow {
   doc: string;

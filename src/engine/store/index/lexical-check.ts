@@ -27,7 +27,7 @@ export async function verifyLexical(db: Db): Promise<string[]> {
   });
 }
 
-/** The same for one shelf: a shorter transaction, for which an embedded store keeps everybody waiting less. */
+/** The same for one shelf: a shorter transaction, which keeps the only connection of an embedded store busy for less time. */
 export async function verifyShelf(db: Db, sk: number): Promise<string[]> {
   return db.tx(async (sql) => {
     await sql.query("set transaction isolation level repeatable read, read only");

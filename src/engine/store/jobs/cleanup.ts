@@ -1,4 +1,4 @@
-/** Which episodes go: those whose time is over, and those a tier has no room for. */
+/** Which episodes are deleted: those whose time is over, and those a tier has no room for. */
 
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Episode } from "../../domain/episode.ts";
@@ -34,13 +34,13 @@ export interface Grace {
   readonly since: Date;
 }
 
-/** Forgotten ones too: their time to be restored ends with their time. What still waits to be learned from stays. */
+/** Forgotten ones too: they can be restored only until then. What still waits to be learned from stays. */
 const OVER = `e.expires_at <= $1 and (e.validity <> 'active' or e.consolidation_status in ('consolidated', 'failed')
     or (e.consolidation_status = 'dead_letter' and not exists (select from memory_events v
       where v.tenant_id = e.tenant_id and v.entity_id = e.id and v.event_type = 'episode.dead_lettered'
         and v.occurred_at > $2::timestamptz)))`;
 
-/** Rows in other hands are left for the next run. */
+/** Rows that another transaction has locked are left for the next run. */
 export function lockExpired(
   sql: Sql,
   { now, since }: Grace,
@@ -67,7 +67,7 @@ export type Unlearned = Pick<
   "id" | "tenant_id" | "butler" | "consolidation_attempts" | "last_consolidation_error"
 >;
 
-/** Not those that somebody is learning from right now. */
+/** Without those of a consolidation run that is under way. */
 const UNLEARNED = `from episodes e where e.consolidation_status = 'pending' and ${isKept("e")} and e.expires_at <= $1
     and not exists (select from consolidation_runs r where r.tenant_id = e.tenant_id and r.butler = e.butler
       and r.state = 'running' and e.id = any(r.episode_ids))`;
@@ -102,8 +102,8 @@ export function findCrowded(sql: Sql, capacity: Readonly<Record<Tier, number>>, 
 }
 
 /**
- * What may make room, the one that nobody has needed for longest first. Only what consolidation has learned from, and of
- * the long tier only what is not protected: everything else stays until its time is over, however crowded it is.
+ * What may be evicted, the least recently referenced first. Only what consolidation has learned from, and of the long tier
+ * only what is not protected: everything else stays until its time is over, however full the tier is.
  */
 const ALLOWED = `tenant_id = $1 and butler = $2 and tier = $3 and ${isLiveEpisode("", "$4")}
     and consolidation_status = 'consolidated' and (tier <> 'long' or reference_count < $5)`;

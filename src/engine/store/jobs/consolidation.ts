@@ -104,8 +104,8 @@ const COLUMNS = `id tenant_id butler state provider model episode_ids lease_unti
   decisions counts input_tokens output_tokens cost_usd reserved_usd duration_ms error failure`.split(/\s+/);
 
 /**
- * Ends runs of this shard whose lease is over, then opens this one. False: another run holds the shard. What a lost run may have spent
- * is counted as spent.
+ * Ends runs of this shard whose lease is over, then opens this one. False: another run holds the shard. What a lost run may
+ * have spent is counted as spent.
  */
 export async function openRun(sql: Sql, run: Run): Promise<boolean> {
   await sql.query(

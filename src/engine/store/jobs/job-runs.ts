@@ -35,7 +35,7 @@ const SHOWN = "id, job, state, trigger, slot, attempt, started_at, finished_at, 
 export interface WantedRun extends Pick<JobRun, "id" | "job" | "trigger" | "slot" | "attempt"> {
   /** Failures before this attempt; an attempt that goes on with an interrupted one begins to count anew. */
   readonly retries: number;
-  /** Slots before this one that nobody ran. */
+  /** Slots before this one that were missed. */
   readonly missed: number;
 }
 
@@ -58,7 +58,7 @@ export interface Taking {
   readonly leaseSeconds: number;
 }
 
-/** Begins a run that nobody waits for in line. False when one of this job is under way anywhere. */
+/** Begins a run that was not waiting. False when one of this job is under way anywhere. */
 export async function startRun(sql: Sql, run: WantedRun, { startedAt, leaseSeconds }: Taking): Promise<boolean> {
   const rows = await sql.query(
     `insert into job_runs (${WANTED}, state, started_at, lease_until)

@@ -129,7 +129,7 @@ export async function showVectors(sql: Sql, type: Swept, ids: readonly string[],
   );
 }
 
-/** How many of these memories are folded into each shelf; once dropped, so many words wait there to be folded away. */
+/** How many of these memories are folded into each shelf; once they are dropped, so many rows wait there to be folded away. */
 export function foldedOn(sql: Sql, memoryIds: readonly string[]): Promise<{ sk: number; n: number }[]> {
   return sql.query(
     `select sk, count(*)::int4 as n from lex_doc where memory_id = any($1::uuid[]) and state = 1 group by sk order by sk`,

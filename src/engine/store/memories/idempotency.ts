@@ -1,4 +1,4 @@
-/** Answers kept under the key a caller gave, so that a repeated call changes nothing and hears the same. */
+/** Answers kept under the key a caller gave, so that a repeated call changes nothing and gets the same answer. */
 import type { Sql } from "../../adapters/db/port.ts";
 import { byteaLiteral, insertRows } from "./rows.ts";
 

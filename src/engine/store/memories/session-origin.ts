@@ -3,7 +3,7 @@ import type { Sql } from "../../adapters/db/port.ts";
 
 /**
  * Of these facts and rules, those whose every source is an episode of the session. What has no source was told directly, and an
- * episode that is gone may have been anybody's: neither counts as the session's.
+ * episode that is gone may have been of any session: neither counts as the session's.
  */
 export async function taughtBySession(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** The migrations by name, apart from what they do: knowing that a store is current must not load the machinery (0.15 s). */
+/** The migrations by name, apart from what they do: knowing that a store is current must not load the migrator (0.15 s). */
 import { unavailable } from "../../domain/errors.ts";
 
 export const MIGRATION_NAMES = [
