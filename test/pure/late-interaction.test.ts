@@ -55,7 +55,7 @@ const asking: fc.Arbitrary<Asking> = fc.record({
   hasVector: fc.boolean(),
   names: fc.uniqueArray(fc.constantFrom(...PEOPLE), { maxLength: 2 }),
 });
-/** Some of the witnesses are candidates; the others only stand beside them. */
+/** Some of the memories are candidates; the others only stand beside them. */
 const drawn = fc.tuple(asking, sessions, fc.infiniteStream(fc.boolean())).map(([asked, told, chosen]) => ({
   asked,
   told,

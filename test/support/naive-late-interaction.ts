@@ -1,5 +1,5 @@
 /** Late interaction once more, slowly, from the words of the recipe: bits are counted one by one, neighbours looked up in a list. */
-import { type Question, read, type Witness } from "../../src/engine/domain/ranking/late-interaction.ts";
+import { type MemoryEvidence, type Question, read } from "../../src/engine/domain/ranking/late-interaction.ts";
 import { encodeForward, h40 } from "../../src/engine/domain/ranking/postings.ts";
 import { RECIPE, type Recipe } from "../../src/engine/domain/ranking/recipe.ts";
 
@@ -27,7 +27,7 @@ export interface Asking {
 
 export const SIGNALS = ["tokens", "keywords", "meaning", "speaker", "person", "answer", "question"] as const;
 
-const witness = (told: Told): Witness => {
+const item = (told: Told): MemoryEvidence => {
   const { words, tokens, ...rest } = told;
   const { len, x } = encodeForward(words);
   return { ...rest, speaker: told.name, len, words: x, tokens: tokens && new Uint8Array(tokens.flat()) };
@@ -38,7 +38,7 @@ const question = ({ terms, tokens, ...rest }: Asking): Question => ({
   tokens: tokens.map(({ bits, weight }) => ({ bits: new Uint8Array(bits), weight })),
 });
 export const reading = (asking: Asking, candidates: readonly string[], told: readonly Told[], recipe = RECIPE) =>
-  read(question(asking), candidates, new Map(told.map((t) => [t.id, witness(t)])), recipe);
+  read(question(asking), candidates, new Map(told.map((t) => [t.id, item(t)])), recipe);
 
 const likeness = (a: readonly number[], b: readonly number[]): number => {
   const differ = a.reduce(

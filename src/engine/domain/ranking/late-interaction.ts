@@ -4,8 +4,8 @@ import { type Matcher, matcher, type QueryToken } from "./max-sim.ts";
 import { eachForward } from "./postings.ts";
 import { type Recipe, withoutTokens } from "./recipe.ts";
 
-/** What is known of a memory: a candidate, or one that only stands beside a candidate in its session. */
-export interface Witness {
+/** What the indexes hold of a memory: a candidate, or one that only stands beside a candidate in its session. */
+export interface MemoryEvidence {
   readonly id: string;
   /** Its session and its position there; undefined for facts, rules and episodes that stand alone. */
   readonly session: string | undefined;
@@ -57,16 +57,16 @@ interface Raw extends Readonly<Record<SignalName, number>> {
 export function read(
   question: Question,
   candidates: readonly string[],
-  witnesses: ReadonlyMap<string, Witness>,
+  evidence: ReadonlyMap<string, MemoryEvidence>,
   recipe: Recipe,
 ): Map<string, Reading> {
   const used = question.tokens.length === 0 ? withoutTokens(recipe) : recipe;
-  const reader = readerOf(question, used, sessionsOf(witnesses));
+  const reader = readerOf(question, used, sessionsOf(evidence));
   const raws = candidates.flatMap((id) => {
-    const witness = witnesses.get(id);
-    return witness === undefined ? [] : [rawSignals(reader, witness)];
+    const item = evidence.get(id);
+    return item === undefined ? [] : [rawSignals(reader, item)];
   });
-  const weights = weigh(raws, witnesses, used, question);
+  const weights = weigh(raws, evidence, used, question);
   const scale = {
     tokens: scaler(raws, "tokens"),
     keywords: scaler(raws, "keywords"),
@@ -90,22 +90,22 @@ export function read(
   );
 }
 
-type Sessions = ReadonlyMap<string, ReadonlyMap<number, Witness>>;
+type Sessions = ReadonlyMap<string, ReadonlyMap<number, MemoryEvidence>>;
 
-function sessionsOf(witnesses: ReadonlyMap<string, Witness>): Sessions {
-  const sessions = new Map<string, Map<number, Witness>>();
-  for (const witness of witnesses.values()) {
-    if (witness.session === undefined) continue;
-    const turns = sessions.get(witness.session) ?? new Map<number, Witness>();
-    sessions.set(witness.session, turns.set(witness.ordinal, witness));
+function sessionsOf(evidence: ReadonlyMap<string, MemoryEvidence>): Sessions {
+  const sessions = new Map<string, Map<number, MemoryEvidence>>();
+  for (const item of evidence.values()) {
+    if (item.session === undefined) continue;
+    const turns = sessions.get(item.session) ?? new Map<number, MemoryEvidence>();
+    sessions.set(item.session, turns.set(item.ordinal, item));
   }
   return sessions;
 }
 
-type Turns = ReadonlyMap<number, Witness> | undefined;
+type Turns = ReadonlyMap<number, MemoryEvidence> | undefined;
 type Gains = readonly (readonly [offset: number, gain: number])[];
 
-/** One question and what has been computed for it: a witness is asked again for each of its neighbours. */
+/** One question and what has been computed for it: the evidence of a memory is read again for each of its neighbours. */
 interface Reader {
   readonly question: Question;
   readonly sessions: Sessions;
@@ -114,8 +114,8 @@ interface Reader {
   /** By hash, the position of a term in the question. */
   readonly termOf: ReadonlyMap<number, number>;
   readonly match: Matcher;
-  readonly matches: Map<Witness, Float64Array>;
-  readonly densities: Map<Witness, Float64Array>;
+  readonly matches: Map<MemoryEvidence, Float64Array>;
+  readonly densities: Map<MemoryEvidence, Float64Array>;
   readonly gains: { readonly keywords: Gains; readonly tokens: Gains; readonly meaning: Gains };
   /** The first name in the question, when it is the only one. */
   readonly named: string | undefined;
@@ -144,7 +144,7 @@ function readerOf(question: Question, { around, longPieces }: Recipe, sessions: 
 const gainsOf = (gains: Readonly<Record<number, number>>): Gains =>
   Object.entries(gains).map(([offset, gain]) => [Number(offset), gain]);
 
-function rawSignals(reader: Reader, w: Witness): Raw {
+function rawSignals(reader: Reader, w: MemoryEvidence): Raw {
   const { question, named } = reader;
   const turns = w.session === undefined || w.pieces > reader.longPieces ? undefined : reader.sessions.get(w.session);
   return {
@@ -161,7 +161,7 @@ function rawSignals(reader: Reader, w: Witness): Raw {
 
 const NONE = new Float64Array(0);
 
-function matchesOf({ matches, match }: Reader, w: Witness): Float64Array {
+function matchesOf({ matches, match }: Reader, w: MemoryEvidence): Float64Array {
   if (w.tokens === undefined) return NONE;
   const known = matches.get(w);
   if (known !== undefined) return known;
@@ -171,7 +171,7 @@ function matchesOf({ matches, match }: Reader, w: Witness): Float64Array {
 }
 
 /** Each term's count, eased by the length of the text it stands in. */
-function densityOf({ densities, termOf, question }: Reader, w: Witness): Float64Array {
+function densityOf({ densities, termOf, question }: Reader, w: MemoryEvidence): Float64Array {
   const known = densities.get(w);
   if (known !== undefined) return known;
   const made = new Float64Array(question.terms.length);
@@ -183,7 +183,7 @@ function densityOf({ densities, termOf, question }: Reader, w: Witness): Float64
   return made;
 }
 
-function keywordScore(reader: Reader, w: Witness, turns: Turns): number {
+function keywordScore(reader: Reader, w: MemoryEvidence, turns: Turns): number {
   const own = densityOf(reader, w);
   const sums = turns === undefined ? own : own.slice();
   if (turns !== undefined)
@@ -201,7 +201,7 @@ function keywordScore(reader: Reader, w: Witness, turns: Turns): number {
   return score;
 }
 
-function tokenScore(reader: Reader, w: Witness, turns: Turns): number {
+function tokenScore(reader: Reader, w: MemoryEvidence, turns: Turns): number {
   const { question, gains, weightSum } = reader;
   const best = new Float64Array(question.tokens.length);
   best.set(matchesOf(reader, w));
@@ -215,7 +215,7 @@ function tokenScore(reader: Reader, w: Witness, turns: Turns): number {
   return question.tokens.reduce((sum, { weight }, q) => sum + weight * (best[q] as number), 0) / weightSum;
 }
 
-function meaningScore({ gains }: Reader, w: Witness, turns: Turns): number {
+function meaningScore({ gains }: Reader, w: MemoryEvidence, turns: Turns): number {
   let sum = w.cosine ?? 0;
   for (const [offset, gain] of gains.meaning) sum += gain * (turns?.get(w.ordinal + offset)?.cosine ?? 0);
   return sum;
@@ -223,12 +223,12 @@ function meaningScore({ gains }: Reader, w: Witness, turns: Turns): number {
 
 function weigh(
   raws: readonly Raw[],
-  witnesses: ReadonlyMap<string, Witness>,
+  evidence: ReadonlyMap<string, MemoryEvidence>,
   recipe: Recipe,
   { hasVector, tokens }: Question,
 ) {
   const size = tokens[0]?.bits.length ?? 1;
-  const kept = raws.map(({ id }) => (witnesses.get(id)?.tokens?.length ?? 0) / size);
+  const kept = raws.map(({ id }) => (evidence.get(id)?.tokens?.length ?? 0) / size);
   const mean = kept.reduce((sum, count) => sum + count, 0) / Math.max(1, kept.length);
   const long = Math.min(1, Math.max(0, (mean - recipe.shortAt) / (recipe.longAt - recipe.shortAt)));
   const keywords = recipe.keywords.always + recipe.keywords.short * (1 - long);

@@ -3,7 +3,7 @@
  * folded from the stream. A memory that an arm found brings the turns around it; the reranker reads all of them.
  */
 import type { Hit } from "../../domain/ranking/bm25.ts";
-import type { Witness } from "../../domain/ranking/late-interaction.ts";
+import type { MemoryEvidence } from "../../domain/ranking/late-interaction.ts";
 import { firstName } from "../../domain/text/names.ts";
 import type { SpokenThen } from "../../store/history/as-of.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
@@ -46,14 +46,14 @@ export function pastSource(call: Call, memories: readonly PastMemory[], question
     const candidates = [...rows].map(([id, row]) =>
       candidateThen(row, met.get(id)?.keyword ?? null, met.get(id)?.distance ?? null),
     );
-    if (around === undefined) return { candidates, witnesses: new Map() };
+    if (around === undefined) return { candidates, evidence: new Map() };
     const beside = [...new Set([...found, ...turns.map(({ memory }) => memory)])];
-    const evidence = arm === undefined ? new Map<string, Vectored>() : await vectors.evidence(arm, beside);
+    const vectored = arm === undefined ? new Map<string, Vectored>() : await vectors.evidence(arm, beside);
     const inSession = new Set(turns.map(({ memory }) => memory));
     const named = namedSessions(question.spoken, around.names);
-    const witness = (memory: PastMemory): Witness =>
-      witnessOf(memory, evidence.get(memory.id), inSession.has(memory), named);
-    return { candidates, witnesses: new Map(beside.map((memory) => [memory.id, witness(memory)])) };
+    const about = (memory: PastMemory): MemoryEvidence =>
+      evidenceOf(memory, vectored.get(memory.id), inSession.has(memory), named);
+    return { candidates, evidence: new Map(beside.map((memory) => [memory.id, about(memory)])) };
   }
 
   return { asked: question.asked, groups: question.groups, fetchCandidates, missing: vectors.missing };
@@ -170,12 +170,12 @@ function turnsAround(call: Call, met: ReadonlyMap<string, FoundByArm>, s: Surrou
 const namedSessions = (spoken: readonly SpokenThen[], names: readonly string[]): ReadonlySet<string> =>
   new Set(spoken.filter(({ name }) => names.includes(name)).map(sessionKey));
 
-function witnessOf(
+function evidenceOf(
   memory: PastMemory,
   vector: Vectored | undefined,
   inSession: boolean,
   named: ReadonlySet<string>,
-): Witness {
+): MemoryEvidence {
   const speaker = inSession ? memory.speaker : undefined;
   return {
     id: memory.id,

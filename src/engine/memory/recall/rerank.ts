@@ -2,7 +2,7 @@
 import { messageOf } from "../../domain/errors.ts";
 import type { Statistics } from "../../domain/ranking/bm25.ts";
 import { idf } from "../../domain/ranking/bm25.ts";
-import { type Question, type Reading, read, type Witness } from "../../domain/ranking/late-interaction.ts";
+import { type MemoryEvidence, type Question, type Reading, read } from "../../domain/ranking/late-interaction.ts";
 import type { QueryToken } from "../../domain/ranking/max-sim.ts";
 import { h40 } from "../../domain/ranking/postings.ts";
 import { RERANK_AROUND, reach } from "../../domain/ranking/recipe.ts";
@@ -26,7 +26,7 @@ export function rerankByTokens(
   memory: Memory,
   asked: Asked,
   candidates: readonly Candidate[],
-  witnesses: ReadonlyMap<string, Witness>,
+  evidence: ReadonlyMap<string, MemoryEvidence>,
 ): Map<string, Reading> {
   const { statistics, embedded, names } = asked;
   const question: Question = {
@@ -39,7 +39,7 @@ export function rerankByTokens(
   return read(
     question,
     candidates.map(({ id }) => id),
-    withSubjectsAsSpeakers(candidates, witnesses, names),
+    withSubjectsAsSpeakers(candidates, evidence, names),
     memory.recipe,
   );
 }
@@ -47,15 +47,15 @@ export function rerankByTokens(
 /** A fact counts as said by its subject: else a question about Ada would rank everything Ada said above the facts about her. */
 function withSubjectsAsSpeakers(
   candidates: readonly Candidate[],
-  witnesses: ReadonlyMap<string, Witness>,
+  evidence: ReadonlyMap<string, MemoryEvidence>,
   names: readonly string[],
-): ReadonlyMap<string, Witness> {
-  if (names.length === 0) return witnesses;
-  const all = new Map(witnesses);
+): ReadonlyMap<string, MemoryEvidence> {
+  if (names.length === 0) return evidence;
+  const all = new Map(evidence);
   for (const { id, subject } of candidates) {
-    const witness = all.get(id);
+    const item = all.get(id);
     const name = firstName(subject);
-    if (witness !== undefined && name !== undefined) all.set(id, { ...witness, name, withNamed: names.includes(name) });
+    if (item !== undefined && name !== undefined) all.set(id, { ...item, name, withNamed: names.includes(name) });
   }
   return all;
 }

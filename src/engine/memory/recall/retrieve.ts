@@ -10,7 +10,7 @@ import type { Look } from "../../domain/present.ts";
 import { type Hit, type Ranking, UNIT } from "../../domain/ranking/bm25.ts";
 import { fitOf } from "../../domain/ranking/fit.ts";
 import { fuse } from "../../domain/ranking/fuse.ts";
-import type { Reading, Witness } from "../../domain/ranking/late-interaction.ts";
+import type { MemoryEvidence, Reading } from "../../domain/ranking/late-interaction.ts";
 import { rerankArm } from "../../domain/ranking/recipe.ts";
 import { byRank } from "../../domain/ranking/scoring.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
@@ -147,7 +147,7 @@ export async function retrieveFrom(
   const { results, degraded } =
     reranking === "none"
       ? { results: plain, degraded: undefined }
-      : await rerank(call, query, asked, plain, gathered.witnesses, reranking);
+      : await rerank(call, query, asked, plain, gathered.evidence, reranking);
   return {
     results,
     mode: query.mode,
@@ -177,13 +177,13 @@ async function gather(
   query: RetrieveQuery,
   { asked, groups, fetchCandidates }: CandidateSource,
   reranking: Reranking,
-): Promise<Pick<Trace, "arm" | "keywordDepth"> & { candidates: Candidate[]; witnesses: Map<string, Witness> }> {
+): Promise<Pick<Trace, "arm" | "keywordDepth"> & { candidates: Candidate[]; evidence: Map<string, MemoryEvidence> }> {
   const deepest = reranking === "none" ? ARM : rerankArm(asked.statistics?.n ?? 0);
   const depth = query.perType ? query.wanted : Math.max(deepest, query.wanted);
   const arm = vectorArm(call, query, asked, groups, depth);
   const around = reranking === "none" ? undefined : surroundings(call, asked.names, query.perType ?? false);
   const candidates: Candidate[] = [];
-  const witnesses = new Map<string, Witness>();
+  const evidence = new Map<string, MemoryEvidence>();
   let keywordDepth = 0;
   for (let page = 0; page < MAX_PAGES; page++) {
     // The first page nearly always suffices; later ones are read when filters discard much.
@@ -193,10 +193,10 @@ async function gather(
     const searched = page === 0 || arm === undefined ? arm : { ...arm, groups: [] };
     const found = await fetchCandidates(hits, searched, filters(call, query), around);
     candidates.push(...found.candidates);
-    for (const [id, witness] of found.witnesses) witnesses.set(id, witness);
+    for (const [id, item] of found.evidence) evidence.set(id, item);
     keywordDepth = pageStart(depth, page + 1);
   }
-  return { candidates: mergeArms(candidates), witnesses, arm, keywordDepth };
+  return { candidates: mergeArms(candidates), evidence, arm, keywordDepth };
 }
 
 function vectorArm(
@@ -296,7 +296,7 @@ async function rerank(
   query: RetrieveQuery,
   asked: Asked,
   plain: readonly Retrieved[],
-  witnesses: ReadonlyMap<string, Witness>,
+  evidence: ReadonlyMap<string, MemoryEvidence>,
   reranking: Reranking,
 ): Promise<{ results: Retrieved[]; degraded: string | undefined }> {
   const { memory } = call;
@@ -305,7 +305,7 @@ async function rerank(
     memory,
     asked,
     plain.map(({ candidate }) => candidate),
-    witnesses,
+    evidence,
   );
   const read = plain.map((found): Retrieved => {
     const reading = readings.get(found.candidate.id);

@@ -3,7 +3,7 @@
  * the statement that gathers candidates, so that a search stays at two trips.
  */
 
-import type { Witness } from "../../domain/ranking/late-interaction.ts";
+import type { MemoryEvidence } from "../../domain/ranking/late-interaction.ts";
 import { firstName } from "../../domain/text/names.ts";
 import { isFiled, isLiveEpisode } from "../memories/live.ts";
 
@@ -55,8 +55,8 @@ const namedSql = ({ names, tenant }: Surroundings, param: (value: unknown) => st
          and lower(split_part(p.speaker, ' ', 1)) = any(${param(names)}::text[])
          and p.session_id = t.session_id and p.butler = t.butler)`;
 
-/** One row: facts about each witness as JSON, their words and their bits glued in the same order. */
-export const witnessSql = (arm: { version: number; as: string; query: string } | undefined): string =>
+/** One row: facts about each memory as JSON, their words and their bits glued in the same order. */
+export const evidenceSql = (arm: { version: number; as: string; query: string } | undefined): string =>
   `select json_agg(json_build_array(b.id, b.session_id, b.butler, b.ordinal, b.speaker, b.asks,
        (b.session_id, b.butler) in (select session_id, butler from named),
        d.len, octet_length(d.x), ${arm === undefined ? "null" : `1 - ((v.embedding::${arm.as}) <=> ${arm.query})`},
@@ -66,7 +66,7 @@ export const witnessSql = (arm: { version: number; as: string; query: string } |
    left join lex_doc d on d.memory_id = b.id and ${isFiled("d")}
    left join embeddings v on v.memory_id = b.id and v.version_id = ${arm?.version ?? -1}`;
 
-export interface WitnessRow {
+export interface EvidenceRow {
   readonly facts: string | null;
   readonly words: Uint8Array | null;
   readonly bits: Uint8Array | null;
@@ -87,7 +87,7 @@ type Facts = [
   bitBytes: number | null,
 ];
 
-export function witnessesOf(row: WitnessRow): Map<string, Witness> {
+export function evidenceOf(row: EvidenceRow): Map<string, MemoryEvidence> {
   const words = row.words ?? new Uint8Array(0);
   const bits = row.bits ?? new Uint8Array(0);
   let wordsAt = 0;
@@ -97,7 +97,7 @@ export function witnessesOf(row: WitnessRow): Map<string, Witness> {
       const [id, session, butler, ordinal, speaker, asks, named, len, wordBytes, cosine, pieces, bitBytes] = facts;
       const wordsTo = wordsAt + (wordBytes ?? 0);
       const bitsTo = bitsAt + (bitBytes ?? 0);
-      const witness: Witness = {
+      const item: MemoryEvidence = {
         id,
         session: session === null ? undefined : `${butler} ${session}`,
         ordinal: ordinal ?? 0,
@@ -113,7 +113,7 @@ export function witnessesOf(row: WitnessRow): Map<string, Witness> {
       };
       wordsAt = wordsTo;
       bitsAt = bitsTo;
-      return [id, witness];
+      return [id, item];
     }),
   );
 }

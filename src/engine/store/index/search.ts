@@ -12,12 +12,12 @@ import type { Tier } from "../../domain/lifecycle/tiers.ts";
 import type { MemoryType, OrNull, StoredMemory } from "../../domain/memory-types.ts";
 import type { Look } from "../../domain/present.ts";
 import type { Hit } from "../../domain/ranking/bm25.ts";
-import type { Witness } from "../../domain/ranking/late-interaction.ts";
+import type { MemoryEvidence } from "../../domain/ranking/late-interaction.ts";
 import type { Rule } from "../../domain/rule.ts";
 import { isLive, isLiveEpisode, isVisible, stillHolds } from "../memories/live.ts";
 import { isValueSql } from "../memories/present.ts";
 import { vectorLiteral } from "../memories/rows.ts";
-import { aroundSql, type Surroundings, type WitnessRow, witnessesOf, witnessSql } from "./evidence.ts";
+import { aroundSql, type EvidenceRow, evidenceOf, evidenceSql, type Surroundings } from "./evidence.ts";
 import { hitParams, hitsSql } from "./lexical.ts";
 
 /** A memory as search sees it; columns that a type does not have are null. */
@@ -108,7 +108,7 @@ const GLUED = COLUMNS.map((name) => (TIMES.has(name) ? `extract(epoch from m.${n
 export interface Gathered {
   readonly candidates: Candidate[];
   /** Evidence for a reranker, when it was asked for. */
-  readonly witnesses: Map<string, Witness>;
+  readonly evidence: Map<string, MemoryEvidence>;
 }
 
 /**
@@ -130,7 +130,7 @@ export async function gatherCandidates(
   const found = around === undefined ? "found as materialized (select * from met)" : aroundSql(around, param);
   const rows = `select json_agg(json_build_array(${GLUED}))::text
     from (${EPISODES} union all ${FACTS} and ${isValueSql("m", filters, param)} union all ${RULES}) as m`;
-  const [all] = await sql.query<WitnessRow & { rows: string | null }>(
+  const [all] = await sql.query<EvidenceRow & { rows: string | null }>(
     `with keyword as (${hitsSql(4)}),
      vectors as materialized (${vectors}),
      met as materialized (
@@ -140,12 +140,12 @@ export async function gatherCandidates(
        full join (select memory_id, distance, row_number() over (order by distance, memory_id) as rank from vectors) v
          on v.memory_id = k.memory_id),
      ${found}
-     select (${rows}) as rows${around === undefined ? "" : `, w.* from (${witnessSql(arm && { version: arm.version, as: arm.as, query: query ?? "" })}) w`}`,
+     select (${rows}) as rows${around === undefined ? "" : `, w.* from (${evidenceSql(arm && { version: arm.version, as: arm.as, query: query ?? "" })}) w`}`,
     params,
   );
   return {
     candidates: (JSON.parse(all?.rows ?? "[]") as unknown[][]).map(candidateOf),
-    witnesses: all === undefined || around === undefined ? new Map() : witnessesOf(all),
+    evidence: all === undefined || around === undefined ? new Map() : evidenceOf(all),
   };
 }
 
