@@ -16,17 +16,17 @@ const DAY = "2026-03-11";
 const TO_AGENT: Setting = {
   speaker: { subject: "user", name: "The user" },
   day: DAY,
-  among: false,
+  betweenPeople: false,
   names: new Set(),
 };
-const AMONG_PEOPLE: Setting = { ...TO_AGENT, speaker: { subject: "Ada", name: "Ada" }, among: true };
+const AMONG_PEOPLE: Setting = { ...TO_AGENT, speaker: { subject: "Ada", name: "Ada" }, betweenPeople: true };
 
-type AnyRow = Pick<Row<never, unknown>, "name" | "example" | "gives" | "among" | "also" | "not">;
+type AnyRow = Pick<Row<never, unknown>, "name" | "example" | "gives" | "betweenPeople" | "also" | "not">;
 
 /** What is learned from a text, with the row that found it. */
-function read(text: string, among?: true): { row: string; gives: string }[] {
-  const setting = among === true ? AMONG_PEOPLE : TO_AGENT;
-  const { drafts, rules } = readEpisode(episode("e1", text, { day: DAY }), setting, !setting.among, undefined);
+function read(text: string, betweenPeople?: true): { row: string; gives: string }[] {
+  const setting = betweenPeople === true ? AMONG_PEOPLE : TO_AGENT;
+  const { drafts, rules } = readEpisode(episode("e1", text, { day: DAY }), setting, undefined);
   return [
     ...drafts.map(({ row, predicate, content }) => ({ row, gives: `${predicate} = ${content}` })),
     ...rules.map(({ row, made }) => ({ row, gives: made })),
@@ -44,8 +44,8 @@ const rows = tables.flatMap(({ kind, rows: all }) => all.map((row) => ({ id: `${
 
 describe("tables of facts and rules", () => {
   test.each(rows)("$id reads its examples", ({ id, row }) => {
-    for (const { example, gives, among } of examplesOf(row)) {
-      const all = read(example, among);
+    for (const { example, gives, betweenPeople } of examplesOf(row)) {
+      const all = read(example, betweenPeople);
       const own = all.filter((one) => one.row === id).map((one) => one.gives);
       expect({ example, own, all }).toEqual({ example, own: [gives].flat(), all });
     }

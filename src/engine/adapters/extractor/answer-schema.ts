@@ -9,7 +9,7 @@ interface Schema {
   readonly [keyword: string]: unknown;
 }
 
-/** What strict modes accept everywhere. Limits and patterns are left to our own check: one provider or another refuses each. */
+/** Keywords that the strict mode of every provider accepts. Limits and patterns are checked by us: some provider refuses each of them. */
 const KEPT = ["type", "enum", "const", "description", "required", "additionalProperties"] as const;
 
 function strict(schema: Schema): Schema {
@@ -36,10 +36,10 @@ export type Checked =
   | { readonly ok: true; readonly answer: Answer }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** More would not be read, and would be paid for. */
+/** A longer list would cost tokens and help no model. */
 const MOST_PROBLEMS = 12;
 const PROBLEM_CHARS = 200;
-/** Braces in prose before the answer that are tried as its beginning. */
+/** Opening braces that are tried as the beginning of the answer. */
 const MOST_BEGINNINGS = 32;
 
 const isAnswerLike = (value: unknown): value is Schema =>
@@ -95,7 +95,7 @@ function inWords(issue: z.core.$ZodIssue): string {
   return clip(`${path === "" ? "the answer" : path}: ${expected}`, PROBLEM_CHARS);
 }
 
-/** Lists that are too long come first: what is wrong with their items hardly matters then. */
+/** Lists that are too long come first: they have to be shortened whatever is wrong with their items. */
 function problemsOf(error: z.ZodError): readonly string[] {
   const isLength = (issue: z.core.$ZodIssue) => issue.code === "too_big" && issue.path.length === 1;
   const ordered = [...error.issues.filter(isLength), ...error.issues.filter((issue) => !isLength(issue))];

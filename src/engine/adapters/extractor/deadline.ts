@@ -1,4 +1,4 @@
-/** One signal for all that may end an extraction: its caller, its time limit, the closing of the extractor. */
+/** One abort signal for everything that may end an extraction: its caller, its timeout, the closing of the extractor. */
 export interface Deadline {
   readonly signal: AbortSignal;
   /** What ended it, in words. */
@@ -7,8 +7,8 @@ export interface Deadline {
 }
 
 /**
- * By hand and not with `AbortSignal.any` and `AbortSignal.timeout`: in Node 20 a composite that only a pending request holds
- * can be collected, and then it never fires.
+ * Not made with `AbortSignal.any` and `AbortSignal.timeout`: in Node 20 a composite signal that only a pending request refers to
+ * can be garbage-collected, and then it never fires.
  */
 export function deadline(timeoutMs: number, caller: AbortSignal, closing: AbortSignal): Deadline {
   const control = new AbortController();

@@ -1,4 +1,4 @@
-/** The course of one extraction, whoever answers: ask, check, ask once more, add up what was spent. */
+/** One extraction by any model: ask, check the answer, ask once more if it is wrong, add up what was spent. */
 import { messageOf } from "../../domain/errors.ts";
 import { clip } from "../../domain/text/text.ts";
 import { ANSWER_SCHEMA, checkAnswer } from "./answer-schema.ts";
@@ -16,7 +16,7 @@ import {
 import { addUsage, ceilingOf, type Price } from "./pricing.ts";
 import { type Prompt, promptFor, repairRequest } from "./prompt.ts";
 
-/** What was asked before and what came back, when it is asked again. */
+/** The second question after a wrong answer: that answer, and what is asked now. */
 export interface Repair {
   readonly said: string;
   readonly request: string;
@@ -31,7 +31,7 @@ export interface Said {
 /** One call. Fails with `ExtractorFailure`, which carries what this call has spent. */
 export type Ask = (prompt: Prompt, repair: Repair | undefined, until: Deadline) => Promise<Said>;
 
-export interface Course {
+export interface ExtractorSetup {
   readonly provider: Provider;
   readonly model: string;
   readonly maxChars: number;
@@ -39,28 +39,28 @@ export interface Course {
   readonly timeoutMs: number;
   readonly maxOutputTokens: number;
   readonly price: Price;
-  /** Never to be told to anybody. */
+  /** Removed from every message. */
   readonly secrets: readonly string[];
   readonly ask: Ask;
 }
 
-/** As much of a wrong answer as is sent back: its beginning shows what was misunderstood. */
+/** How much of a wrong answer is sent back: its beginning shows what was misunderstood. */
 const SAID_CHARS = 8_000;
 
-async function askTwice(course: Course, prompt: Prompt, until: Deadline): Promise<Extracted> {
+async function askTwice(setup: ExtractorSetup, prompt: Prompt, until: Deadline): Promise<Extracted> {
   let usage = NO_USAGE;
   const ask = async (repair?: Repair) => {
     try {
-      const said = await course.ask(prompt, repair, until);
+      const said = await setup.ask(prompt, repair, until);
       usage = addUsage(usage, said.usage);
       return said;
     } catch (error) {
       if (error instanceof ExtractorFailure) {
         throw new ExtractorFailure(error.kind, error.message, addUsage(usage, error.usage));
       }
-      // A full disk, a library that throws: nothing of the sort may look like the fault of an episode.
-      const reason = withoutSecrets(messageOf(error), course.secrets);
-      throw new ExtractorFailure("unavailable", `${course.model} could not be asked: ${clip(reason, 300)}`, usage);
+      // A full disk or an error of a library must not count as a fault of the episodes.
+      const reason = withoutSecrets(messageOf(error), setup.secrets);
+      throw new ExtractorFailure("unavailable", `${setup.model} could not be asked: ${clip(reason, 300)}`, usage);
     }
   };
   const first = await ask();
@@ -71,30 +71,30 @@ async function askTwice(course: Course, prompt: Prompt, until: Deadline): Promis
   const repaired = checkAnswer(second.answer);
   if (repaired.ok) return { answer: repaired.answer, usage, repaired: true };
   const problems = repaired.problems.join("; ");
-  throw new ExtractorFailure("invalid_answer", `${course.model} gave no usable answer, twice: ${problems}`, usage);
+  throw new ExtractorFailure("invalid_answer", `${setup.model} gave no usable answer, twice: ${problems}`, usage);
 }
 
-export function extractorOf(course: Course): Extractor {
+export function extractorOf(setup: ExtractorSetup): Extractor {
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
 
   async function extract(material: Material, signal: AbortSignal): Promise<Extracted> {
-    const until = deadline(course.timeoutMs, signal, closing.signal);
+    const until = deadline(setup.timeoutMs, signal, closing.signal);
     try {
-      if (until.signal.aborted) throw new ExtractorFailure("timeout", `${course.model} was not asked: ${until.why()}.`);
-      return await askTwice(course, promptFor(material), until);
+      if (until.signal.aborted) throw new ExtractorFailure("timeout", `${setup.model} was not asked: ${until.why()}.`);
+      return await askTwice(setup, promptFor(material), until);
     } finally {
       until.release();
     }
   }
 
   return {
-    provider: course.provider,
-    model: course.model,
-    maxChars: course.maxChars,
+    provider: setup.provider,
+    model: setup.model,
+    maxChars: setup.maxChars,
     ceiling: (material) => {
       const { system, user } = promptFor(material);
-      return ceilingOf(system + user + JSON.stringify(ANSWER_SCHEMA), course.maxOutputTokens, course.price);
+      return ceilingOf(system + user + JSON.stringify(ANSWER_SCHEMA), setup.maxOutputTokens, setup.price);
     },
     extract: (material, signal) => {
       const extraction = extract(material, signal);

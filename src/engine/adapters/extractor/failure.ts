@@ -1,4 +1,4 @@
-/** What went wrong at a provider, as a kind of failure and in words without keys. */
+/** A provider's failure: its kind, and a message without keys. */
 import { redact } from "../../domain/redaction/redact.ts";
 import { clip } from "../../domain/text/text.ts";
 import type { FailureKind } from "./port.ts";
@@ -7,11 +7,11 @@ const TOO_LONG =
   /prompt is too long|too many (input )?tokens|context[ _](length|window)|maximum context|request_too_large|input is too long|exceeds? the (maximum|available) (context|number of tokens)/i;
 const FILTERED = /content[_ ]filter|content[_ ]policy|usage polic(y|ies)|responsible ?ai/i;
 
-/** About us and our wishes, not about what was shown. */
+/** The request is wrong, not the episodes in it. */
 const OUR_FAULT =
   /credit|billing|quota|balance|api[ _-]?key|authenti|permission|model|temperature|max_(completion_)?tokens|response_format|schema|parameter|unsupported|not supported|unknown (field|name)/i;
 
-/** `said` is what the provider wrote. A bad request that names nothing of ours is about the episodes. */
+/** `said` is what the provider wrote. A bad request whose message names no part of our configuration is about the episodes. */
 export function kindOfStatus(status: number, said: string): FailureKind {
   if (status === 413) return "too_large";
   if (status === 429) return "rate_limited";
@@ -29,10 +29,10 @@ const ADVICE: Readonly<Partial<Record<FailureKind, string>>> = {
 };
 
 const MOST_CHARS = 300;
-/** Somebody may send a whole page of HTML. Far more than is told, so that no secret is cut in half and then told. */
+/** A provider may send a whole page of HTML. Far more than `MOST_CHARS`, so that no secret is cut in half before it is redacted. */
 const READ_CHARS = 3_000;
 
-/** A key may have no shape that redaction knows, so it is taken out by its value too; short ones are words such as "none". */
+/** A key may have a form that redaction does not know, so it is removed by its value too. Short ones are words such as "none". */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let clean = text;
   for (const secret of secrets) if (secret.length >= 8) clean = clean.replaceAll(secret, "[key]");

@@ -1,4 +1,4 @@
-/** Learns from text by patterns, with no model: free, always at hand, and the same answer for the same episodes. */
+/** The extractor without a model: sentence patterns, free of cost, and the same answer for the same episodes. */
 import { type Extractor, NO_USAGE } from "./port.ts";
 
 const MAX_CHARS = 400_000;
@@ -10,7 +10,7 @@ export function localExtractor(): Extractor {
     maxChars: MAX_CHARS,
     ceiling: () => 0,
     extract: async (material) => {
-      // Twenty files of patterns that an owner which only answers questions never needs.
+      // Loaded at the first call: an owner that only answers questions needs no patterns.
       const { learn } = await import("./local/collect.ts");
       return { answer: learn(material), usage: NO_USAGE, repaired: false };
     },

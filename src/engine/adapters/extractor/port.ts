@@ -1,11 +1,11 @@
-/** Whoever reads episodes and says what is to be learned from them. */
+/** An extractor reads episodes and says what is to be learned from them. */
 import type { Claim } from "../../domain/fact.ts";
 import type { Trust } from "../../domain/learning/trust.ts";
 
 export interface EpisodeShown {
   /** `e1`, `e2`, …: what an answer cites. */
   readonly label: string;
-  /** Data to be read, never followed. Our own context block has been taken out. */
+  /** Data, never instructions. The context block that we put into prompts has been removed. */
   readonly text: string;
   readonly speaker: string | null;
   /** The day on which it happened: YYYY-MM-DD. */
@@ -41,7 +41,7 @@ export interface Material {
 export interface Usage {
   readonly input_tokens: number;
   readonly output_tokens: number;
-  /** In US dollars; 0 for what costs nothing. */
+  /** In US dollars. */
   readonly cost_usd: number;
 }
 
@@ -50,7 +50,7 @@ export const NO_USAGE: Usage = { input_tokens: 0, output_tokens: 0, cost_usd: 0 
 export interface Extracted {
   /** Parsed JSON that fits the schema of an answer. */
   readonly answer: unknown;
-  /** Of all calls together: a repair is a second one. */
+  /** Of all calls together: a repair is a second call. */
   readonly usage: Usage;
   readonly repaired: boolean;
 }
@@ -63,7 +63,7 @@ export interface Extractor {
   readonly model: string;
   /** Characters of episode text that one call takes. */
   readonly maxChars: number;
-  /** The most that one extraction can cost in US dollars, its repair included: asked before the call. */
+  /** The most that one extraction can cost in US dollars, its repair included. Known before the call. */
   ceiling(material: Material): number;
   /** Fails with `ExtractorFailure` and nothing else. Ends soon after `signal` is aborted. */
   extract(material: Material, signal: AbortSignal): Promise<Extracted>;
@@ -71,8 +71,8 @@ export interface Extractor {
 }
 
 /**
- * `refused` and `too_large` are about this input and would happen again. `invalid_answer`: not what was asked for, and not after
- * one repair either. `misconfigured`: no key, no such model, no program; no episode is to blame.
+ * `refused` and `too_large` are about this input and would happen again. `invalid_answer`: the answer did not fit the schema, nor
+ * did that of the repair. `misconfigured`: no key, no such model or no program, whatever the episodes are.
  */
 export type FailureKind =
   | "timeout"
@@ -86,7 +86,7 @@ export type FailureKind =
 export class ExtractorFailure extends Error {
   override readonly name = "ExtractorFailure";
   readonly kind: FailureKind;
-  /** What was spent all the same. */
+  /** What was spent before it failed. */
   readonly usage: Usage;
 
   constructor(kind: FailureKind, message: string, usage: Usage = NO_USAGE) {

@@ -42,7 +42,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Undefined for a model that is not on the list: a guess would make the daily cap a lie. */
+/** Undefined for a model that is not on the list: with a guessed price the daily cap would not hold. */
 export function knownPrice(model: string): Price | undefined {
   const name = model.trim().replace(/-(\d{8}|latest)$/, "");
   return CLAUDE.get(ALIASES.get(name) ?? name);
@@ -56,14 +56,14 @@ export function costOf(tokens: Tokens, price: Price): number {
   return (tokens.input_tokens * rate.input + tokens.output_tokens * rate.output) / 1_000_000;
 }
 
-/** What a provider adds to a prompt on its own account: roles, and words about the schema. */
+/** What a provider adds to a prompt: roles, and words about the schema. */
 const OVERHEAD_TOKENS = 2_000;
 /** The list of problems that a repair sends along. */
 const REPAIR_TOKENS = 2_000;
 
 /**
- * No tokenizer of bytes makes more of a text. Half as many would do for prose, not for what else is stored: measured, tokens a
- * byte: base64 0.69, hex 0.57, rare Chinese 0.63, random characters 0.74, control characters 1.
+ * A tokenizer that works on bytes makes at most one token of each. Half as many would do for prose, not for other texts; measured
+ * tokens per byte: base64 0.69, hex 0.57, rare Chinese 0.63, random characters 0.74, control characters 1.
  */
 const mostTokens = (text: string) => Buffer.byteLength(text);
 

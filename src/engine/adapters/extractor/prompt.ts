@@ -1,4 +1,4 @@
-/** The words that a language model is given: what to learn, and the material to learn it from. Pure. */
+/** The prompt of a language model: what to learn, and the material to learn it from. Pure. */
 import { createHash } from "node:crypto";
 import { MOST } from "../../domain/learning/answer.ts";
 import { neutral } from "../../domain/text/neutral.ts";
@@ -42,7 +42,7 @@ Small talk, greetings and thanks; moods of the moment; questions, hypotheses, jo
 LIMITS
 At most ${MOST.facts} facts, ${MOST.rules} rules and ${MOST.confirmations} confirmations; far fewer are better. One fact per statement, no duplicates. Cite only labels that you were shown. Write in the language of the episodes, predicates in English.`;
 
-/** One line, whatever the text: a line break inside would let it pretend to be a line of ours. */
+/** On one line: with a line break the text could imitate a line of the prompt. */
 const oneLine = (text: string) => JSON.stringify(neutral(text));
 
 const sayings = (material: Material): readonly string[] => [
@@ -54,8 +54,8 @@ const sayings = (material: Material): readonly string[] => [
 ];
 
 /**
- * Looks random and is not: the same material gets the same code, so the prompt is the same. A text cannot hold the code of
- * the material it is part of, save by a chance of 2^-64; even then another one is taken.
+ * A hash of the material, so that the same material gives the same prompt. A text can contain the code of the material that it
+ * is part of only by a chance of 2^-64; then another code is taken.
  */
 function fenceCode(material: Material): string {
   const all = sayings(material).map(neutral);
@@ -71,7 +71,7 @@ function fenced(code: string, what: string, notes: string, lines: string): strin
   return `<<<${what} ${code}${notes}>>>\n${lines}\n<<<end ${code}>>>`;
 }
 
-/** Sessions are numbered as they come: their own names say nothing and cost tokens. */
+/** Sessions are numbered in order: their ids say nothing to a model and cost tokens. */
 function sessionNumbers(episodes: readonly EpisodeShown[]): ReadonlyMap<string, number> {
   const numbers = new Map<string, number>();
   for (const { session } of episodes) {
@@ -104,7 +104,7 @@ export function promptFor(material: Material): Prompt {
   return { system: SYSTEM, user };
 }
 
-/** Asks once more. The problems are our own words: nothing of the episodes is repeated outside their fences. */
+/** The second question. The problems are in our own words: nothing of the episodes is repeated outside their fences. */
 export function repairRequest(problems: readonly string[]): string {
   const list = problems.map((problem) => `- ${problem}`).join("\n");
   return `That answer cannot be used:\n${list}\nAnswer again with the whole JSON object, corrected, and nothing else.`;

@@ -3,9 +3,9 @@
 import { type Extractor, ExtractorFailure } from "../port.ts";
 import { type ModelOptions, modelExtractor } from "./model-extractor.ts";
 
-/** Given always: without it the SDK would look into the environment, which only the front hall reads. */
+/** Always given: without it the SDK would read the environment, which only `main` may do. */
 const BASE_URL = "https://api.anthropic.com/v1";
-/** About 50,000 tokens: below the length from which any model on the list charges more. */
+/** About 50,000 tokens: below the length from which a model on the price list charges more. */
 const MAX_CHARS = 200_000;
 
 export function anthropicExtractor(options: ModelOptions): Extractor {

@@ -1,10 +1,10 @@
-/** One call to a model of the AI SDK: schema sent along, answer taken as text, every failure given its kind. */
+/** One call to a model through the AI SDK: the schema is sent along, the answer is taken as text, every failure gets a kind. */
 
 import type { LanguageModel, ModelMessage } from "ai";
 import { messageOf } from "../../../domain/errors.ts";
 import { ANSWER_SCHEMA } from "../answer-schema.ts";
 import type { Deadline } from "../deadline.ts";
-import { type Course, extractorOf, type Repair, type Said } from "../extraction.ts";
+import { type ExtractorSetup, extractorOf, type Repair, type Said } from "../extraction.ts";
 import { inWords, kindOfStatus } from "../failure.ts";
 import { type Extractor, ExtractorFailure, type FailureKind, NO_USAGE, type Usage } from "../port.ts";
 import { costOf, type Price } from "../pricing.ts";
@@ -24,14 +24,14 @@ export interface ModelOptions {
   readonly maxChars?: number;
 }
 
-export interface ModelSetup extends Omit<Course, "ask"> {
+export interface ModelSetup extends Omit<ExtractorSetup, "ask"> {
   readonly baseUrl: string;
-  /** Opened at the first call: the SDK takes a tenth of a second to load, which nobody should wait for who never asks. */
+  /** Opened at the first call: loading the SDK takes a tenth of a second. */
   readonly open: () => Promise<LanguageModel>;
-  /** Undefined where the provider has said that it takes none. */
+  /** Undefined once the provider has refused one. */
   readonly temperature: () => number | undefined;
-  /** Looks at a refused request: true when it has learned something new about how to ask, so that asking again is worth it. */
-  readonly learns?: (status: number, said: string) => boolean;
+  /** Looks at a refused request: true when the next one will be made differently, so that it is worth asking again. */
+  readonly adapts?: (status: number, said: string) => boolean;
 }
 
 const messagesOf = (prompt: Prompt, repair: Repair | undefined): ModelMessage[] => {
@@ -44,13 +44,13 @@ const messagesOf = (prompt: Prompt, repair: Repair | undefined): ModelMessage[] 
 
 type Sdk = typeof import("ai");
 
-/** The SDK sends the schema; the text is checked by us, who tolerate more and say more about what is wrong. */
+/** The SDK sends the schema but does not check the text: our own check tolerates more and says more about what is wrong. */
 const outputOf = ({ Output, jsonSchema }: Sdk) => ({
   ...Output.text(),
   responseFormat: Output.object({ schema: jsonSchema(ANSWER_SCHEMA), name: "learned" }).responseFormat,
 });
 
-/** Said without the URL itself: it may hold a password. */
+/** The message does not repeat the URL, which may contain a password. */
 function whatIsWrongWith(baseUrl: string): string | undefined {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) return "base_url is not an http or https address.";
@@ -58,17 +58,17 @@ function whatIsWrongWith(baseUrl: string): string | undefined {
 }
 
 interface Refusal {
-  /** Undefined when nobody answered. */
+  /** Undefined when there was no response. */
   readonly status: number | undefined;
   readonly message: string;
-  /** All that was said, to find the kind by. */
+  /** The whole response, from which the kind is found. */
   readonly body: string;
 }
 
 function refusalOf(sdk: Sdk, error: unknown): Refusal {
   const message = messageOf(error);
   if (!sdk.APICallError.isInstance(error)) return { status: undefined, message, body: message };
-  // A connection that dies half way has the status of its beginning; that is no refusal.
+  // A connection that breaks off has the status of its beginning, which is no refusal.
   if (error.statusCode === undefined || error.statusCode < 400) {
     const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
     return { status: undefined, message: `${message}${cause}`, body: message };
@@ -99,7 +99,7 @@ export function modelExtractor(setup: ModelSetup): Extractor {
   async function ask(prompt: Prompt, repair: Repair | undefined, until: Deadline): Promise<Said> {
     const wrongUrl = whatIsWrongWith(setup.baseUrl);
     if (wrongUrl !== undefined) throw fail("misconfigured", wrongUrl);
-    // The SDK prints its warnings to stdout, where they would break the protocol of the stdio door.
+    // The SDK prints its warnings to stdout, where they would break the MCP protocol over stdio.
     globalThis.AI_SDK_LOG_WARNINGS = false;
     const sdk = await import("ai");
     const attempt = async (): Promise<Awaited<ReturnType<typeof generate>>> => {
@@ -110,7 +110,7 @@ export function modelExtractor(setup: ModelSetup): Extractor {
         if (until.signal.aborted) throw fail("timeout", until.why());
         const { status, message, body } = refusalOf(sdk, error);
         if (status === undefined) throw fail("unavailable", message);
-        if (setup.learns?.(status, body) === true) return attempt();
+        if (setup.adapts?.(status, body) === true) return attempt();
         throw fail(kindOfStatus(status, body), message);
       }
     };

@@ -1,20 +1,20 @@
-/** Whatever speaks OpenAI's chat completions: Ollama, vLLM, llama.cpp, OpenAI itself. */
+/** Any server with OpenAI's chat completions: Ollama, vLLM, llama.cpp, OpenAI itself. */
 
 import type { Extractor } from "../port.ts";
 import { type ModelOptions, modelExtractor } from "./model-extractor.ts";
 
 const BASE_URL = "https://api.openai.com/v1";
-/** About 8,000 tokens: local servers cut longer prompts off without a word. */
+/** About 8,000 tokens: local servers cut longer prompts without an error. */
 const MAX_CHARS = 32_000;
 
-/** Servers differ in two parameters and say so in words when they refuse one. Such a refusal costs nothing. */
+/** Servers differ in two parameters and name the one that they refuse. A refused request costs nothing. */
 export function openaiCompatibleExtractor(options: ModelOptions): Extractor {
   const apiKey = options.apiKey.trim();
   const baseUrl = (options.baseUrl ?? BASE_URL).replace(/(?<!\/)\/+$/, "");
   let takesTemperature = true;
   let takesMaxTokens = true;
 
-  const learns = (status: number, said: string): boolean => {
+  const adapts = (status: number, said: string): boolean => {
     if (status !== 400 && status !== 422) return false;
     if (takesMaxTokens && /max_completion_tokens/.test(said)) {
       takesMaxTokens = false;
@@ -49,6 +49,6 @@ export function openaiCompatibleExtractor(options: ModelOptions): Extractor {
     secrets: [apiKey],
     open,
     temperature: () => (takesTemperature ? 0 : undefined),
-    learns,
+    adapts,
   });
 }

@@ -1,4 +1,4 @@
-/** Claude Code as the reader: the user's own `claude`, with no key of ours. */
+/** Claude Code as the extractor: the user's own `claude` program, with its login. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,10 +35,10 @@ export interface ClaudeCliOptions {
 const MAX_CHARS = 200_000;
 const HAS_KEY = ["ANTHROPIC_API_KEY", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"];
 const SECRET_NAME = /(_KEY|_TOKEN|_SECRET|PASSWORD)$/i;
-/** Settings that switch hooks off for this run: ours would remember the reading of memories as an episode. */
+/** Settings that switch hooks off for this run: our own hook would store the extraction as an episode. */
 const NO_HOOKS = JSON.stringify({ disableAllHooks: true });
 
-/** Ours stay here (a database URL is a secret), and so does the mark of a session that we may have been started by. */
+/** Without our own variables (a database URL is a secret) and without those of a Claude Code session that may have started us. */
 function environmentOf({ env, maxOutputTokens }: ClaudeCliOptions): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
@@ -50,14 +50,14 @@ function environmentOf({ env, maxOutputTokens }: ClaudeCliOptions): Record<strin
 
 function argumentsOf(options: ClaudeCliOptions, system: string, budget: number): readonly string[] {
   const bare = options.bare ?? HAS_KEY.some((name) => (options.env[name] ?? "") !== "");
-  const apart = bare ? ["--bare"] : ["--setting-sources=", "--settings", NO_HOOKS];
+  const isolation = bare ? ["--bare"] : ["--setting-sources=", "--settings", NO_HOOKS];
   return [
     "-p",
-    ...apart,
+    ...isolation,
     ...["--model", options.model],
     ...["--output-format", "json"],
     ...["--json-schema", JSON.stringify(ANSWER_SCHEMA)],
-    // The same words for everybody: nothing of the episodes stands where other users of the machine could read it.
+    // The system prompt holds nothing of the episodes: other users of the machine can read the arguments of a process.
     ...["--system-prompt", system],
     ...["--tools", ""],
     "--strict-mcp-config",
@@ -79,10 +79,10 @@ export function claudeCliExtractor(options: ClaudeCliOptions): Extractor {
     new ExtractorFailure(kind, inWords(`claude-cli ${options.model}`, kind, said, secrets), usage);
 
   async function run(prompt: Prompt, repair: Repair | undefined, until: Deadline) {
-    // An empty folder: no project's settings or instructions are near.
+    // An empty folder has no project's settings or instructions.
     const cwd = await mkdtemp(join(tmpdir(), "butler-claude-"));
     const stdin = onePrompt(prompt, repair);
-    // It asks again by itself when an answer does not fit the schema; half of the ceiling is for each of our two calls.
+    // Claude Code asks again by itself when an answer does not fit the schema. Each of our two calls may spend half of the ceiling.
     const whole = prompt.system + prompt.user + JSON.stringify(ANSWER_SCHEMA);
     const budget = ceilingOf(whole, options.maxOutputTokens, options.price) / 2;
     try {
@@ -96,7 +96,7 @@ export function claudeCliExtractor(options: ClaudeCliOptions): Extractor {
           : `"${command}" cannot be run (${codeOf(error) ?? String(error)}).`;
       throw fail("misconfigured", words);
     } finally {
-      // A program that is just dying may still write; what is left then is an empty folder among temporary files.
+      // A program that is just ending may still write; then a folder is left among the temporary files.
       await rm(cwd, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
     }
   }
@@ -108,7 +108,7 @@ export function claudeCliExtractor(options: ClaudeCliOptions): Extractor {
     const answer = result?.structured_output ?? result?.result;
     if (result !== undefined && ran.code === 0 && !result.is_error && result.stop_reason !== "refusal")
       return { answer, usage };
-    // What it says in its result is about this run; stderr may hold warnings of any kind.
+    // The result is about this run; stderr may hold warnings of any kind.
     const said = [result?.result ?? "", ...(result?.errors ?? [])].join(" ").trim();
     const silence = `it ended with ${ran.code === null ? "a signal" : `code ${ran.code}`} ${result?.subtype ?? ""}`;
     const words = said || ran.stderr.trim() || silence;

@@ -1,4 +1,4 @@
-/** Runs `claude` once: text in, its words out. No shell, and nothing of it is left when it returns. */
+/** Runs `claude` once, without a shell. Its whole process group has ended when this returns. */
 import { spawn } from "node:child_process";
 
 export interface Ran {
@@ -8,7 +8,7 @@ export interface Ran {
   readonly code: number | null;
 }
 
-/** More than this no answer has; what is longer is not read on. */
+/** No answer is longer. A process that prints more is ended. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 interface Run {
@@ -23,7 +23,7 @@ interface Run {
 /** Rejects with the error of `spawn` when there is no such program, and when `signal` is aborted. */
 export function runProcess({ command, args, cwd, env, stdin, signal }: Run): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    // A group of its own: what the program has started ends with it.
+    // A process group of its own: what the program has started ends with it.
     const child = spawn(command, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
     const kill = () => {
       try {

@@ -1,4 +1,4 @@
-/** What `claude --output-format json` prints, read with tolerance: versions differ in what they leave out. */
+/** Reads what `claude --output-format json` prints. Fields that a version leaves out get a default. */
 import { z } from "zod";
 import { kindOfStatus } from "../failure.ts";
 import type { FailureKind, Usage } from "../port.ts";
@@ -70,7 +70,7 @@ const OF_SUBTYPE: Readonly<Record<string, FailureKind>> = {
   error_max_budget_usd: "invalid_answer",
 };
 
-/** The kind of a run that did not succeed, by its status if it gives one, then by what kind of end it was, then by its words. */
+/** The kind of a failed run: by the status of the API if it gives one, then by the result's subtype, then by its message. */
 export function kindOfRun(result: ClaudeResult | undefined, words: string): FailureKind {
   if (result?.stop_reason === "refusal") return "refused";
   const status = result?.api_error_status ?? Number(/API Error[:( ]+(?:Repeated )?(\d{3})\b/.exec(words)?.[1] ?? 0);

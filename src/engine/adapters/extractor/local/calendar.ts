@@ -53,7 +53,7 @@ const COUNTS: Readonly<Record<string, number>> = {
 export const COUNT = `(?:\\d{1,2}|${Object.keys(COUNTS).join("|")})`;
 export const countOf = (word: string): number => COUNTS[word.toLowerCase()] ?? Number(word);
 
-/** `count` units before or after the day; longer units are only as exact as they sound. */
+/** `count` units before or after the day. Weeks, months and years give a span, not a day. */
 export function away(day: string, count: number, unit: string, sign: 1 | -1): Span | null {
   const { y, m } = parts(day);
   if (unit.startsWith("weekend")) {

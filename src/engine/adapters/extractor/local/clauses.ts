@@ -1,4 +1,4 @@
-/** From a sentence to clauses that have a subject. What is doubtful, conditional or about somebody unnamed has none. */
+/** Splits a sentence into clauses and finds the subject and the date of each. What is conditional, quoted or about somebody unnamed is left out. */
 import type { Clause, Person } from "./draft.ts";
 import { findDate } from "./patterns/dates.ts";
 import { OF_OTHERS, OF_SPEAKER, SUBJECTLESS, type Subject, THIRD } from "./patterns/subjects.ts";
@@ -8,7 +8,7 @@ export interface Setting {
   /** Whom "I" is about; null when the speaker is no person to learn from. */
   readonly speaker: Person | null;
   readonly day: string;
-  readonly among: boolean;
+  readonly betweenPeople: boolean;
   /** First names of people in the batch, in lower case: "Jo, I moved" is addressed to Jo. */
   readonly names: ReadonlySet<string>;
 }
@@ -29,8 +29,9 @@ const SHORT: readonly (readonly [RegExp, string])[] = [
   [/\bany more\b/gi, "anymore"],
 ];
 
-/** "It's", "that's" and a name's possessive look alike; only what matters to a pattern is spelt out. */
-export const spelt = (text: string): string => SHORT.reduce((said, [short, long]) => said.replace(short, long), text);
+/** Contractions are spelt out, except "it's" and "that's", which look like a possessive. */
+export const spellOut = (text: string): string =>
+  SHORT.reduce((said, [short, long]) => said.replace(short, long), text);
 
 const OPENING =
   /^(?:hey|hi|hello|oh|ooh|wow|woah|whoa|yeah|yea|yes|yep|yup|no(?=,)|nope|well|so|and|also|plus|but|actually|btw|by the way|honestly|anyway|ok|okay|sure|sure thing|thanks(?: a (?:lot|bunch|ton))?(?: so much)?|thank you(?: so much)?|haha|lol|fyi|for context|for the record|for your information|besides|personally|to be honest|tbh|in fact|as you know|you know(?: what)?|right|cool|nice|great|awesome|definitely|absolutely|totally|exactly|for sure|of course|guess what|sadly|unfortunately|fortunately|luckily|happily|good news|great news|update|correction|sorry|aw|aww|oof|hmm|um|now|currently|lately|recently|these days|nowadays|at the moment|right now|as for me|funny enough|just so you know|just(?= (?:i|we)\b)|on another note|in other news|in the meantime|on the bright side|besides that|meanwhile|one more thing|note that|please note that|also note that|as i said|as mentioned|in general|overall)\b[,:!]?\s+/i;
@@ -46,14 +47,14 @@ const AFTER_SUBJECT = new RegExp(
 const LONGEST = 300;
 const HEDGE = /^(?:i (?:think|believe|guess|suppose|feel like)(?: that)?|maybe|perhaps|probably)\s+/i;
 const SOFT = /\b(?:kinda|kind of|sort of|sorta)\s+/gi;
-/** A condition or somebody else's words: nothing after it is a statement. */
+/** A condition or something imagined: the clause is no statement. */
 const UNREAL =
   /^(?:if|unless|suppose|imagine|assuming|in case|as if|let's say|what if|even if|would|should|could|when i was|when we were)\b|\b(?:wish|hypothetically|pretend|for example|for instance|e\.g|as a joke|just kidding|in my dream|in the (?:book|film|movie|story|song|game))\b/i;
-/** One such word and the whole sentence is no statement of the speaker. */
-export const UNMEANT =
+/** With one of these words the whole sentence is no statement of the speaker. */
+export const NOT_MEANT =
   /\b(?:for example|for instance|e\.g|hypothetically|pretend|imagine|just kidding|as a joke|i wish|what if|let's say|role-?play|lol|lmao|jk|yeah right)\b/i;
 
-/** Sentences have single blanks. */
+/** What separates clauses. The blanks of a sentence are single. */
 const BREAKS =
   / ?[-–—]+ |[-–—]{2,}| ?— ?|; ?| ?\.{2,} ?|,? (?:and|but|so|then) (?=(?:now |then |also |even |actually )?(?:i|i'm|i've|i'll|i'd|it|it's|we|we're|we've|he|she|they|you|there|this|that|that's|my|our)\b)|, (?=(?:i|i'm|i've|we|we're|we've|it|it's|my|our)\b)|, (?:but|which|because|although|though) | (?:because|'cause|although|though|which) |,? (?:now that|tell you(?: that)?|let you know(?: that)?|share that) (?=(?:i|we)\b)|(?:^|,? )since (?=(?:i|we)\b)|(?:^|,? )(?:especially )?after (?=(?:i|we)\b)| (?:why|how much) (?=i (?:really )?(?:love|enjoy|like)\b)/i;
 
@@ -66,7 +67,7 @@ const LEADING =
 /** "When I was ten, we moved": what follows is of another time, or depends on something. */
 const APART =
   /^(?:(?:and|so|also|but|oh|well),? )?(?:when|whenever|while|as a (?:kid|child|teen|student)|back when|growing up|once|before|until)\b/i;
-/** Nothing in the rest of the sentence is said to be so. */
+/** Of the rest of the sentence nothing is stated. */
 const CONDITION =
   /^(?:(?:and|so|also|but|oh|well),? )?(?:if|unless|suppose|supposing|assuming|imagine|in case|what if|even if)\b/i;
 
@@ -87,8 +88,8 @@ export function clausesOf(text: string): string[] {
   return clauses;
 }
 
-/** "Oh, hey Jo, actually" in front of what is said; a correction is told by its opening, so that is looked at before. */
-export function opened(text: string, names: ReadonlySet<string>): string {
+/** The text without "Oh, hey Jo, actually" in front of it. Corrections are looked for before: they are known by their opening. */
+export function withoutOpening(text: string, names: ReadonlySet<string>): string {
   let rest = text.trim();
   for (let round = 0; round < 6; round++) {
     const before = rest;
@@ -108,33 +109,33 @@ export function opened(text: string, names: ReadonlySet<string>): string {
 const ABOUT = /\b(?:i|we|my|our)\b/i;
 const OWNED = /^(?:my|our) /i;
 
-/** A text as a clause: what the patterns do not find in it is not said. */
+/** A clause with what is known of it; the rest has the value for "not said". */
 export function clauseOf(setting: Setting, subject: Subject): Clause {
   return {
     first: true,
     other: false,
     plural: false,
-    company: "",
+    companions: "",
     relative: null,
     recent: null,
     hedged: false,
     when: undefined,
     owned: OWNED.test(subject.rest),
     day: setting.day,
-    among: setting.among,
+    betweenPeople: setting.betweenPeople,
     ...subject,
   };
 }
 
 /** The clause with its subject found and its date taken out, or `undefined`. */
 export function readClause(raw: string, setting: Setting): Clause | undefined {
-  const text = opened(raw, setting.names);
-  // Most clauses of a conversation are about nobody who is known; looking for dates in them would cost the most.
+  const text = withoutOpening(raw, setting.names);
+  // Most clauses of a conversation are about nobody who is known, and looking for dates is the most expensive step.
   if (!ABOUT.test(text) && !SUBJECTLESS.test(text) && !THIRD.test(text)) return undefined;
   if (UNREAL.test(text) || text.length > LONGEST) return undefined;
   const sure = text.replace(HEDGE, "").replace(SOFT, "");
   const dated = findDate(sure, setting.day);
-  const bare = opened(dated?.text ?? sure, setting.names);
+  const bare = withoutOpening(dated?.text ?? sure, setting.names);
   const { speaker } = setting;
   const found =
     (speaker === null ? undefined : find(OF_SPEAKER, bare, { person: speaker, text: bare })) ??

@@ -1,4 +1,4 @@
-/** A batch put together: the same thing said twice is one item, a correction replaces, what is known is confirmed. */
+/** The answer for a batch of episodes: the same thing said twice is one item, a correction replaces, what is known is confirmed. */
 import { type Answer, type LearnedFact, type LearnedRule, MOST } from "../../../domain/learning/answer.ts";
 import { firstName } from "../../../domain/text/names.ts";
 import { clip, contentKey, normaliseKey } from "../../../domain/text/text.ts";
@@ -7,29 +7,31 @@ import type { Setting } from "./clauses.ts";
 import type { Draft, Person } from "./draft.ts";
 import { readEpisode } from "./read.ts";
 
-/** An assistant's "I" is nobody, and its advice is no order. */
+/** Speakers of whom nothing is learned: an assistant's "I" is no person. */
 const NOBODY = /^(?:assistant|ai|bot|model|system|tool|function|developer|butler|agent)$/i;
-const SERVED = /^(?:user|human|me|customer|client|owner)$/i;
+/** Speakers who are the user. */
+const USER_NAMES = /^(?:user|human|me|customer|client|owner)$/i;
 const MOST_CITED = 100;
 
 function personOf(episode: EpisodeShown): Person | null {
   const speaker = episode.speaker?.trim() ?? "";
   if (speaker === "") return episode.trust === "user" ? { subject: "user", name: "The user" } : null;
-  if (SERVED.test(speaker)) return { subject: "user", name: "The user" };
+  if (USER_NAMES.test(speaker)) return { subject: "user", name: "The user" };
   if (NOBODY.test(speaker) || !/\p{L}/u.test(speaker)) return null;
   const subject = clip(speaker, 80);
   return { subject, name: subject };
 }
 
-const silent = (episode: EpisodeShown): boolean =>
+/** Output of tools and what an assistant says teach nothing. */
+const teachesNothing = (episode: EpisodeShown): boolean =>
   episode.trust === "tool" || /^(?:assistant|ai|bot|model|system|tool|function)$/i.test(episode.speaker?.trim() ?? "");
 
-/** Sessions in which people talk to each other: what they tell each other to do is no order to an agent. */
-function sessionsAmongPeople(episodes: readonly EpisodeShown[]): ReadonlySet<string> {
+/** Sessions in which people talk to each other: what one tells another to do is no rule for an agent. */
+function sessionsBetweenPeople(episodes: readonly EpisodeShown[]): ReadonlySet<string> {
   const speakers = new Map<string, Set<string>>();
   for (const { session, speaker } of episodes) {
     const name = firstName(speaker);
-    if (name === undefined || NOBODY.test(name) || SERVED.test(name)) continue;
+    if (name === undefined || NOBODY.test(name) || USER_NAMES.test(name)) continue;
     const known = speakers.get(session ?? "") ?? new Set<string>();
     speakers.set(session ?? "", known.add(name));
   }
@@ -45,8 +47,8 @@ const keyOfFact = (subject: string, predicate: string) => `${normaliseKey(subjec
 const cited = (labels: readonly string[], label: string): readonly string[] =>
   [...new Set([...labels, label])].slice(-MOST_CITED);
 
-/** "Ada plays chess at the club" tells all that "Ada plays chess" does. */
-const tells = (known: string, said: string) => `${contentKey(known)} `.startsWith(`${contentKey(said)} `);
+/** "Ada plays chess at the club" says all that "Ada plays chess" says. */
+const saysAllOf = (known: string, said: string) => `${contentKey(known)} `.startsWith(`${contentKey(said)} `);
 
 function add(items: Map<string, Item<Draft>>, said: Draft, labels: readonly string[]): void {
   for (const predicate of said.ends) items.delete(keyOfFact(said.subject, predicate));
@@ -54,15 +56,16 @@ function add(items: Map<string, Item<Draft>>, said: Draft, labels: readonly stri
   const before = items.get(key);
   const same =
     before !== undefined &&
-    (tells(before.of.content, said.content) || (said.predicate.includes(":") && !said.turns && !before.of.turns));
-  // The latest wording, unless the one before says the same and more.
-  const of = before !== undefined && tells(before.of.content, said.content) ? before.of : said;
-  // Taken out first, so that items stand in the order in which they were said last.
+    (saysAllOf(before.of.content, said.content) ||
+      (said.predicate.includes(":") && !said.reverses && !before.of.reverses));
+  // The latest wording is kept, unless the one before says the same and more.
+  const of = before !== undefined && saysAllOf(before.of.content, said.content) ? before.of : said;
+  // Deleted first, so that the items are in the order in which they were said last.
   items.delete(key);
   items.set(key, { of, episodes: labels.reduce(cited, same ? before.episodes : []) });
 }
 
-function learned({ of, episodes }: Item<Draft>, superseded: string | null): LearnedFact {
+function learnedFact({ of, episodes }: Item<Draft>, superseded: string | null): LearnedFact {
   const { subject, predicate, content, permanence, importance, confidence, valid_from, valid_to, scope } = of;
   return {
     subject,
@@ -81,33 +84,38 @@ function learned({ of, episodes }: Item<Draft>, superseded: string | null): Lear
   };
 }
 
-/** The most important first when there are too many; otherwise as they were said. */
-function most(facts: readonly LearnedFact[]): LearnedFact[] {
+/** When there are too many, the least important are left out. The order is that in which they were said. */
+function mostImportant(facts: readonly LearnedFact[]): LearnedFact[] {
   if (facts.length <= MOST.facts) return [...facts];
   const ranked = facts.map((fact, at) => ({ at, weight: fact.importance * fact.confidence }));
   const kept = ranked.toSorted((a, b) => b.weight - a.weight || a.at - b.at).slice(0, MOST.facts);
-  const places = new Set(kept.map(({ at }) => at));
-  return facts.filter((_, at) => places.has(at));
+  const keptAt = new Set(kept.map(({ at }) => at));
+  return facts.filter((_, at) => keptAt.has(at));
 }
 
 export function learn(material: Material): Answer {
-  const among = sessionsAmongPeople(material.episodes);
+  const betweenPeople = sessionsBetweenPeople(material.episodes);
   const names = new Set(material.episodes.flatMap(({ speaker }) => firstName(speaker) ?? []));
   const items = new Map<string, Item<Draft>>();
   const rules = new Map<string, Item<string>>();
   const last = new Map<string, { readonly said: Draft; readonly label: string }>();
   for (const episode of material.episodes) {
-    if (silent(episode)) continue;
+    if (teachesNothing(episode)) continue;
     const speaker = personOf(episode);
-    const setting: Setting = { speaker, day: episode.day, among: among.has(episode.session ?? ""), names };
+    const setting: Setting = {
+      speaker,
+      day: episode.day,
+      betweenPeople: betweenPeople.has(episode.session ?? ""),
+      names,
+    };
     const turn = `${episode.session ?? ""}\n${speaker?.subject ?? ""}`;
     const before = last.get(turn);
-    const reading = readEpisode(episode, setting, !setting.among, before?.said);
+    const reading = readEpisode(episode, setting, before?.said);
     for (const [at, said] of reading.drafts.entries())
       add(
         items,
         said,
-        said.leans && at === 0 && before !== undefined ? [before.label, episode.label] : [episode.label],
+        said.needsPrevious && at === 0 && before !== undefined ? [before.label, episode.label] : [episode.label],
       );
     const said = reading.drafts.at(-1);
     if (said === undefined) last.delete(turn);
@@ -117,10 +125,10 @@ export function learn(material: Material): Answer {
       rules.set(key, { of: rule, episodes: cited(rules.get(key)?.episodes ?? [], episode.label) });
     }
   }
-  return answered(material, [...items.values()], [...rules.values()]);
+  return answerOf(material, [...items.values()], [...rules.values()]);
 }
 
-function answered(material: Material, items: readonly Item<Draft>[], rules: readonly Item<string>[]): Answer {
+function answerOf(material: Material, items: readonly Item<Draft>[], rules: readonly Item<string>[]): Answer {
   const known = new Map<string, FactShown>(
     material.facts.map((fact) => [keyOfFact(fact.subject, fact.predicate), fact]),
   );
@@ -129,12 +137,12 @@ function answered(material: Material, items: readonly Item<Draft>[], rules: read
   const confirmations: Answer["confirmations"] = [];
   for (const item of items) {
     const same = known.get(keyOfFact(item.of.subject, item.of.predicate));
-    if (same !== undefined && tells(same.content, item.of.content)) {
+    if (same !== undefined && saysAllOf(same.content, item.of.content)) {
       confirmations.push({ id: same.label, episodes: [...item.episodes] });
       continue;
     }
     const over = item.of.ends.flatMap((predicate) => known.get(keyOfFact(item.of.subject, predicate))?.label ?? []);
-    facts.push(learned(item, over[0] ?? null));
+    facts.push(learnedFact(item, over[0] ?? null));
   }
   const fresh: LearnedRule[] = [];
   for (const { of: content, episodes } of rules) {
@@ -143,7 +151,7 @@ function answered(material: Material, items: readonly Item<Draft>[], rules: read
     else confirmations.push({ id: label, episodes: [...episodes] });
   }
   return {
-    facts: most(facts),
+    facts: mostImportant(facts),
     rules: fresh.slice(0, MOST.rules),
     confirmations: confirmations.slice(0, MOST.confirmations),
   };

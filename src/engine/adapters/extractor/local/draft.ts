@@ -1,22 +1,22 @@
-/** What one clause says, before a batch is put together. */
+/** A draft is what one clause says; the drafts of a batch are merged into an answer. */
 import type { Claim, Fact } from "../../../domain/fact.ts";
 import type { Span } from "./calendar.ts";
 
 export interface Draft extends Claim, Pick<Fact, "permanence" | "importance" | "confidence"> {
   readonly valid_from: string | null;
   readonly valid_to: string | null;
-  /** The part that "actually, it's …" would replace; null when nothing can be. */
+  /** The part of the content that "actually, it's …" would replace; null when there is none. */
   readonly value: string | null;
   /** Predicates of the same subject that cannot be true beside this one. */
   readonly ends: readonly string[];
-  /** A change of mind: what was said under the key before is over, even when the predicate carries its object. */
-  readonly turns: boolean;
+  /** A change of mind: what was said before under the same key no longer holds, even when the predicate carries its object. */
+  readonly reverses: boolean;
   readonly scope: "global" | "own";
-  /** It is only understood with what the same person said in the turn before, which is cited as well. */
-  readonly leans: boolean;
+  /** Understood only with what the same person said before, so that episode is cited as well. */
+  readonly needsPrevious: boolean;
 }
 
-/** Whom the words of a speaker are about: `user` is written "The user" in a sentence. */
+/** Whom a fact is about: the subject `user` has the name "The user" in a sentence. */
 export interface Person {
   readonly subject: string;
   readonly name: string;
@@ -29,10 +29,10 @@ export interface Clause {
   readonly first: boolean;
   /** Somebody named who is neither the speaker nor the user: "Grace", but "Docker" as well. */
   readonly other: boolean;
-  /** "We" is not always "I": what a group does is not what one prefers. */
+  /** Said with "we": what a group likes is not what each member likes. */
   readonly plural: boolean;
   /** Who else took part, ready for a sentence: "and their husband". */
-  readonly company: string;
+  readonly companions: string;
   /** "my sister": her attributes stay with the speaker, as `sister_lives_in`. */
   readonly relative: string | null;
   readonly rest: string;
@@ -45,8 +45,8 @@ export interface Clause {
   /** Taken out of the clause; `undefined` when it names no date. */
   readonly when: ((direction: "past" | "future") => Span | null) | undefined;
   readonly day: string;
-  /** People who talk to each other, not to an agent. */
-  readonly among: boolean;
+  /** Said by one person to another, not to an agent. */
+  readonly betweenPeople: boolean;
 }
 
 type Given = Pick<Draft, "predicate" | "content" | "permanence"> & Partial<Draft>;
@@ -64,9 +64,9 @@ export function draft(clause: Clause, given: Given): Draft {
     valid_to: null,
     value: null,
     ends: [],
-    turns: false,
+    reverses: false,
     scope: "own",
-    leans: false,
+    needsPrevious: false,
     ...given,
     content: sentence(given.content),
     predicate: given.predicate.replace(/\s+/g, " ").trim(),

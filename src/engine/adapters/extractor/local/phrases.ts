@@ -1,7 +1,7 @@
-/** Noun and verb phrases taken from a sentence: cut to what stands alone, turned to the third person, or refused. */
+/** Noun and verb phrases of a sentence: cut to the part that is understood alone, put into the third person, or refused. */
 import { DATE_WORD } from "./patterns/dates.ts";
 
-/** What points to something outside of the phrase; nobody could tell later what was meant. */
+/** Words that point to something outside of the phrase: nobody could tell later what was meant. */
 const POINTING =
   /\b(?:it|its|it's|this|that|that's|these|those|they|they're|them|their|theirs|he|she|him|his|hers?|you|your|yours|yourself|u|ya|ur|there|here|one|ones|same|such|another|other|others|else|both|each|either|way|ways|thing|things|stuff|something|anything|everything|nothing|someone|anyone|everyone|somebody|everybody|nobody|how|what|whatever|why|who|whoever|which|then|so|said|lot|lots|ton|tons|bunch|loads|bit|part|kind|sort|down|following|current|certain)\b|§/i;
 const SELF = /\b(?:i|i'm|i've|i'd|i'll|we|we're|we've|mine|ours)\b/i;
@@ -17,14 +17,14 @@ const SECOND =
 const MOST_WORDS = 16;
 
 export interface Allowed {
-  /** Words that may be in it although they are usually a sign of something unsaid. */
+  /** The most words that the phrase may have. */
   readonly words?: number;
-  /** A condition would change what is meant, so it refuses the phrase instead of being cut. */
+  /** A phrase with a condition is refused instead of being cut before it, which would change what is meant. */
   readonly strict?: boolean;
 }
 
-/** "the bug", "the tests": known to those who were there, and to nobody later. */
-export const UNTOLD =
+/** "the bug", "the tests": which one was clear only when it was said. */
+export const UNEXPLAINED =
   /^(?:(?:on|to|at|with|from|up|down) )?the (?:bugs?|issues?|problems?|errors?|tests?|builds?|files?|code|scripts?|functions?|meetings?|calls?|app|server|page|process|job|container|migration|download|docs|documentation|readme|logs?|results?|answer|data|change|changes|task|pipeline|branch|pr|ticket|email|report|place|event|trip|game|show|movie|book|picture|photo)$/i;
 
 /** Moments and moods that nobody asks for later. */
@@ -32,7 +32,7 @@ export const FLEETING =
   /^(?:(?:a|an|the|some|such|my|our) )?(?:(?:really|so|super|very|quite|pretty|most|good|great|nice|amazing|awesome|wonderful|lovely|fun|bad|rough|tough|hard|long|busy|crazy|wild|whole|lot of|little|small|huge|real|serious|tons of) )*(?:time|day|days|week|weekend|night|morning|evening|blast|chat|talk|fun|moment|moments|look|idea|feeling|thought|news|experience|luck|problem|problems|issue|issues|question|questions|trouble|error|errors|exception|warning|response|result|results|mistake|typo|change|changes|commit|note|copy|decision|progress|sure|bit|break|breather|hold|point|sense|message|back|lost|stuck|tired|sick|nervous|emotional|excited|inspired|hooked|lucky|home|up|out|to sleep|to bed|through|over|better|worse)\b/i;
 
 /** "my own studio" said by Ada is "their own studio" in a sentence about Ada. */
-export const turned = (text: string): string =>
+export const inThirdPerson = (text: string): string =>
   text
     .replace(/\b(?:my|our)\b/gi, "their")
     .replace(/\b(?:me|us)\b/g, "them")
@@ -48,7 +48,7 @@ function trimmed(text: string): string {
   return inner;
 }
 
-function sound(text: string, allowed: Allowed): boolean {
+function standsAlone(text: string, allowed: Allowed): boolean {
   const words = text.split(" ");
   if (text.length < 2 || words.length > (allowed.words ?? MOST_WORDS)) return false;
   if (!/\p{L}{2}/u.test(text) || POINTING.test(text) || SELF.test(text) || DOUBT.test(text)) return false;
@@ -70,7 +70,7 @@ function cutAt(whole: string, mark: RegExp): string {
   return torn ? whole : left;
 }
 
-/** The whole phrase, or the longest part of it from its start that is sound; `undefined` when there is none. */
+/** The whole phrase, or the longest part of it from its start that is understood alone; `undefined` when there is none. */
 export function phrase(raw: string, allowed: Allowed = {}): string | undefined {
   if (allowed.strict === true && /\b(?:if|unless|except|only|until|but not|as long as|used to|not)\b/i.test(raw))
     return undefined;
@@ -82,7 +82,7 @@ export function phrase(raw: string, allowed: Allowed = {}): string | undefined {
     const text = trimmed(candidate);
     // "a letter to thank" lost whom.
     if (candidate !== whole && / to \p{L}+$/u.test(text)) continue;
-    if (sound(text, allowed)) return turned(text);
+    if (standsAlone(text, allowed)) return inThirdPerson(text);
   }
   return undefined;
 }

@@ -1,12 +1,12 @@
 /** One episode, read sentence by sentence: what it says, and how it tells the agent to behave. */
 import type { EpisodeShown } from "../port.ts";
-import { clauseOf, clausesOf, opened, readClause, type Setting, spelt, UNMEANT } from "./clauses.ts";
+import { clauseOf, clausesOf, NOT_MEANT, readClause, type Setting, spellOut, withoutOpening } from "./clauses.ts";
 import type { Clause, Draft } from "./draft.ts";
 import { ADDITIONS, CORRECTIONS } from "./patterns/follow-ups.ts";
 import { GERMAN_ORDERS, withoutEnd } from "./patterns/german.ts";
 import { instruction } from "./patterns/instructions.ts";
 import { rememberedIn } from "./patterns/notes.ts";
-import { sentencesOf } from "./speech.ts";
+import { sentencesOf } from "./sentences.ts";
 import { type Found, find, foundBy, readTable, type Table } from "./table.ts";
 import { OF_NOTES, OF_OTHERS, OF_SENTENCE, OF_SPEAKER, WITHOUT_SUBJECT } from "./tables.ts";
 
@@ -27,7 +27,7 @@ const readAll = (tables: readonly Table[], clause: Clause): readonly Found[] =>
 const asClause = (text: string, setting: Setting): Clause | undefined =>
   setting.speaker === null ? undefined : clauseOf(setting, { person: setting.speaker, rest: text });
 
-/** What a clause says: the items of the first table that finds something in it. */
+/** What a clause says, with the row that found it: the first table that finds something counts. */
 export function factsInClause(clause: Clause): readonly Found[] {
   for (const table of clause.other ? OF_OTHERS : OF_SPEAKER) {
     const found = readTable(table, clause);
@@ -36,21 +36,21 @@ export function factsInClause(clause: Clause): readonly Found[] {
   return [];
 }
 
-/** What a sentence says. `last` is what the same person said before it. */
+/** What a sentence says, with the rows that found it. `last` is what the same person said before. */
 export function factsInSentence(text: string, setting: Setting, last: Draft | undefined): readonly Found[] {
   const correction = last === undefined ? undefined : find(CORRECTIONS.rows, text, last);
   if (correction !== undefined) return foundBy(`${CORRECTIONS.kind}/${correction.row}`, [correction.made]);
   const sentence = asClause(text, setting);
   const found: Found[] = [];
   if (sentence !== undefined && last !== undefined) {
-    const added = find(ADDITIONS.rows, opened(text, setting.names), { clause: sentence, last });
+    const added = find(ADDITIONS.rows, withoutOpening(text, setting.names), { clause: sentence, last });
     if (added !== undefined) found.push(...foundBy(`${ADDITIONS.kind}/${added.row}`, [added.made]));
   }
   const clauses = clausesOf(text);
   for (const raw of clauses) {
     const clause = readClause(raw, setting);
     const facts = clause === undefined ? [] : factsInClause(clause);
-    const bare = facts.length > 0 ? undefined : asClause(opened(raw, setting.names), setting);
+    const bare = facts.length > 0 ? undefined : asClause(withoutOpening(raw, setting.names), setting);
     found.push(...facts, ...(bare === undefined ? [] : readAll(WITHOUT_SUBJECT, bare)));
   }
   if (sentence !== undefined && clauses.length > 0) found.push(...readAll(OF_SENTENCE, sentence));
@@ -72,20 +72,16 @@ function ruleIn(sentence: string): FoundRule | undefined {
   return found === undefined ? undefined : { row: `${GERMAN_ORDERS.kind}/${found.row}`, made: found.made };
 }
 
-export function readEpisode(
-  episode: EpisodeShown,
-  setting: Setting,
-  orders: boolean,
-  before: Draft | undefined,
-): Reading {
+export function readEpisode(episode: EpisodeShown, setting: Setting, before: Draft | undefined): Reading {
   const drafts: Found[] = [];
   const rules: FoundRule[] = [];
   for (const { text: raw, question } of sentencesOf(episode.text, episode.speaker)) {
-    if (question || UNMEANT.test(raw)) continue;
-    const text = spelt(raw);
-    const start = opened(text, setting.names);
+    if (question || NOT_MEANT.test(raw)) continue;
+    const text = spellOut(raw);
+    const start = withoutOpening(text, setting.names);
     const statement = rememberedIn(start);
-    const rule = orders && statement === undefined ? ruleIn(start) : undefined;
+    // What people tell each other to do is no rule for the agent.
+    const rule = !setting.betweenPeople && statement === undefined ? ruleIn(start) : undefined;
     if (statement !== undefined) drafts.push(...factsToRemember(statement, setting));
     else if (rule !== undefined) rules.push(rule);
     else drafts.push(...factsInSentence(text, setting, drafts.at(-1) ?? before));

@@ -1,4 +1,4 @@
-/** The subject of a sentence and of a fact: "Ada", "The user", "Ada's sister Mia". */
+/** How a sentence names its subject, and how a predicate tells a relative's attributes from the speaker's. */
 import type { Clause } from "./draft.ts";
 
 export const possessive = (name: string): string => (name.endsWith("s") ? `${name}'` : `${name}'s`);
@@ -9,7 +9,7 @@ export const PROJECT = { subject: "project", scope: "own" } as const;
 /** The subject of a sentence: "Ada", "The user", "Ada's sister Mia". */
 export function named(clause: Clause): string {
   const { name } = clause.person;
-  return clause.relative === null ? `${name}${clause.company}` : `${possessive(name)} ${clause.relative}`;
+  return clause.relative === null ? `${name}${clause.companions}` : `${possessive(name)} ${clause.relative}`;
 }
 
 /** `lives_in`, or `sister_lives_in` for somebody's sister. */

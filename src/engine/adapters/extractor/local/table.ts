@@ -1,4 +1,7 @@
-/** Sentence forms as data: a row is a pattern, an example of it that the test reads, and what is made of a match. */
+/**
+ * Sentence forms as data: a row is a pattern, an example of it that the test reads, and what is made of a match. A new form of a
+ * sentence is a new row in one of the files under `patterns`.
+ */
 import type { Clause, Draft } from "./draft.ts";
 
 /** The whole match and its groups; a group that took no part is empty. */
@@ -10,7 +13,7 @@ export interface Example {
   /** What the row makes of it: `predicate = content` of each fact, or the rule. */
   readonly gives: string | readonly string[];
   /** The example is said by Ada to another person instead. */
-  readonly among?: true;
+  readonly betweenPeople?: true;
 }
 
 export interface Row<From, To> extends Example {
@@ -73,13 +76,13 @@ export function readTable({ kind, applies, text, rows }: Table, clause: Clause):
   return found === undefined ? [] : foundBy(`${kind}/${found.row}`, found.made);
 }
 
-/** Words that have a form and are still not worth keeping. */
+/** A verb or an object that is not worth keeping although the clause has the form of a row. */
 export interface Refusal {
   readonly verb?: RegExp;
   readonly object?: RegExp;
   /** The objects that are kept nevertheless. */
   readonly unless?: RegExp;
-  /** Refused only when said to an agent: there it is a step of the work. */
+  /** Refused only when said to an agent: there it names a step of the work. */
   readonly toAgent?: true;
   readonly example: string;
 }
@@ -87,7 +90,7 @@ export interface Refusal {
 export const refused = (refusals: readonly Refusal[], verb: string, object: string, clause: Clause): boolean =>
   refusals.some(
     (one) =>
-      !(one.toAgent === true && clause.among) &&
+      !(one.toAgent === true && clause.betweenPeople) &&
       one.verb?.test(verb) !== false &&
       one.object?.test(object) !== false &&
       one.unless?.test(object) !== true,

@@ -42,12 +42,13 @@ function habitOf(act: string, object: string): string {
   return eats !== undefined && object !== "" ? `${eats}s:${keyOf(object)}` : `habit:${keyOf(`${act} ${object}`)}`;
 }
 
-/** What is used, by the project when "we" say it. */
-const user = (clause: Clause) => (clause.plural ? { of: PROJECT, who: "The project" } : { of: {}, who: named(clause) });
+/** Who uses a tool: the project when "we" say it. */
+const userOf = (clause: Clause) =>
+  clause.plural ? { of: PROJECT, who: "The project" } : { of: {}, who: named(clause) };
 
 export const CHANGES: Table = {
   kind: "changes",
-  applies: (clause) => clause.company === "" && !clause.owned,
+  applies: (clause) => clause.companions === "" && !clause.owned,
   rows: [
     {
       name: "no longer does",
@@ -68,7 +69,7 @@ export const CHANGES: Table = {
             permanence: "stable",
             importance: 6,
             confidence: 0.9,
-            turns: true,
+            reverses: true,
           }),
         ];
       },
@@ -90,7 +91,7 @@ export const CHANGES: Table = {
             content: `${named(clause)} is no longer ${what}`,
             permanence: "stable",
             importance: 7,
-            turns: true,
+            reverses: true,
           }),
         ];
       },
@@ -102,8 +103,8 @@ export const CHANGES: Table = {
       gives: "uses:jenkins = The project no longer uses Jenkins.",
       make: ([, raw], clause) => {
         const tool = phrase(raw, { words: 6 });
-        if (tool === undefined || clause.among) return undefined;
-        const { of, who } = user(clause);
+        if (tool === undefined || clause.betweenPeople) return undefined;
+        const { of, who } = userOf(clause);
         return [
           draft(clause, {
             ...of,
@@ -111,7 +112,7 @@ export const CHANGES: Table = {
             content: `${who} no longer uses ${tool}`,
             permanence: "stable",
             importance: 6,
-            turns: true,
+            reverses: true,
           }),
         ];
       },
@@ -152,7 +153,7 @@ export const CHANGES: Table = {
             importance: 7,
             confidence: 0.9,
             valid_from: since,
-            turns: true,
+            reverses: true,
           }),
         ];
       },
@@ -179,7 +180,7 @@ export const CHANGES: Table = {
             permanence: "stable",
             importance: 6,
             valid_from: since,
-            turns: true,
+            reverses: true,
           }),
         ];
       },
@@ -192,9 +193,9 @@ export const CHANGES: Table = {
       make: ([, before, after], clause) => {
         const old = phrase(before, { words: 5 });
         const now = phrase(after, { words: 6 });
-        if (old === undefined || now === undefined || clause.among) return [];
+        if (old === undefined || now === undefined || clause.betweenPeople) return [];
         const { since, at } = sinceWhen(clause);
-        const { of, who } = user(clause);
+        const { of, who } = userOf(clause);
         return [
           draft(clause, {
             ...of,
@@ -212,7 +213,7 @@ export const CHANGES: Table = {
             content: `${who} no longer uses ${old}`,
             permanence: "stable",
             confidence: 0.85,
-            turns: true,
+            reverses: true,
           }),
         ];
       },

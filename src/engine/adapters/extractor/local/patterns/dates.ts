@@ -34,7 +34,7 @@ export interface DateRow extends Row<string, SpanTo> {
   readonly make: (said: Groups, day: string) => SpanTo;
 }
 
-/** The most telling first: "on 3 May 2024" is not "in 2024". Month names need their capital, so "may" stays a verb. */
+/** The most exact form first: "on 3 May 2024" is not "in 2024". Month names need their capital, so "may" stays a verb. */
 export const DATES: readonly DateRow[] = [
   {
     name: "2024-05-03",
@@ -205,7 +205,7 @@ export interface Dated {
   readonly span: SpanTo;
 }
 
-/** The first date that the text names, most telling form first. */
+/** The date that the text names; of several, the one in the most exact form. */
 export function findDate(text: string, day: string): Dated | undefined {
   if (!PERHAPS.test(text)) return undefined;
   for (const { pattern, make } of DATES) {
@@ -224,7 +224,7 @@ export function findDate(text: string, day: string): Dated | undefined {
   return undefined;
 }
 
-/** A date that was not taken out: what holds it cannot be placed in time. */
+/** Words of a date that `findDate` has not taken out: when a phrase with them happens is unknown. */
 export const DATE_WORD = new RegExp(
   `\\b(?:yesterday|today|tonight|tomorrow|ago|(?:last|next|this) (?:night|morning|evening|afternoon|week|weekend|month|year|summer|winter|spring|fall|autumn|time|${WEEKDAY}))\\b`,
   "i",

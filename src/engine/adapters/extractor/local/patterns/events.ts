@@ -1,24 +1,24 @@
 /** What happened, with its date. */
 import { dayWords } from "../calendar.ts";
 import { type Clause, type Draft, draft } from "../draft.ts";
-import { FLEETING, keyOf, PROPER, phrase, UNTOLD } from "../phrases.ts";
+import { FLEETING, keyOf, PROPER, phrase, UNEXPLAINED } from "../phrases.ts";
 import { attribute, named, possessive } from "../subject.ts";
 import { type Groups, type Refusal, refused, type Table } from "../table.ts";
 
 const DONE =
   "passed away|died|took up|went|visited|attended|joined|started|began|finished|completed|signed up|enrolled|registered|adopted|bought|sold|got|received|won|lost|passed|failed|graduated|moved|married|met|hosted|organi[sz]ed|launched|opened|closed|shut down|quit|left|broke|hurt|injured|sprained|had|took|ran|made|painted|built|wrote|published|released|deployed|migrated|shipped|volunteered|donated|performed|played|participated|competed|travell?ed|flew|drove|hiked|camped|planted|cooked|baked|read|watched|saw|learned|learnt|taught|gave|celebrated|booked|applied|interviewed|hired|fired|helped|led|set up|spoke|presented|submitted|upgraded|renovated|repaired|fixed|tried|discovered|found|created|designed|developed|expanded|raised|retired|recovered|underwent|switched|spent|stayed|ate|came out|posted|decorated|rescued|collected|ordered|planned|ran into|dropped|picked up|replaced|installed|rewrote|cancell?ed|postponed|rescheduled|gave birth|proposed|swam|climbed|cycled|walked|explored|recorded|retook|contacted|teamed up|held|rented|became|reached|achieved|earned|enlisted|returned|redid|sent|put up|put together|helped renovate|threw|adopted";
-/** Worth keeping without a date. */
+/** Events that change a life: kept without a date. */
 const LIFE =
   /^(?:adopted (?:a|an|two|three|from)|moved to (?!an? (?!new (?:house|home|flat|apartment|city|country)))|graduated|got (?:married|engaged|divorced|promoted|accepted|hired|fired|laid off|a (?:new )?(?:job|dog|cat|puppy|kitten|promotion))|gave birth|lost my job|joined (?:a|an|the)|opened (?:a|an|my|our)|launched (?:a|an|my|our)|started (?:a|my|our) (?:own |new |online )*(?:\p{L}+ )?(?:business|company|job|store|shop|studio|blog|podcast|channel|class|course|program|group|project|campaign|charity|foundation)|bought (?:a|my|our) (?:new |first )?(?:house|home|flat|apartment|car|boat|van)|passed (?:my|the)|won (?:a|an|the|first|second|third)|retired|had (?:a baby|twins|(?:my|our) (?:first|second|third))|signed up for|enrolled|donated|completed|finished (?:my|the|writing)|quit (?:my|the)|published (?:a|my|our)|became (?:a|an)|created (?:a|an|my)|built (?:a|an|my)|developed (?:a|an|my)|hired|rented|applied (?:to|for))\b/iu;
-/** Worth keeping when it is news: "I just started", "we recently signed". */
+/** Kept when the clause says that it is recent: "I just started", "we recently signed". */
 const NEWS =
   /^(?:started|failed|began|contacted|teamed up|signed|moved|finished|completed|launched|released|booked|applied|hired|took (?:a|an|up)|learned|bought|adopted|joined|published|set up|opened|went to|visited|attended|had (?:my|our|a baby|surgery)|met with|became|switched|planted|built|wrote|created|returned|read)\b/i;
-/** Among people also what has no date is told for its own sake; to an agent it is a step of the work. */
+/** Kept between people even without a date; said to an agent it is a step of the work. */
 const TOLD =
   /^(?:went (?:to|on)|visited|attended|volunteered|met|organi[sz]ed|hosted|participated|ran|performed|taught|held|competed|received|took|donated|helped|played|built|made|wrote|learned|bought|created|designed|discovered) (?:(?:to|on|in|at|for|with|out|back) )*(?:an?|two|three|four|my|our|\p{Lu}\p{L}+)\b/u;
 const OF_OTHERS =
   /^(?:passed away|died|got (?:married|engaged|promoted|divorced)|had (?:a baby|a baby (?:girl|boy)|twins|surgery)|graduated|gave birth|retired|was born|moved to|started|bought|adopted)\b/i;
-/** "I met this old sailor": in news, "this" is "a". */
+/** "I met this old sailor": told as news, "this" means "a". */
 const SHOWN =
   /^((?:have |has )?(?:adopted|met|got|found|joined|tried|bought|made|read|saw|visited|attended)) this (\p{L})(?=\p{L}+ \p{L}+)/iu;
 const PARTICIPLE: Readonly<Record<string, string>> = {
@@ -36,14 +36,14 @@ const PARTICIPLE: Readonly<Record<string, string>> = {
   ate: "eaten",
   spoke: "spoken",
 };
-/** One moves to these without leaving home. */
+/** "We moved to Postgres" names no home. */
 const TECHNICAL =
   /^(?:Rust|Go|Python|TypeScript|JavaScript|Java|Kotlin|Swift|Linux|Ubuntu|Debian|Windows|Mac|macOS|Postgres|PostgreSQL|MySQL|SQLite|Redis|Kafka|Kubernetes|Docker|AWS|Azure|GCP|Vim|Neovim|Emacs|Helix|Zed|VS Code|GitHub|GitLab|Slack|Teams|React|Vue|Svelte|Notion|Obsidian|Terraform|Node|Deno|Bun)\b/;
 const MOVED_TO = new RegExp(`^(?:back )?to (${PROPER})(?: (?:from|with|for) .+)?$`, "u");
 
 const isNews = (clause: Clause, whole: string) => clause.recent !== null && NEWS.test(whole);
 
-/** Of what is only told: shorter ones say too little. */
+/** Shorter objects of what is merely told say too little. */
 const FEWEST_WORDS = 4;
 const IMPORTANCE_OF_LIFE = 6;
 
@@ -52,17 +52,17 @@ interface Reason {
   readonly importance: number;
   readonly confidence: number;
   readonly holds: (clause: Clause, whole: string, dated: boolean) => boolean;
-  /** Whether it is also enough for the object that could be cut out, when that is no event of a life. */
+  /** Whether the reason is enough for the object as it was cut, when that is no event that changes a life. */
   readonly suffices: (object: string, clause: Clause, whole: string) => boolean;
 }
 
-/** The first that holds counts: it has a date, people tell it each other, it is news, it changes a life. */
+/** The first reason that holds counts: a date, told between people, news, an event that changes a life. */
 const REASONS: readonly Reason[] = [
   { importance: 4, confidence: 0.9, holds: (_clause, _whole, dated) => dated, suffices: () => true },
   {
     importance: 3,
     confidence: 0.7,
-    holds: (clause, whole) => clause.among && TOLD.test(whole),
+    holds: (clause, whole) => clause.betweenPeople && TOLD.test(whole),
     suffices: (object, clause, whole) => object.split(" ").length >= FEWEST_WORDS || isNews(clause, whole),
   },
   { importance: 4, confidence: 0.8, holds: isNews, suffices: () => true },
@@ -82,8 +82,8 @@ export const NO_EVENTS: readonly Refusal[] = [
     example: "I won yesterday.",
   },
   { object: FLEETING, example: "I had a great idea yesterday." },
-  { object: UNTOLD, example: "I fixed the bug yesterday." },
-  // Which one was clear only then.
+  { object: UNEXPLAINED, example: "I fixed the bug yesterday." },
+  // Which keys was clear only when it was said.
   {
     verb: /^(?:had|got|took|saw|made|found|lost|bought)$/,
     object: /^the \p{L}+$/u,
@@ -108,7 +108,7 @@ function roughly(clause: Clause, life: boolean): string {
   return life ? "" : `before ${dayWords(clause.day)}`;
 }
 
-/** The town to which a person moved; one moves to a technology without leaving home. */
+/** The place to which a person moved, or null. */
 function newHome(verb: string, object: string, clause: Clause): string | null {
   if (verb !== "moved" || clause.relative !== null) return null;
   const town = MOVED_TO.exec(object)?.[1];
@@ -183,7 +183,7 @@ export const EVENTS: Table = {
           example: "I ran a small workshop for beginners.",
           gives:
             "event:ran a small workshop for beginners = Ada ran a small workshop for beginners before 11 March 2026.",
-          among: true,
+          betweenPeople: true,
         },
       ],
       not: ["I read a long article."],

@@ -8,13 +8,13 @@ import type { Table } from "../table.ts";
 const NAME = String.raw`(\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2})`;
 const THINGS =
   "project|product|startup|time ?zone|editor|ide|shell|terminal|stack|tech stack|backend|front ?end|database|production database|default branch|main branch|package manager|test framework|test runner|hometown|home town|home country|native language|mother tongue|first language|nationality|religion|job title|job|role|team|company|employer|doctor|dentist|therapist|landlord|laptop|phone|car|bike|shoe size|shirt size|ring size|blood type|zodiac sign|star sign|diet|major|degree|office|school|university|gym|bank|operating system|os|keyboard layout|monitor|server|domain|repository|repo|cloud provider|hosting provider|ci|staging server|staging environment|production server|deploy target|release day|github (?:handle|username|user)|username|handle|pronouns|middle name|surname|maiden name|last name|email|hobby|passion|budget";
-const FEELINGS =
+const NOT_A_VALUE =
   /^(?:great|good|fine|bad|ok|okay|slow|broken|down|up|dead|full|empty|amazing|awesome|going|getting|giving|making|driving|hard|tough|busy|dying|not|being|acting|running|so|too|very|really|pretty|quite|super|important|everything|ready|done|finished|back|new|old|old|gone|on|off|in|at|coming|doing|important|key|crucial|strong|supportive|killing|looking|still|better|worse|under|about|nice|closed|open|expensive|stressful|lovely|the best|the worst|a mess|right|wrong|missing|failing|red|green|always|happy|proud|kind|there)\b/i;
 const UNIQUE =
   /^(?:(?:older|younger|elder|little|big|twin) )?(?:sister|brother|mother|father|mum|mom|dad|wife|husband|partner|spouse|fianc[eé]e?|girlfriend|boyfriend|boss|manager|roommate|flatmate|best friend|grandmother|grandfather|grandma|grandpa)$/i;
 const slug = (text: string) => keyOf(text).replace(/[\s-]+/g, "_");
 
-/** Somebody has one husband, and perhaps many cousins: their names are part of the predicate. */
+/** Where several can hold at once, as with cousins, the name is part of the predicate. */
 export function relation(clause: Clause, kin: string, name: string): Draft {
   return draft(clause, {
     predicate: UNIQUE.test(kin) ? slug(kin) : `${slug(kin)}:${name}`,
@@ -91,11 +91,11 @@ export const OWN: Table = {
       ],
       not: ["My laptop is slow.", "My car is in the garage."],
       make: ([, whose, what, raw], clause) => {
-        if (FEELINGS.test(raw)) return undefined;
+        if (NOT_A_VALUE.test(raw)) return undefined;
         const pronouns = /^pronouns$/i.test(what);
         const value = pronouns ? raw : phrase(raw, { strict: true, words: 10 });
         if (value === undefined || clause.when !== undefined) return [];
-        const shared = whose.toLowerCase() === "our" && !clause.among;
+        const shared = whose.toLowerCase() === "our" && !clause.betweenPeople;
         const owner = shared ? "The project's" : possessive(clause.person.name);
         return [
           draft(clause, {
@@ -152,7 +152,7 @@ const TAIL = /(?<![,\s])[,\s]+(?:too|as well|now|already|at home|with (?:my|our)
 
 export const HAVING: Table = {
   kind: "having",
-  applies: (clause) => !clause.owned && clause.when === undefined && !(clause.plural && clause.company !== ""),
+  applies: (clause) => !clause.owned && clause.when === undefined && !(clause.plural && clause.companions !== ""),
   text: (clause) => clause.rest.replace(ASIDE, "").replace(TAIL, ""),
   rows: [
     {

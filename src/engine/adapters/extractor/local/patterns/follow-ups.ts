@@ -1,4 +1,4 @@
-/** What is only understood with the sentence that the same person said before. */
+/** Sentences that are understood only with what the same person said before. */
 import type { Clause, Draft } from "../draft.ts";
 import { keyOf, phrase } from "../phrases.ts";
 import { PETS } from "../subject.ts";
@@ -22,12 +22,12 @@ function withValue(last: Draft, said: string): Draft | undefined {
     content: last.content.replace(last.value, () => value),
     ends: keyed ? [...last.ends, last.predicate] : last.ends,
     value,
-    turns: true,
-    leans: true,
+    reverses: true,
+    needsPrevious: true,
   };
 }
 
-/** They replace the value of the last statement. */
+/** Sentences that replace the value of the last statement. */
 export const CORRECTIONS: { readonly kind: string; readonly rows: readonly Row<Draft, Draft>[] } = {
   kind: "corrections",
   rows: [
@@ -61,7 +61,7 @@ const NAMELESS = new RegExp(
   "iu",
 );
 
-/** They add to the last statement. */
+/** Sentences that add to the last statement. */
 export const ADDITIONS: { readonly kind: string; readonly rows: readonly Row<FollowUp, Draft>[] } = {
   kind: "additions",
   rows: [
@@ -73,7 +73,7 @@ export const ADDITIONS: { readonly kind: string; readonly rows: readonly Row<Fol
       not: ["His name is Biscuit."],
       make: ([, name], { clause, last }) => {
         const pet = NAMELESS.exec(last.content)?.[1];
-        return pet === undefined ? undefined : { ...relation(clause, pet, name), leans: true };
+        return pet === undefined ? undefined : { ...relation(clause, pet, name), needsPrevious: true };
       },
     },
   ],

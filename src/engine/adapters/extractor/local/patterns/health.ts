@@ -8,7 +8,7 @@ import type { Table } from "../table.ts";
 const ILLNESS =
   "asthma|diabetes|(?:type (?:1|2|one|two) )diabetes|epilepsy|migraines?|hypertension|high blood pressure|low blood pressure|arthritis|adhd|autism|dyslexia|coeliac disease|celiac disease|anxiety|depression|insomnia|an? [\\p{L} ]{2,30} (?:allergy|intolerance)|a heart condition|a bad (?:back|knee)|chronic [\\p{L} ]{3,30}|ibs|a pacemaker|hay fever|eczema|psoriasis|scoliosis|tinnitus";
 
-const ofOnePerson = (clause: Clause) => !clause.other && clause.company === "" && !clause.owned;
+const ofOnePerson = (clause: Clause) => !clause.other && clause.companions === "" && !clause.owned;
 
 export const HEALTH: Table = {
   kind: "health",

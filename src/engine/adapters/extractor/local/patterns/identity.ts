@@ -24,7 +24,7 @@ const PLACE = new RegExp(
 const NOT_AN_OBJECT =
   /^(?:nights?|home|weekends|least|free|themselves|fun|money|a living|(?:a|an) \p{L}+ (?:pace|level)|the \p{L}+ level|hours|hell|fear|peace|denial|the moment|the present|the (?:dark|shadows?|past|future|present))$/iu;
 const FOR_LONG = / for (?:about |over |almost |nearly )?[\p{L}\d]+ (?:years?|months?)\b.*$/iu;
-/** What is also learned of somebody who is named: of "Docker", nothing else would be true. */
+/** Also learned of somebody else who is named. A name may be that of a thing: other predicates would be wrong of "Docker". */
 const OF_OTHERS = new Set(["lives_in", "comes_from", "born_in", "works_at", "occupation", "allergic_to", "speaks"]);
 
 function objectOf(one: Plain, raw: string): string | undefined {
@@ -63,7 +63,7 @@ const plain = (one: Plain): FactRow => ({
 
 export const IDENTITY: Table = {
   kind: "identity",
-  applies: (clause) => clause.company === "" && !clause.owned,
+  applies: (clause) => clause.companions === "" && !clause.owned,
   rows: [
     plain({
       name: "lived",

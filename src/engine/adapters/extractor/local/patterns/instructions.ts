@@ -1,5 +1,5 @@
 /** How the agent is told to behave. Only lasting orders count: "fix this" is a task, "always run the tests" is a rule. */
-import { thirdPerson, UNTOLD } from "../phrases.ts";
+import { thirdPerson, UNEXPLAINED } from "../phrases.ts";
 import { find, type RuleTable } from "../table.ts";
 
 const VERBS =
@@ -14,7 +14,7 @@ const VERBS =
     .split(/\s+/)
     .join("|");
 const VERB = `(?:${VERBS})`;
-/** Comfort and small talk have the form of orders. */
+/** Comfort and small talk, which have the form of orders. */
 const COMFORT =
   /\b(?:worry|give up|believe in|yourself|your dreams?|be (?:afraid|sorry|proud|happy|positive|strong|kind)|stay (?:positive|strong|safe)|keep (?:going|it up|pushing|shining|up)|forget (?:about|to (?:have|enjoy|smile))|mind|let .{0,80} down|take care|have fun|be yourself|hesitate|ever change)\b/i;
 /** A rule has to stand alone, so it must not point to what is on the screen right now. */
@@ -22,13 +22,13 @@ const POINTING = /\b(?:this|that|these|those|it|them|they|here|there|he|she|him|
 const NOW =
   /\b(?:right now|now|today|tonight|for now|this time|just this once|yet|again|later|tomorrow|first thing|quickly|asap|soon|please\?)\b/i;
 
-/** Without such a word only these verbs are about manners; the others may be a task for once. */
+/** An order is general with one of these words, or with a verb of manners; any other order may be a single task. */
 const GENERAL =
   /\b(?:always|never|every|each|all|any|whenever|when|before|after|by default|without|unless|only|from now on)\b/i;
 const MANNERS =
   /^(?:not )?(?:answer|reply|respond|speak|talk|call|keep|format|explain|write in|be|act|treat|address|avoid|prefer|cite|use|follow|escape|validate|double-check)\b/i;
 const isGeneral = (order: string) => GENERAL.test(order) || MANNERS.test(order);
-/** Told for this once. */
+/** Conditions that are met once. */
 const ONCE = /\b(?:you(?: are|'re| have| get)? (?:done|finished|ready|finish|start)|lunch|dinner|breakfast|work)\b/i;
 const LASTING_ORDER = /\b(?:always|never|do not|ask|tell|stop|use|run)\b/i;
 
@@ -54,9 +54,9 @@ export const CONDITIONAL_ORDERS: RuleTable = {
   ],
 };
 
-/** Something that nobody else knows is no rule. */
+/** "Don't touch the tests" does not say which tests, so it is no rule. */
 const prohibition = (order: string) =>
-  /^forget\b/i.test(order) || UNTOLD.test(order.replace(/^\S+ /, "")) ? undefined : `do not ${order}`;
+  /^forget\b/i.test(order) || UNEXPLAINED.test(order.replace(/^\S+ /, "")) ? undefined : `do not ${order}`;
 const withoutPlease = (order: string) => order.replace(/^please /i, "");
 const always = (order: string) => `always ${order}`.replace(/^always always /, "always ");
 const often = (how: string, order: string) => (how === "" ? order : `${how.toLowerCase()} ${order}`);
@@ -167,7 +167,7 @@ export const ORDERS: RuleTable = {
   ],
 };
 
-/** Said by the person served, read by the agent: "ask me" is "ask the user". */
+/** The user says it and the agent reads it: "ask me" becomes "ask the user". */
 function addressed(text: string): string {
   return text
     .replace(/\bmy\b/gi, "the user's")

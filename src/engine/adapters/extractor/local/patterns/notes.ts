@@ -12,7 +12,7 @@ export const rememberedIn = (sentence: string): string | undefined => REMEMBER.e
 /** "Remember that …" is worth keeping even when no other table knows what it is about. */
 export const NOTES: Table = {
   kind: "notes",
-  applies: (clause) => !clause.among,
+  applies: (clause) => !clause.betweenPeople,
   text: ({ rest }) => phrase(rest, { words: 25 }) ?? "",
   rows: [
     {

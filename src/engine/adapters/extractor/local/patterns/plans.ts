@@ -1,6 +1,6 @@
 /** What is planned and hoped for, with its date. */
 import { type Clause, type Draft, draft } from "../draft.ts";
-import { FLEETING, keyOf, phrase, UNTOLD } from "../phrases.ts";
+import { FLEETING, keyOf, phrase, UNEXPLAINED } from "../phrases.ts";
 import { named } from "../subject.ts";
 import type { Example, FactRow, Table } from "../table.ts";
 
@@ -15,7 +15,7 @@ interface Plan extends Example {
   /** What one person does, and what several do. */
   readonly says: readonly [one: string, several: string];
   readonly confidence: number;
-  /** Without a date it is kept as well. */
+  /** Kept without a date too. */
   readonly undated?: true;
   readonly not?: readonly string[];
 }
@@ -26,11 +26,11 @@ function plan({ says, confidence, undated }: Plan, raw: string, clause: Clause):
   const object = phrase(raw, { words: 18 });
   if (object === undefined || (FLEETING.test(object.replace(/^\p{L}+ /u, "")) && object.split(" ").length < 5))
     return [];
-  if (UNTOLD.test(object.replace(/^(?:to )?\p{L}+ /u, "")) || NO_PLAN.test(object)) return [];
+  if (UNEXPLAINED.test(object.replace(/^(?:to )?\p{L}+ /u, "")) || NO_PLAN.test(object)) return [];
   return [
     draft(clause, {
       predicate: `plan:${keyOf(object)}`,
-      content: `${named(clause)} ${clause.company === "" ? says[0] : says[1]} ${object} ${when?.words ?? ""}`,
+      content: `${named(clause)} ${clause.companions === "" ? says[0] : says[1]} ${object} ${when?.words ?? ""}`,
       permanence: "volatile",
       confidence,
       valid_to: when?.to ?? null,

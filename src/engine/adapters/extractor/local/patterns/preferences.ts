@@ -12,11 +12,11 @@ const WEAK =
 
 function objectsOf(said: string, clause: Clause): string[] {
   const raw = said.replace(/^to (?:just|really|always) /i, "to ");
-  // "I love that place" and "I like when it rains" point away or hang on something else.
+  // "I love that place" points to something unnamed, "I like when it rains" depends on a condition.
   if (/^(?:when|how|that|this|it|if|you|your|to be\b|the way)\b/i.test(raw)) return [];
   // "The Beatles" have a name; "the colours" are those of a picture that somebody shows.
   if (SMALL_TALK.test(raw) && !/^the \p{Lu}/u.test(raw)) return [];
-  const object = phrase(raw, { strict: true, words: clause.among ? 9 : 10 });
+  const object = phrase(raw, { strict: true, words: clause.betweenPeople ? 9 : 10 });
   if (object === undefined || WEAK.test(object)) return [];
   return listed(object);
 }
@@ -35,7 +35,7 @@ function preferring(raw: string, clause: Clause): readonly Draft[] {
         content: `${named(clause)} prefers ${better} to ${worse}`,
         permanence: "stable",
         confidence: 0.95,
-        turns: true,
+        reverses: true,
       }),
     ];
   }
@@ -61,7 +61,7 @@ const liking =
     gives,
     make: ([, raw], clause) => {
       // What a family or a group of friends likes is not what each of them likes.
-      if (clause.plural && clause.among) return undefined;
+      if (clause.plural && clause.betweenPeople) return undefined;
       // "I like tabs over spaces" compares; it is read as a preference.
       if (/ (?:over|more than|better than) /.test(raw)) return preferring(raw, clause);
       return objectsOf(raw, clause).map((object) =>
@@ -83,7 +83,7 @@ export const PREFERENCES: Table = {
   kind: "preferences",
   applies: (clause) =>
     !clause.owned &&
-    clause.company === "" &&
+    clause.companions === "" &&
     (!clause.other || /^(?:loves?|likes?|hates?|dislikes?) /i.test(clause.rest)),
   rows: [
     likes("love", /^loves? (.+)$/i, "loves", "I love green tea.", "likes:green tea = The user loves green tea."),

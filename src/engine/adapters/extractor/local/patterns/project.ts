@@ -6,7 +6,7 @@ import type { Table } from "../table.ts";
 
 function decided(clause: Clause, words: string, said: string): Draft {
   const topic = /\bfor (?:the |our |their |all )?([\p{L}\p{N} _-]{2,40})$/iu.exec(said)?.[1] ?? said;
-  const group = clause.plural && !clause.among;
+  const group = clause.plural && !clause.betweenPeople;
   return draft(clause, {
     ...(group ? PROJECT : {}),
     predicate: `decision:${keyOf(topic)}`,
@@ -14,7 +14,7 @@ function decided(clause: Clause, words: string, said: string): Draft {
     permanence: "stable",
     importance: 6,
     confidence: 0.9,
-    turns: true,
+    reverses: true,
   });
 }
 
@@ -45,10 +45,10 @@ export const DECISIONS: Table = {
   ],
 };
 
-/** Sentences that name no subject, on how to go on. Among friends "let's" is an invitation. */
+/** "Let's …" names no subject. Between people it is an invitation, not a decision. */
 export const RESOLUTIONS: Table = {
   kind: "resolutions",
-  applies: (clause) => !clause.among,
+  applies: (clause) => !clause.betweenPeople,
   rows: [
     {
       name: "let's use",
@@ -65,7 +65,7 @@ export const RESOLUTIONS: Table = {
 
 export const PRACTICES: Table = {
   kind: "practices",
-  applies: (clause) => clause.plural && !clause.among && clause.when === undefined,
+  applies: (clause) => clause.plural && !clause.betweenPeople && clause.when === undefined,
   rows: [
     {
       name: "how a team works",
@@ -84,7 +84,7 @@ export const PRACTICES: Table = {
             content: `The team ${how === "do not" ? `does not ${verb}` : `${how} ${thirdPerson(verb)}`} ${object}`,
             permanence: "stable",
             importance: 6,
-            turns: true,
+            reverses: true,
           }),
         ];
       },
@@ -96,7 +96,7 @@ const OF_PROJECT = { ...PROJECT, permanence: "stable", importance: 6 } as const;
 
 export const MEANS: Table = {
   kind: "means",
-  applies: (clause) => !clause.among && clause.when === undefined,
+  applies: (clause) => !clause.betweenPeople && clause.when === undefined,
   rows: [
     {
       name: "written in",
@@ -179,7 +179,7 @@ export const USES: Table = {
         },
       ],
       make: ([, raw], clause) => {
-        if (clause.among) return undefined;
+        if (clause.betweenPeople) return undefined;
         const [, what = raw, purpose] = /^(.+?) (?:for|as) (.+)$/i.exec(raw) ?? [];
         const object = phrase(what, { strict: true, words: 7 });
         const whatFor = purpose === undefined ? undefined : phrase(purpose, { strict: true, words: 7 });

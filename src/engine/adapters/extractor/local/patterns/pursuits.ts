@@ -27,7 +27,7 @@ export const NOT_UNDER_WAY: readonly Refusal[] = [
     toAgent: true,
     example: "I'm writing unit tests.",
   },
-  // To an agent they tell the task of the hour.
+  // Said to an agent, they name the task of the moment.
   {
     verb: /^(?:making|creating|turning|setting up|wrapping up|running)$/,
     toAgent: true,
@@ -65,7 +65,7 @@ export const PURSUITS: Table = {
       gives: "since:teaching chemistry = As of 11 March 2026, the user has been teaching chemistry for twelve years.",
       not: ["I've been feeling tired for two months."],
       make: ([, raw, count, unit], clause) => {
-        if (!(countOf(count) > 0) || clause.company !== "") return undefined;
+        if (!(countOf(count) > 0) || clause.companions !== "") return undefined;
         const object = phrase(raw, { words: 10 });
         if (object === undefined || STATE_OF_MIND.test(object)) return undefined;
         const content = `As of ${dayWords(clause.day)}, ${named(clause)} has been ${object} for ${count} ${unit}`;
@@ -94,14 +94,14 @@ export const PURSUITS: Table = {
         const object = raw.trim() === "" ? "" : phrase(raw.trim(), { strict: true, words: 8 });
         if (object === undefined) return undefined;
         const [verb = "", ...particle] = said.toLowerCase().split(" ");
-        const act = `${clause.company === "" ? thirdPerson(verb) : verb} ${[...particle, object].join(" ")}`.trim();
+        const act = `${clause.companions === "" ? thirdPerson(verb) : verb} ${[...particle, object].join(" ")}`.trim();
         return [
           draft(clause, {
             predicate: `habit:${keyOf(`${said} ${object}`)}`,
             content: `${named(clause)} ${act} ${frequency}`,
             permanence: "standard",
             confidence: 0.85,
-            turns: true,
+            reverses: true,
           }),
         ];
       },
@@ -113,7 +113,8 @@ export const PURSUITS: Table = {
       example: "I'm training for a marathon.",
       gives: "training_for:marathon = The user is training for a marathon.",
       make: ([, said, doing, raw], clause) => {
-        if (clause.when !== undefined || (clause.plural && clause.among && clause.company === "")) return undefined;
+        if (clause.when !== undefined || (clause.plural && clause.betweenPeople && clause.companions === ""))
+          return undefined;
         const verb = doing.toLowerCase();
         const object = phrase(raw, { words: 14 });
         if (object === undefined || object.length < 4 || refused(NOT_UNDER_WAY, verb, object, clause)) return undefined;
@@ -121,7 +122,7 @@ export const PURSUITS: Table = {
         return [
           draft(clause, {
             predicate: attribute(clause, `${verb.replace(/ /g, "_")}:${keyOf(object)}`),
-            content: `${named(clause)} ${clause.company === "" ? one : "are"} ${verb} ${object}`,
+            content: `${named(clause)} ${clause.companions === "" ? one : "are"} ${verb} ${object}`,
             permanence: "volatile",
             confidence: 0.85,
           }),
@@ -136,7 +137,8 @@ export const PURSUITS: Table = {
       gives: "goal:become a pilot = The user wants to become a pilot.",
       make: ([, raw], clause) => {
         const object = phrase(raw, { words: 14 });
-        if (object === undefined || clause.company !== "" || refused(NOT_A_GOAL, "", object, clause)) return undefined;
+        if (object === undefined || clause.companions !== "" || refused(NOT_A_GOAL, "", object, clause))
+          return undefined;
         const acts = object.replace(/^becoming/, "become");
         return [
           draft(clause, {
@@ -156,7 +158,7 @@ export const PURSUITS: Table = {
       gives: "formerly:live in hull = The user used to live in Hull.",
       make: ([, raw], clause) => {
         const object = phrase(raw, { words: 12 });
-        if (object === undefined || !object.includes(" ") || clause.company !== "") return undefined;
+        if (object === undefined || !object.includes(" ") || clause.companions !== "") return undefined;
         return [
           draft(clause, {
             predicate: attribute(clause, `formerly:${keyOf(object)}`),

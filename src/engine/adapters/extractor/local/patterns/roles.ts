@@ -9,13 +9,13 @@ const JOBS =
 const BEINGS =
   "vegetarian|vegan|pescatarian|single (?:parent|mum|mom|dad|mother|father)|parent|mother|father|mum|mom|dad|grandmother|grandfather|twin|diabetic|coeliac|celiac|widow|widower|morning person|night owl|early bird|beginner|native speaker|trans(?:gender)? (?:woman|man|person)|christian|muslim|buddhist|hindu|citizen|immigrant|expat|introvert|extrovert|only child|christian|catholic";
 const TEMPORARY = /\b(?:bad|terrible|good|great|better|lucky|total|big|huge|real|bit|mess|proud|happy|new to)\b/i;
-/** "Helm is a package manager": no person. */
+/** "Helm is a package manager" is about no person. */
 const THING_LIKE =
   /\b(?:manager|editor|driver|director|producer|designer|developer|interpreter|translator|coach|tester|admin|administrator|pilot|broker|consultant|programmer|trainer|instructor|analyst|architect|builder|engineer|writer|author)$/i;
 
 export const ROLES: Table = {
   kind: "roles",
-  applies: (clause) => clause.company === "" && !clause.owned,
+  applies: (clause) => clause.companions === "" && !clause.owned,
   rows: [
     {
       name: "job",

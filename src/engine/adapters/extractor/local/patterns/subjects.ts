@@ -5,7 +5,7 @@ import type { Row } from "../table.ts";
 
 export type Subject = Pick<Clause, "person" | "rest"> & Partial<Clause>;
 
-/** What a known speaker says. */
+/** A clause of a known speaker. */
 export interface Spoken {
   readonly person: Person;
   readonly text: string;
@@ -57,7 +57,7 @@ export const OF_SPEAKER: readonly Row<Spoken, Subject>[] = [
       person,
       rest: text.slice(whole.length),
       plural: true,
-      company: friends === "" ? ` and their ${whom === "" ? also : whom}` : ` and ${friends.toLowerCase()}`,
+      companions: friends === "" ? ` and their ${whom === "" ? also : whom}` : ` and ${friends.toLowerCase()}`,
     }),
   },
   {

@@ -1,14 +1,14 @@
-/** What somebody says in an episode, as sentences: without code, logs, quotations and the frame around it. */
+/** The sentences that somebody says in an episode, without code, logs, quotations and words such as "Ada said". */
 
 export interface Sentence {
   readonly text: string;
   readonly question: boolean;
 }
 
-/** Longer sentences are lists, dumps or lines without punctuation; patterns would only guess. It also keeps the work linear. */
+/** Longer sentences are lists, dumps or lines without punctuation, in which patterns would only guess. The limit also keeps the work linear. */
 const LONGEST = 400;
 const FENCED = /^\s*(?:```|~~~)/;
-/** Lines that nobody says: quoted mail, tables, headings, diffs, stack frames, stamped logs, shell prompts, code. */
+/** Lines that are not speech: quoted mail, tables, headings, diffs, stack frames, stamped logs, shell prompts, code. */
 const NOT_SPOKEN =
   /^\s*(?:>|\||#{1,6}\s|@@|[+-]{3}\s|\$\s|at\s+\S+\s*\(|File "|\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d|(?:ERROR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL)\b|(?:import|export|const|let|var|function|def|class|return|public|private|if|for|while)\b.*[{(;=:]\s*$|[}\])]+[;,]?\s*$|<\/?[a-z])|[;{}]\s*$|=>|\)\s*\{|::|&&|\|\|/i;
 const BULLET = /^\s*(?:[-*•]|\d{1,2}[.)])\s+/;
@@ -27,7 +27,7 @@ function unframed(text: string, speaker: string | null): string {
 const TITLE =
   /^(?:\p{Lu}|\d)[\p{L}\p{N}'’&:,-]*(?: (?:\p{Lu}|\d|of|the|a|an|and|to|in|on|for|with|from|by)[\p{L}\p{N}'’&:,-]*){0,8}$/u;
 
-/** A title stays; anybody's words in quotation marks become a mark that no pattern lets through. */
+/** A title stays. Somebody else's words in quotation marks become "§", which no phrase may contain. */
 function withoutQuotations(line: string): string {
   return line.replace(/["“”„«]([^"“”„«»]{0,300})["“”»]/gu, (whole, inner: string) => {
     const words = inner.trim().replace(/[,.!]$/, "");
@@ -54,7 +54,7 @@ function sentencesOfLine(line: string): Sentence[] {
   return found;
 }
 
-/** Emoji and other pictures end a thought. Blanks are single by then: two runs of them around a picture would be tried in every split. */
+/** An emoji ends a sentence. Blanks have been made single before: two runs of them around an emoji would be matched in every split. */
 const PICTURE = / ?(?:\p{Extended_Pictographic}\ufe0f?|[\u{1f3fb}-\u{1f3ff}]|\u200d|<3)+ ?/gu;
 
 export function sentencesOf(text: string, speaker: string | null): Sentence[] {
