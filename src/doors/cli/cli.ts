@@ -1,4 +1,4 @@
-/** The command line door: words in, a tool request out. Nothing here prints, exits or reads the environment. */
+/** The command line door: makes a tool request of the words of a command. Nothing here prints, exits or reads the environment. */
 import { isRecord } from "../../engine/domain/record.ts";
 import type { Tool } from "../../engine/tools/define.ts";
 import { type Flag, flagsOf, readFlags, type Usage, wrongUsage } from "./flags.ts";

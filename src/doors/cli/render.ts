@@ -83,9 +83,11 @@ function age(row: Row, now: Date | undefined): string | undefined {
 /** Sections of numbers become small tables; groups of counts get bars, so that proportions are seen at once. */
 function stats(answer: Row, paint: Paint): string {
   const single = Object.entries(answer).filter(([name, value]) => !isRecord(value) && isFigure(name, value));
-  const sections = Object.entries(answer).filter(([name, value]) => name !== "degraded" && isRecord(value));
+  const sections = Object.entries(answer).flatMap(([name, value]) =>
+    name !== "degraded" && isRecord(value) ? [section(name, value, paint)] : [],
+  );
   return [
-    ...sections.map(([name, value]) => section(name, value as Row, paint)),
+    ...sections,
     ...(single.length > 0 ? [single.map(([name, value]) => figure(name, value, "")).join("\n")] : []),
   ].join("\n\n");
 }

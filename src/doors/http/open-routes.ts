@@ -35,7 +35,7 @@ async function butlersOrNone({ backend, log }: OpenParts): Promise<readonly Butl
   }
 }
 
-/** A probe of systemd or a load balancer has no token: it hears yes or no, and nothing about the butlers. */
+/** A probe of systemd or a load balancer has no token: it is told yes or no, and nothing about the butlers. */
 export async function probeReadiness(parts: OpenParts, c: Context<DoorEnv>, next: Next): Promise<Response | undefined> {
   if (parts.local !== undefined || c.req.header("authorization") !== undefined) {
     await next();

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { constants } from "node:os";
+import { errorCode } from "../../engine/domain/errors.ts";
 import { AgentCannotStart, type AgentJob } from "./port.ts";
 
 export interface Run extends Pick<AgentJob, "folder" | "env" | "timeoutMs" | "signal" | "onOutput"> {
@@ -160,7 +161,7 @@ function folderFault(folder: string): string | undefined {
 }
 
 function cannotStart(command: string, error: unknown): AgentCannotStart {
-  const code = (error as NodeJS.ErrnoException | undefined)?.code ?? String(error);
+  const code = errorCode(error) ?? String(error);
   const words: Readonly<Record<string, string>> = {
     ENOENT: "there is no such program on the PATH; [butler.runtime] command in butler.toml names it",
     EACCES: "it may not be executed",

@@ -1,6 +1,6 @@
 /**
- * What happens when an agent's hook calls: at the start of a session it gets what is known, at a prompt what is new and fits,
- * and at the end of a turn its transcript is announced to the spool. It is always answered, and soon: a hook must never hold up its agent.
+ * Answers the hooks of agents: the start of a session gets a context block, a prompt gets memories that fit and are new to the session,
+ * and at the end of a turn the transcript is announced in the spool. Every hook is answered soon: it must never hold up its agent.
  */
 
 import { within } from "../../daemon/pause.ts";
@@ -42,7 +42,7 @@ export function hookAnswerer(parts: HookParts): HookAnswerer {
     }
     const dialect = HOOK_DIALECTS[agent];
     const reading = state.remembers(butler) ? dialect.read(event, asked.input) : undefined;
-    // An event that is not used here, or of a newer version and cannot be read: the agent goes on.
+    // The event is not used, or is of a newer version and cannot be read.
     if (!reading) return { ok: true, answer: dialect.answer(event, {}) };
     return answerEvent(state, sessionEvent(state, { principal, asked, agent, reading, local }));
   };

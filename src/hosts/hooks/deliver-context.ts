@@ -1,4 +1,4 @@
-/** The answer to a hook that may bring context: what a session was told counts once the answer has left the connection. */
+/** Answers a hook with context. What a session was given counts only when the answer has left the connection. */
 
 import { within } from "../../daemon/pause.ts";
 import type { HookAnswer } from "../../doors/backend.ts";

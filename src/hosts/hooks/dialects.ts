@@ -2,6 +2,7 @@
  * The format of each coding agent's hook events and of the answers it expects. Pure tables and readers: a field that is
  * missing or of another type is ignored and never an exception.
  */
+import { isRecord } from "../../engine/domain/record.ts";
 import { withoutHostText } from "../transcripts/words.ts";
 
 export const AGENT_NAMES = ["claude-code", "codex", "cursor", "gemini", "opencode"] as const;
@@ -160,16 +161,15 @@ export function isAgentName(name: string): name is AgentName {
 function reader(events: Readonly<Record<string, Moment>>, fields: Fields): Dialect["read"] {
   return (event, input) => {
     const moment = Object.hasOwn(events, event) ? events[event] : undefined;
-    if (moment === undefined || typeof input !== "object" || input === null) return undefined;
-    const said = input as Readonly<Record<string, unknown>>;
-    const session = first(said, fields.session);
-    const folder = first(said, fields.folder);
+    if (moment === undefined || !isRecord(input)) return undefined;
+    const session = first(input, fields.session);
+    const folder = first(input, fields.folder);
     if (session === undefined || folder === undefined) return undefined;
     const rest = {
-      transcript: first(said, fields.transcript),
-      prompt: moment === "prompt" || moment === "turn-end" ? typed(first(said, fields.prompt)) : undefined,
-      reply: moment === "turn-end" ? first(said, fields.reply) : undefined,
-      source: first(said, fields.source),
+      transcript: first(input, fields.transcript),
+      prompt: moment === "prompt" || moment === "turn-end" ? typed(first(input, fields.prompt)) : undefined,
+      reply: moment === "turn-end" ? first(input, fields.reply) : undefined,
+      source: first(input, fields.source),
     };
     return { moment, session, folder, ...someOf(rest) };
   };

@@ -27,8 +27,8 @@ export interface HookState extends HookParts {
   readonly limitMs: number;
   readonly prompts: Prompts;
   /**
-   * Of each session, by its key, the answer that is being sent: before it has arrived or is lost, nobody knows what the session still has to
-   * be told.
+   * The answers that are being sent, by session key. The next answer of a session waits for it, because what the session has been given is
+   * known only when the answer has arrived or is lost.
    */
   readonly sending: Map<string, Promise<void>>;
 }
@@ -45,7 +45,7 @@ export interface SessionEvent {
   /** Of the session, see `sessionKey`. */
   readonly key: string;
   readonly dialect: Dialect;
-  /** The session has not been told anything yet, or starts over. */
+  /** The session has been given no context yet, or starts over. */
   readonly opens: boolean;
   readonly call: TypedCall;
 }

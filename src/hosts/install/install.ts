@@ -30,7 +30,7 @@ export interface Prepared {
   readonly changes: boolean;
 }
 
-/** Only reads. Whatever stands in the way is thrown here, before a file is changed. */
+/** Only reads. What makes the installation impossible is thrown here, before a file is changed. */
 export function prepareInstall(request: InstallRequest, now: Date, force: boolean): Prepared {
   const plan = AGENTS[request.agent].plan(request, existsSync);
   const folder = installFolder(request.places, request.agent, request.scope);

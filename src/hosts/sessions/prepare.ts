@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { readIfThere } from "../../daemon/home.ts";
 import { within } from "../../daemon/pause.ts";
 import { reasonOf } from "../../engine/domain/errors.ts";
+import { isRecord } from "../../engine/domain/record.ts";
 import { withoutPrivate } from "../../engine/domain/text/private.ts";
 import { clip } from "../../engine/domain/text/text.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
@@ -59,7 +60,7 @@ export async function prepareSession(
   parts: PrepareParts,
   question: unknown,
 ): Promise<PreparedSession | RefusedSession> {
-  const asked = (question ?? {}) as Readonly<Record<string, unknown>>;
+  const asked = isRecord(question) ? question : {};
   const [name, prompt, project, session, now] = ["butler", "prompt", "project", "session", "now"].map((field) => {
     const value = asked[field];
     return typeof value === "string" && value !== "" ? value : undefined;

@@ -61,13 +61,14 @@ function actionOf(tool: string, input: Json, folder: string | undefined): string
 function userSteps(line: Json, position: number, asked: Map<string, Json>): Step[] {
   if (line.isCompactSummary === true || line.isVisibleInTranscriptOnly === true) return [];
   const { content } = objectIn(line.message);
-  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : listIn(content).map(objectIn);
-  const results = blocks.filter(({ type }) => type === "tool_result") as Json[];
+  const blocks: Json[] =
+    typeof content === "string" ? [{ type: "text", text: content }] : listIn(content).map(objectIn);
+  const results = blocks.filter(({ type }) => type === "tool_result");
   // Text beside a result was added by the agent program.
   if (results.length > 0) return results.flatMap((result) => resultSteps(line, result, asked));
   const origin = textIn(objectIn(line.origin).kind);
   if (origin !== "" && origin !== "human") return [];
-  const raw = blocks.map((block) => textIn((block as Json).text)).join("\n");
+  const raw = blocks.map((block) => textIn(block.text)).join("\n");
   if (/<command-name>/.test(raw)) return [{ kind: "command" }];
   const text = withoutHostText(raw);
   if (text === "") return [];

@@ -106,7 +106,7 @@ function parsed(file: TomlText): Table {
 
 function tableIn(file: TomlText, document: Table, group: string): Table | undefined {
   const found = document[group];
-  if (found === undefined || isRecord(found)) return found as Table | undefined;
+  if (found === undefined || isRecord(found)) return found;
   throw refused(file, lineOf(file.text, group), `"${group}" is not a table`);
 }
 
