@@ -39,7 +39,7 @@ const NOTHING: Values = {
   yes: null,
   whole: null,
 };
-/** Every type that the house sends, different each time. */
+/** Every type of value that the engine sends, different each time. */
 const valuesOf = (n: number): Values =>
   n % 3 === 2
     ? NOTHING

@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { VALIDITY } from "../../src/engine/domain/lifecycle/lifecycle.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { dumpSchema } from "../support/schema-dump.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const FILE = new URL("../schema.sql", import.meta.url);
 
@@ -44,7 +44,7 @@ const PROVENANCE: readonly [table: string, column: string][] = ["episodes", "fac
   ["tenant_id", "source_butler", "source", "created_at"].map((column): [string, string] => [table, column]),
 );
 
-inOneHouse(
+onOneRig(
   "the schema",
   (guest, store) => {
     it("is the one on file", async () => {

@@ -10,12 +10,12 @@ let before: Record<string, string>;
 beforeAll(async () => {
   real = await openRealHost();
   await good();
-  before = await rowCounts(real.house.db);
+  before = await rowCounts(real.rig.db);
 });
 afterAll(() => real.close());
 
 let stored = 0;
-/** A good call: proof that the house still stands. */
+/** A good call: proof that the owner still answers. */
 async function good(): Promise<void> {
   stored += 1;
   const kept = await real.post(
@@ -25,7 +25,7 @@ async function good(): Promise<void> {
   expect(kept).toMatchObject({ status: 200, body: { status: "created" } });
   const found = await real.post("memory_search", JSON.stringify({ query: "blue", limit: 200 }));
   expect(found.body.results).toHaveLength(stored);
-  await real.house.settled();
+  await real.rig.settled();
 }
 
 function json(input: Readonly<Record<string, unknown>>): string {
@@ -45,7 +45,7 @@ async function expectRefusal(reply: Reply, code: string, field: string | undefin
   });
   expect(reply.status).toBe(code === "forbidden" ? 403 : 400);
   expectSentence(error.message);
-  expect(await rowCounts(real.house.db)).toEqual(before);
+  expect(await rowCounts(real.rig.db)).toEqual(before);
 }
 
 function expectSentence(message: string): void {
@@ -135,7 +135,7 @@ describe("rights", () => {
       await expectRefusal(await real.post(tool, json({ ...fine, scope: "genera" })), "forbidden", "scope");
       const all = await real.post(tool, json({ ...fine, scope: "*" }), { token: "admin" });
       expect(all.status).toBe(200);
-      await real.house.settled();
+      await real.rig.settled();
     },
   );
 
@@ -185,7 +185,7 @@ describe("what no single field shows", () => {
     const reply = await real.post("memory_store_rule", json({ content: "Warm the cup.", source_episode_id: ID }));
     expect(reply.body.error.code).toMatch(/^(not_found|invalid_input)$/);
     expectSentence(reply.body.error.message);
-    expect(await rowCounts(real.house.db)).toEqual(before);
+    expect(await rowCounts(real.rig.db)).toEqual(before);
   });
 
   it("checks what comes in headers like an argument", async () => {
@@ -210,7 +210,7 @@ describe("what no single field shows", () => {
       headers: { "content-type": "application/x-www-form-urlencoded" },
     });
     expect(form).toMatchObject({ status: 415, body: { error: { code: "invalid_input", field: "Content-Type" } } });
-    expect(await rowCounts(real.house.db)).toEqual(before);
+    expect(await rowCounts(real.rig.db)).toEqual(before);
   });
 
   it("answers broken lines on stdio and goes on", async () => {
@@ -245,11 +245,11 @@ describe("what no single field shows", () => {
       expect(result.structuredContent.error.code).toBe("invalid_input");
       expectSentence(result.structuredContent.error.message);
     }
-    expect(await rowCounts(real.house.db)).toEqual(before);
+    expect(await rowCounts(real.rig.db)).toEqual(before);
     call(3, '{"content":"A good line."}');
     expect((await lines.next()).result.structuredContent).toMatchObject({ duplicate: false });
     await lines.close();
-    before = await rowCounts(real.house.db);
+    before = await rowCounts(real.rig.db);
   });
 });
 
@@ -279,7 +279,7 @@ describe("batches", () => {
       expectSentence(error.message);
     });
     expect(body.results[bad.length + 1].error.message).toBe(`episodes.${bad.length + 1}: must be an object, not null.`);
-    const after = await rowCounts(real.house.db);
+    const after = await rowCounts(real.rig.db);
     expect(Number(after.episodes) - Number(before.episodes)).toBe(2);
     before = after;
   });
@@ -291,7 +291,7 @@ describe("batches", () => {
       "episodes.0.content",
       "episodes.1.content",
     ]);
-    expect(await rowCounts(real.house.db)).toEqual(before);
+    expect(await rowCounts(real.rig.db)).toEqual(before);
   });
 
   it("gives a refused row the same answer when the call is repeated", async () => {
@@ -301,7 +301,7 @@ describe("batches", () => {
     expect(first.body.results[1]).toMatchObject({ ok: false, error: { code: "conflict" } });
     const again = await real.post("memory_ingest_batch", body, { headers: { "Idempotency-Key": "call-1" } });
     expect(again.body).toEqual(first.body);
-    before = await rowCounts(real.house.db);
+    before = await rowCounts(real.rig.db);
   });
 
   it("answers each context request on its own", async () => {
@@ -324,7 +324,7 @@ describe("batches", () => {
       "requests.3.butler",
       "requests.4",
     ]);
-    await real.house.settled();
+    await real.rig.settled();
   });
 });
 

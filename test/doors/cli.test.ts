@@ -224,7 +224,7 @@ describe("rendering", () => {
   });
 });
 
-describe("one house, three doors", () => {
+describe("one memory, three doors", () => {
   const host = fakeHost();
   const app = httpApp({
     backend: host,

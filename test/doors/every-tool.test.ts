@@ -50,7 +50,7 @@ async function stdioDoor(): Promise<Door> {
   const variables = {
     BUTLER_NOW: "2026-03-01T12:00:00.000Z",
     BUTLER_MODEL_DIR: TEST_MODEL_CACHE,
-    BUTLER_IDLE_SECONDS: "2",
+    BUTLER_IDLE_SECONDS: "30",
   };
   const clients: Client[] = [];
   return {

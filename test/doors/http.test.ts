@@ -15,7 +15,7 @@ const tokens = new Map([
   ["travel", traveller],
 ]);
 
-function house(options: Partial<HttpOptions> = {}, overrides: Partial<Backend> = {}) {
+function rig(options: Partial<HttpOptions> = {}, overrides: Partial<Backend> = {}) {
   const host = fakeHost(overrides);
   const app = httpApp({
     backend: host,
@@ -48,7 +48,7 @@ async function failureOf(response: Response) {
 
 describe("tools over HTTP", () => {
   it("answers with the tool's answer and nothing around it", async () => {
-    const { call, host } = house();
+    const { call, host } = rig();
     const response = await call("memory_search", { query: "tea", request_context: { request_id: "r-1" } });
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ mode: "hybrid", request_id: "r-1" });
@@ -56,13 +56,13 @@ describe("tools over HTTP", () => {
   });
 
   it("passes the headers of a call on, and an empty body as no arguments", async () => {
-    const { call, host } = house();
+    const { call, host } = rig();
     await call("memory_stats", "", { headers: { "Idempotency-Key": "k1", "X-Butler-Session": "s1" } });
     expect(host.seen[0]?.request).toEqual({ tool: "memory_stats", input: {}, idempotencyKey: "k1", session: "s1" });
   });
 
   it("tells the project of a call by its header", async () => {
-    const { call, host } = house();
+    const { call, host } = rig();
     await call("memory_stats", {}, { headers: { "X-Butler-Project": "github.com/acme/app" } });
     expect(host.seen[0]?.request).toEqual({ tool: "memory_stats", input: {}, project: "github.com/acme/app" });
   });
@@ -77,14 +77,14 @@ describe("tools over HTTP", () => {
     ["memory_search", null, 400, "invalid_input"],
     ["memory_sing", {}, 404, "not_found"],
   ])("%s %j → %i %s", async (tool, input, status, code) => {
-    expect(await failureOf(await house().call(tool, input))).toMatchObject({ status, code });
+    expect(await failureOf(await rig().call(tool, input))).toMatchObject({ status, code });
   });
 
   it("keeps details of an unexpected error for the log", async () => {
     const logged: object[] = [];
     const log: Log = { ...silentLog, error: (fields) => logged.push(fields) };
     const cause = new Error("password=hunter2 at /secret/path");
-    const { call } = house({ log }, { invoke: () => Promise.reject(cause) });
+    const { call } = rig({ log }, { invoke: () => Promise.reject(cause) });
     const failure = await failureOf(await call("memory_stats", {}));
     expect(failure).toMatchObject({ status: 500, code: "internal" });
     expect(JSON.stringify(failure)).not.toContain("hunter2");
@@ -94,7 +94,7 @@ describe("tools over HTTP", () => {
 
 describe("hooks", () => {
   const told: unknown[] = [];
-  const hooked = (hook: NonNullable<Backend["hook"]>) => house({}, { hook });
+  const hooked = (hook: NonNullable<Backend["hook"]>) => rig({}, { hook });
   const post = { method: "POST", headers: { "content-type": "application/json" }, body: '{"session_id":"s"}' };
 
   it("go to the butler they name, with the agent's own words, and its answer comes back as it is", async () => {
@@ -119,14 +119,14 @@ describe("hooks", () => {
     expect(await failureOf(foreign)).toMatchObject({ status: 403, code: "forbidden" });
     expect((await silent.ask("/hooks/claude-code/Stop?butler=general", post, "")).status).toBe(401);
     expect((await silent.ask("/hooks/claude-code/Stop?butler=general")).status).toBe(405);
-    const none = await house().ask("/hooks/claude-code/Stop?butler=general", post);
+    const none = await rig().ask("/hooks/claude-code/Stop?butler=general", post);
     expect(await failureOf(none)).toMatchObject({ status: 404, code: "not_found" });
   });
 });
 
 describe("who may come in", () => {
   it("needs a token everywhere but at /healthz and /", async () => {
-    const { ask } = house();
+    const { ask } = rig();
     for (const path of ["/api/butlers", "/butlers/general/mcp", "/nowhere"]) {
       const response = await ask(path, {}, "");
       expect(response.headers.get("www-authenticate"), path).toBe('Bearer realm="butler-memory"');
@@ -140,7 +140,7 @@ describe("who may come in", () => {
   });
 
   it.each(["Bearer wrong", "Basic cm9vdA==", "Bearer", "root", "Bearer root extra"])("refuses %j", async (value) => {
-    const response = await house().ask("/api/butlers", { headers: { authorization: value } });
+    const response = await rig().ask("/api/butlers", { headers: { authorization: value } });
     expect(response.status).toBe(401);
     expect(await response.text()).not.toContain("wrong");
   });
@@ -156,7 +156,7 @@ describe("who may come in", () => {
     ["memory.home:8443", 200],
     ["", 403],
   ])("Host %j → %i", async (host, status) => {
-    const { ask } = house({ allowedHosts: [...loopbackHosts(4270), "memory.home"] });
+    const { ask } = rig({ allowedHosts: [...loopbackHosts(4270), "memory.home"] });
     for (const path of ["/api/butlers", "/healthz", "/"])
       expect((await ask(path, { headers: { host } })).status).toBe(status);
   });
@@ -167,7 +167,7 @@ describe("who may come in", () => {
     ["https://evil.example", 403],
     ["null", 403],
   ])("Origin %j → %i, and no CORS headers", async (origin, status) => {
-    const response = await house().ask("/api/butlers", { headers: { origin } });
+    const response = await rig().ask("/api/butlers", { headers: { origin } });
     expect(response.status).toBe(status);
     expect([...response.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
   });
@@ -178,19 +178,19 @@ describe("who may come in", () => {
     ["general", 403, "forbidden"],
     ["nobody", 403, "forbidden"],
   ])("a token of travel at %s → %i", async (butler, status, code) => {
-    const response = await house().call("memory_stats", {}, {}, butler, "travel");
+    const response = await rig().call("memory_stats", {}, {}, butler, "travel");
     expect(response.status).toBe(status);
     expect(readFailure(await response.json())?.code).toBe(code);
   });
 
   it("tells whoever may see all that a butler does not exist", async () => {
-    const failure = await failureOf(await house().call("memory_stats", {}, {}, "nobody"));
+    const failure = await failureOf(await rig().call("memory_stats", {}, {}, "nobody"));
     expect(failure).toMatchObject({ status: 404, code: "not_found", field: "butler" });
   });
 
   it("lists the butlers a token may caller", async () => {
     const names = async (token: string) => {
-      const body = (await (await house().ask("/api/butlers", {}, token)).json()) as {
+      const body = (await (await rig().ask("/api/butlers", {}, token)).json()) as {
         butlers: { name: string; mcp: string }[];
       };
       return body.butlers.map((butler) => [butler.name, butler.mcp]);
@@ -204,9 +204,9 @@ describe("who may come in", () => {
 
   it("takes a caller's clock on the local socket only", async () => {
     const headers = { "X-Butler-Now": "2026-01-01T00:00:00Z" };
-    const failure = await failureOf(await house().call("memory_stats", {}, { headers }));
+    const failure = await failureOf(await rig().call("memory_stats", {}, { headers }));
     expect(failure).toMatchObject({ status: 400, code: "invalid_input", field: "X-Butler-Now" });
-    const socket = house({ local: anyone });
+    const socket = rig({ local: anyone });
     const response = await socket.call("memory_stats", {}, { headers: { ...headers, host: "any" } }, "general", "");
     expect(response.status).toBe(200);
     expect(socket.host.seen[0]?.request.now).toBe("2026-01-01T00:00:00Z");
@@ -217,18 +217,18 @@ describe("what may come in", () => {
   it.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonp"])(
     "refuses %s",
     async (type) => {
-      const { call } = house();
+      const { call } = rig();
       const failure = await failureOf(await call("memory_stats", "{}", { headers: { "content-type": type } }));
       expect(failure).toMatchObject({ status: 415, code: "invalid_input", field: "Content-Type" });
     },
   );
 
   it.each(["application/json; charset=utf-8", "application/merge-patch+json"])("takes %s", async (type) => {
-    expect((await house().call("memory_stats", "{}", { headers: { "content-type": type } })).status).toBe(200);
+    expect((await rig().call("memory_stats", "{}", { headers: { "content-type": type } })).status).toBe(200);
   });
 
   it("refuses broken JSON and bytes that are no text", async () => {
-    const { call, host } = house();
+    const { call, host } = rig();
     const broken = { status: 400, code: "invalid_input", field: "body" };
     expect(await failureOf(await call("memory_stats", '{"a":'))).toMatchObject(broken);
     const noise = await call("memory_stats", "", { body: new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]) });
@@ -237,7 +237,7 @@ describe("what may come in", () => {
   });
 
   it("refuses a body over the limit, announced or not", async () => {
-    const { call, host } = house({ maxBodyBytes: 1000 });
+    const { call, host } = rig({ maxBodyBytes: 1000 });
     const over = { status: 413, code: "invalid_input", field: "body" };
     const large = JSON.stringify({ query: "x".repeat(2000) });
     expect(
@@ -256,13 +256,13 @@ describe("what may come in", () => {
     ["GET", "/api/butlers/general/tools/memory_stats", 405, "invalid_input"],
     ["PUT", "/butlers/general/mcp", 405, "invalid_input"],
   ])("%s %s → %i", async (method, path, status, code) => {
-    const response = await house().ask(path, { method, headers: { "content-type": "application/json" } });
+    const response = await rig().ask(path, { method, headers: { "content-type": "application/json" } });
     expect(response.headers.has("allow")).toBe(status === 405);
     expect(await failureOf(response)).toMatchObject({ status, code });
   });
 
   it("answers HEAD without a body and OPTIONS with the methods", async () => {
-    const { ask } = house();
+    const { ask } = rig();
     const head = await ask("/healthz", { method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([200, ""]);
     const options = await ask("/api/butlers/general/tools/memory_stats", { method: "OPTIONS" });
@@ -271,25 +271,25 @@ describe("what may come in", () => {
 });
 
 describe("health and the front page", () => {
-  it("is ready only when the house is", async () => {
+  it("is ready only when every store answers", async () => {
     const sick = {
       ok: false,
       version: "1",
       model: "m",
       butlers: [{ name: "g", store: "failed" as const, reason: "disk" }],
     };
-    const { ask } = house({}, { health: async () => sick });
+    const { ask } = rig({}, { health: async () => sick });
     expect((await ask("/healthz")).status).toBe(200);
     const ready = await ask("/readyz");
     expect([ready.status, await ready.json()]).toEqual([503, sick]);
     const stranger = await ask("/readyz", {}, "");
     expect([stranger.status, await stranger.json()]).toEqual([503, { ok: false, version: expect.any(String) }]);
-    expect((await house().ask("/readyz")).status).toBe(200);
+    expect((await rig().ask("/readyz")).status).toBe(200);
   });
 
   it("shows a stranger neither the butlers nor where the token is", async () => {
     for (const token of ["", "bm_wrong"]) {
-      const response = await house({ tokenLocation: "/home/me/.butler/tokens" }).ask("/", {}, token);
+      const response = await rig({ tokenLocation: "/home/me/.butler/tokens" }).ask("/", {}, token);
       const page = await response.text();
       expect(response.status).toBe(200);
       for (const secret of ["keeper", "general", "Plans", "/home/me"]) expect(page).not.toContain(secret);
@@ -298,7 +298,7 @@ describe("health and the front page", () => {
   });
 
   it("shows a token of one butler that one, also in what is ready", async () => {
-    const { ask } = house({ authenticate: async () => ({ ...anyone, butler: "general", admin: false }) });
+    const { ask } = rig({ authenticate: async () => ({ ...anyone, butler: "general", admin: false }) });
     const page = await (await ask("/")).text();
     expect(page).toContain("/butlers/general/mcp");
     expect(page).not.toContain("Plans");
@@ -307,7 +307,7 @@ describe("health and the front page", () => {
   });
 
   it("shows the butlers, escaped, with their addresses, under a strict policy", async () => {
-    const response = await house({ tokenLocation: "/home/me/.butler/tokens" }).ask("/");
+    const response = await rig({ tokenLocation: "/home/me/.butler/tokens" }).ask("/");
     const page = await response.text();
     expect(response.headers.get("content-type")).toContain("text/html");
     expect(response.headers.get("content-security-policy")).toMatch(/default-src 'none'; style-src 'sha256-/);
@@ -320,7 +320,7 @@ describe("health and the front page", () => {
   });
 
   it("comes up when the butlers cannot be listed", async () => {
-    const { ask } = house({}, { butlers: () => Promise.reject(new Error("no roster")) });
+    const { ask } = rig({}, { butlers: () => Promise.reject(new Error("no roster")) });
     const page = await (await ask("/")).text();
     expect(page).toContain("cannot be listed right now");
     expect(page).not.toContain("no roster");
@@ -353,7 +353,7 @@ describe("over a real socket", () => {
   let server: ServerType;
   let port = 0;
   beforeAll(async () => {
-    const { app } = house({ maxBodyBytes: 1000, allowedHosts: () => loopbackHosts(port) });
+    const { app } = rig({ maxBodyBytes: 1000, allowedHosts: () => loopbackHosts(port) });
     port = await new Promise<number>((resolve) => {
       server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, (info) => resolve(info.port));
     });

@@ -1,4 +1,4 @@
-/** One list of calls through every door, each on a fresh house with the same clock: the same answers, the same refusals. */
+/** One list of calls through every door, each on a fresh memory with the same clock: the same answers, the same refusals. */
 import { afterAll, describe, expect, it } from "vitest";
 import { parseToolFlags } from "../../src/doors/cli/cli.ts";
 import { exitCode } from "../../src/doors/failures.ts";
@@ -73,7 +73,7 @@ async function transcript(open: Door): Promise<unknown[]> {
         typeof value === "string" && value.startsWith("$") ? (ids.get(value) ?? value) : value,
       );
       const outcome = await call({ ...rest, input: filled });
-      await real.house.settled();
+      await real.rig.settled();
       if (outcome.ok && rest.name !== undefined) ids.set(`$${rest.name}`, String(outcome.answer.id));
       outcomes.push(normalised(outcome, numbers));
     }

@@ -1,4 +1,4 @@
-/** What a person reads when the house cannot open: one sentence that says what to do, no stack, the right exit code. */
+/** What a person reads when the program cannot start: one sentence that says what to do, no stack, the right exit code. */
 import { spawnSync } from "node:child_process";
 import { appendFileSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

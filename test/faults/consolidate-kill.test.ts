@@ -24,7 +24,7 @@ import {
 import { hashEmbedder } from "../support/hash-embedder.ts";
 import { openPlace, type Place } from "../support/job-victim.ts";
 import { administer, cloneDatabase, freshDatabase } from "../support/postgres.ts";
-import { migratedSnapshot, openHouse } from "../support/stores.ts";
+import { migratedSnapshot, openRig } from "../support/stores.ts";
 
 const VICTIM = compiled("consolidate-victim");
 /** Moments of death are drawn anew in every run; a failure tells the seed. */
@@ -35,15 +35,15 @@ const at = (run: number) => new Date(START + run * 3_600_000);
 
 /** Episodes for several batches of two shards, with something of every kind of change. Closes the store. */
 async function furnish(db: Db): Promise<void> {
-  const house = await openHouse(db, { model: false });
-  await house.memory.adopt(hashEmbedder("a"));
+  const rig = await openRig(db, { model: false });
+  await rig.memory.adopt(hashEmbedder("a"));
   const told = async (content: string, more: object = {}, as: object = {}) => {
-    house.later(1 / 1440);
-    await house.call("memory_store_episode", { content, speaker: "user", ...more }, { as });
+    rig.later(1 / 1440);
+    await rig.call("memory_store_episode", { content, speaker: "user", ...more }, { as });
   };
   const people = ["Ann", "Bo", "Cy", "Dee", "Eli", "Fay", "Gus"];
-  await house.call("memory_store_fact", { subject: "Ann", predicate: "lives_in", content: "Ann lives in Linz." });
-  await house.call("memory_store_fact", { subject: "Bo", predicate: "works_in", content: "Bo works in Oslo." });
+  await rig.call("memory_store_fact", { subject: "Ann", predicate: "lives_in", content: "Ann lives in Linz." });
+  await rig.call("memory_store_fact", { subject: "Bo", predicate: "works_in", content: "Bo works in Oslo." });
   for (const name of people) await told(`${name} lives in Porto.`);
   for (const name of people) await told(`${name} works in Oslo.`);
   for (const rule of ["Always greet.", "Always knock first.", "Always greet!"]) await told(rule, { session_id: rule });
@@ -52,7 +52,7 @@ async function furnish(db: Db): Promise<void> {
   await told("What a fine day it is.");
   await told("Cy lives in Rome.", { speaker: "tool" });
   for (const town of ["Porto", "Graz"]) await told(`Ann lives in ${town}.`, {}, { tenant: "other" });
-  await house.memory.close();
+  await rig.memory.close();
 }
 
 /** What is known and who says so, by content: ids and times of a run are its own, and so is what it held for true between. */

@@ -64,7 +64,7 @@ test.skipIf(!canListProcesses)("twenty sessions, the owner killed twice", async 
   expect(await episodes(home)).toEqual(expected);
   await vi.waitFor(() => expect(processesOf(home)).toEqual([]), { ...PATIENCE, interval: 200 });
 
-  // A cold house may need longer than a hook waits when the machine is busy.
+  // Starting an owner may take longer than a hook waits when the machine is busy.
   await butler(home, ["stats"]);
   const start = (n: number) =>
     hooks.fire("SessionStart", { session_id: `next ${n}`, transcript_path: join(home, "none.jsonl") });

@@ -17,7 +17,7 @@ import { compiled } from "../support/compiled.ts";
 import { hashEmbedder } from "../support/hash-embedder.ts";
 import { type Gate, openPlace, type Place, RUN_AT, type Run, type Sentence, withJob } from "../support/job-victim.ts";
 import { administer, cloneDatabase, freshDatabase } from "../support/postgres.ts";
-import { migratedSnapshot, openHouse } from "../support/stores.ts";
+import { migratedSnapshot, openRig } from "../support/stores.ts";
 
 /** Consolidation asks somebody outside and has its own test: consolidate-kill. */
 const KILLED = JOB_NAMES.filter((name) => name !== "consolidate");
@@ -28,49 +28,49 @@ const SEED = Number(process.env.SEED ?? randomInt(1_000_000));
 
 /** Something to do for every job, more than a batch of most. Closes the store. */
 async function furnish(db: Db): Promise<void> {
-  const house = await openHouse(db, {
+  const rig = await openRig(db, {
     model: false,
     // The harm is told while the bar is higher than the sweep's.
     settings: { rules: { harmful_to_antipattern: { min_harmful: 9 } } },
   });
-  await house.memory.adopt(hashEmbedder("a"));
+  await rig.memory.adopt(hashEmbedder("a"));
   const told = (n: number, word: string, more: object = {}) =>
-    house.call("memory_ingest_batch", {
+    rig.call("memory_ingest_batch", {
       episodes: Array.from({ length: n }, (_, i) => ({ content: `The ${word} w${i}w was seen`, ...more })),
     });
   for (let n = 0; n < 260; n++) {
     const permanence = (["volatile", "ephemeral", "permanent"] as const)[n % 3];
-    await house.call("memory_store_fact", { subject: `s${n}`, predicate: "is", content: `content ${n}`, permanence });
+    await rig.call("memory_store_fact", { subject: `s${n}`, predicate: "is", content: `content ${n}`, permanence });
   }
   const rules: string[] = [];
   for (const content of ["Greet first", "Deploy on Friday", "Use tabs", "Ask twice", "Write it down"])
-    rules.push((await house.call("memory_store_rule", { content })).id);
+    rules.push((await rig.call("memory_store_rule", { content })).id);
   const [proven, harmful, faint, gone] = rules;
-  for (let n = 0; n < 16; n++) await house.call("memory_mark_helpful", { rule_id: proven, session_id: `s${n}` });
-  await house.db.query("update rules set confidence = 0.3 where id = $1", [faint]);
-  await house.db.query("update rules set confidence = 0.06 where id = $1", [gone]);
+  for (let n = 0; n < 16; n++) await rig.call("memory_mark_helpful", { rule_id: proven, session_id: `s${n}` });
+  await rig.db.query("update rules set confidence = 0.3 where id = $1", [faint]);
+  await rig.db.query("update rules set confidence = 0.06 where id = $1", [gone]);
 
-  house.later(40);
+  rig.later(40);
   await told(230, "expired heron");
-  house.later(10);
+  rig.later(10);
   const people = ["Ann", "Bo", "Cy", "Dee", "Eli"].map((name) => `${name} lives in Rome.`);
   for (const content of [...people, "Always ask before deleting.", "Never push on Friday."])
-    await house.call("memory_store", { content, tier: "mid" });
-  for (let n = 0; n < 50; n++) await house.call("memory_store", { content: `Wanted often w${n}w`, tier: "mid" });
-  for (let n = 0; n < 20; n++) await house.call("memory_store", { content: `Learned long ago w${n}w`, tier: "long" });
-  house.later(8);
+    await rig.call("memory_store", { content, tier: "mid" });
+  for (let n = 0; n < 50; n++) await rig.call("memory_store", { content: `Wanted often w${n}w`, tier: "mid" });
+  for (let n = 0; n < 20; n++) await rig.call("memory_store", { content: `Learned long ago w${n}w`, tier: "long" });
+  rig.later(8);
   await told(60, "rising lark");
   await told(230, "crowded gull");
   await told(3, "harmed swan", { session_id: "harm" });
   for (let n = 0; n < 4; n++)
-    await house.call("memory_mark_harmful", {
+    await rig.call("memory_mark_harmful", {
       rule_id: harmful,
       session_id: n === 0 ? "harm" : `h${n}`,
       reason: `r${n}`,
     });
-  await house.settled();
+  await rig.settled();
 
-  await house.db.query(
+  await rig.db.query(
     `update episodes set consolidation_status = 'consolidated' where content like '%gull%' or content like 'Learned%'`,
   );
   for (const [like, sessions, days, times] of [
@@ -80,7 +80,7 @@ async function furnish(db: Db): Promise<void> {
     ["Never%", 1, 3, 4],
     ["Wanted%", 1, 3, 4],
   ] as const)
-    await house.db.query(
+    await rig.db.query(
       `with referenced as (
          insert into episode_references (episode_id, tenant_id, session_id, day, n)
          select id, tenant_id, 's' || s, '2026-04-25'::date + d, $4::int4 from episodes, generate_series(1, $2::int4) s,
@@ -88,9 +88,9 @@ async function furnish(db: Db): Promise<void> {
        update episodes set reference_count = $2 * $3 * $4, last_referenced_at = '2026-04-28' where content like $1`,
       [like, sessions, days, times],
     );
-  for (const { sk } of await house.db.query<{ sk: number }>("select sk from shelves"))
-    while ((await foldShelf(house.db, sk)).folded > 0);
-  await house.memory.close();
+  for (const { sk } of await rig.db.query<{ sk: number }>("select sk from shelves"))
+    while ((await foldShelf(rig.db, sk)).folded > 0);
+  await rig.memory.close();
 }
 
 /** What only hygiene puts right. */

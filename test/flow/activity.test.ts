@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Guest, inOneHouse } from "../support/guests.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 type Event = { id: string; event_type: string; scope: string; entity_id: string; occurred_at: string };
 const page = (g: Guest, input = {}, as = {}) => g.call("memory_activity_stream", input, { as });
@@ -15,7 +15,7 @@ async function readAll(g: Guest, limit: number, as = {}): Promise<Event[]> {
   }
 }
 
-inOneHouse("the activity stream", (guest) => {
+onOneRig("the activity stream", (guest) => {
   it("gives every event once and in order, whatever the page", async () => {
     const g = guest();
     for (let n = 0; n < 11; n++) {

@@ -1,6 +1,6 @@
 /** What one butler of a tenant can count must not move when another one works. */
 import { expect, it } from "vitest";
-import { type Guest, inOneHouse } from "../support/guests.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const as = (butler: string) => ({ as: { butler, admin: false } });
 
@@ -14,7 +14,7 @@ async function counted(g: Guest, butler: string, id: string) {
   return { stats: await g.call("memory_stats", {}, as(butler)), next_cursor, events: events.length, links, history };
 }
 
-inOneHouse(
+onOneRig(
   "apart",
   (guest) => {
     it("no number that a butler reads moves with what another one does", async () => {

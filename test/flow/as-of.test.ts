@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { jobs } from "../../src/engine/memory/keep/jobs.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { live, steps } from "../support/history.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const MONDAY = "2026-03-02T09:00:00.000Z";
 const TUESDAY = "2026-03-03T12:00:00.000Z";
@@ -19,7 +19,7 @@ async function found(g: Guest, query: string, as_of?: string, more = {}): Promis
 
 const contents = async (...asked: Parameters<typeof found>) => (await found(...asked)).map((r) => r.content);
 
-inOneHouse("as_of", (guest) => {
+onOneRig("as_of", (guest) => {
   it("believes on Tuesday what was believed on Tuesday", async () => {
     const g = guest();
     g.set(MONDAY);
@@ -294,7 +294,7 @@ const TALK = [
 ];
 const QUESTIONS = ["What does Ada bring to the picnic?", "Where did Grace find a place?", "Is the clock of Alan fast?"];
 
-inOneHouse("as_of among people who speak", (guest) => {
+onOneRig("as_of among people who speak", (guest) => {
   async function talked(): Promise<Guest> {
     const g = guest();
     g.set(MONDAY);
@@ -361,7 +361,7 @@ for (const [name, options] of [
   ["with the model", {}],
   ["not reranked", { settings: { retrieval: { rerank: "none" } } }],
 ] as const)
-  inOneHouse(
+  onOneRig(
     `as_of the present moment, ${name},`,
     (guest) => {
       it("answers like now, after any life", async () => {

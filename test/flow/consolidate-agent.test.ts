@@ -1,7 +1,7 @@
 /** An agent that learns by itself: it is given a batch, and what it says is taken once. */
 import { expect, it } from "vitest";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { fact } from "../support/scripted-extractor.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const told = async (guest: Guest, content: string, more: object = {}): Promise<string> =>
   (await guest.call("memory_store_episode", { content, speaker: "user", ...more })).id;
@@ -22,7 +22,7 @@ const facts = async (guest: Guest) =>
     )
   ).map(({ content }) => content);
 
-inOneHouse(
+onOneRig(
   "memory_consolidate",
   (guest) => {
     it("says so when nothing waits", async () => {

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { type ExchangeParts, exchangeText } from "../../src/engine/domain/learning/exchange.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { episodeOf } from "../../src/hosts/transcripts/episodes.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact } from "../support/scripted-extractor.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const NOTHING: ExchangeParts = { user: [], agent: [], did: [], failed: [], decided: [] };
 let serial = 0;
@@ -32,7 +32,7 @@ async function learned(guest: Guest) {
 const GRAZ = "I live in Graz.";
 const asks = (parts: Partial<ExchangeParts>) => exchangeText({ ...NOTHING, user: ["Fix the parser."], ...parts });
 
-inOneHouse("an exchange", (guest) => {
+onOneRig("an exchange", (guest) => {
   describe("read by patterns", () => {
     it("teaches what the person says, with the person's trust", async () => {
       const g = guest();

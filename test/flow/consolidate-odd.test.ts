@@ -4,22 +4,21 @@ import type { Material } from "../../src/engine/adapters/extractor/port.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact, type Reply, scripted } from "../support/scripted-extractor.ts";
-import { type House, onEachStore } from "../support/stores.ts";
+import { onEachStore, type Rig } from "../support/stores.ts";
 
-const told = (house: House, content: string, speaker = "user") =>
-  house.call("memory_store_episode", { content, speaker });
-const run = (house: House, answer: (material: Material) => Reply) =>
-  runJob(house, consolidate, { extractor: scripted(answer).extractor });
-const facts = (house: House) =>
-  house.db.query<{ content: string; validity: string; confidence: number }>(
+const told = (rig: Rig, content: string, speaker = "user") => rig.call("memory_store_episode", { content, speaker });
+const run = (rig: Rig, answer: (material: Material) => Reply) =>
+  runJob(rig, consolidate, { extractor: scripted(answer).extractor });
+const facts = (rig: Rig) =>
+  rig.db.query<{ content: string; validity: string; confidence: number }>(
     "select content, validity, confidence from facts order by created_at, id",
   );
 
 onEachStore("consolidation, oddly answered,", (open) => {
   it("drops what has no name, no time or no place, and keeps the rest of the answer", async () => {
-    const house = await open({ model: false });
-    await told(house, "I like plums");
-    const { counts } = await run(house, () => ({
+    const rig = await open({ model: false });
+    await told(rig, "I like plums");
+    const { counts } = await run(rig, () => ({
       facts: [
         fact("-", "The user likes plums.", ["e1"]),
         fact("likes:plums", "The user likes plums.", ["e1"], { subject: "_" }),
@@ -28,17 +27,17 @@ onEachStore("consolidation, oddly answered,", (open) => {
       ],
     }));
     expect(counts).toEqual({ episodes_consolidated: 1, facts_created: 1, dropped_nameless: 2, dropped_over: 1 });
-    expect(await facts(house)).toMatchObject([{ content: "The user likes plums.", validity: "active" }]);
+    expect(await facts(rig)).toMatchObject([{ content: "The user likes plums.", validity: "active" }]);
   });
 
   it("supersedes a fact once when two items say so, and lowers none that is gone", async () => {
-    const house = await open({ model: false });
-    await told(house, "I live in Porto");
-    await run(house, () => ({ facts: [fact("lives_in", "The user lives in Porto.", ["e1"])] }));
-    house.later(1);
-    await told(house, "I moved from Porto to Graz, my address is Inn 3");
-    await told(house, "lives: Porto", "tool");
-    const { counts } = await run(house, () => ({
+    const rig = await open({ model: false });
+    await told(rig, "I live in Porto");
+    await run(rig, () => ({ facts: [fact("lives_in", "The user lives in Porto.", ["e1"])] }));
+    rig.later(1);
+    await told(rig, "I moved from Porto to Graz, my address is Inn 3");
+    await told(rig, "lives: Porto", "tool");
+    const { counts } = await run(rig, () => ({
       facts: [
         fact("home", "The home of the user is in Graz.", ["e1"], { supersedes: "f1" }),
         fact("address", "The address of the user is Inn 3.", ["e1"], { supersedes: "f1" }),
@@ -49,54 +48,54 @@ onEachStore("consolidation, oddly answered,", (open) => {
     expect(counts).toEqual({
       ...{ episodes_consolidated: 2, facts_superseded: 1, facts_created: 2, dropped_outdated: 1 },
     });
-    const [porto, ...rest] = await facts(house);
+    const [porto, ...rest] = await facts(rig);
     expect(porto).toEqual({ content: "The user lives in Porto.", validity: "superseded", confidence: 0.8 });
     expect(rest.map(({ validity, confidence }) => [validity, confidence])).toEqual(Array(3).fill(["active", 0.8]));
-    expect((await house.call("memory_search", { query: "lives Porto", types: ["fact"] })).results).toEqual([]);
+    expect((await rig.call("memory_search", { query: "lives Porto", types: ["fact"] })).results).toEqual([]);
   });
 
   it("writes nothing when its lease was taken from it meanwhile, and leaves the episodes to the other one", async () => {
-    const house = await open({ model: false });
-    await told(house, "I live in Porto");
+    const rig = await open({ model: false });
+    await told(rig, "I live in Porto");
     const extractor = scripted(() => ({ facts: [fact("lives_in", "The user lives in Porto.", ["e1"])] })).extractor;
     let given: { run_id?: string } = {};
     const slow = {
       ...extractor,
       async extract(...asked: Parameters<typeof extractor.extract>) {
-        house.later(1 / 24);
-        given = await house.call("memory_consolidate", {});
+        rig.later(1 / 24);
+        given = await rig.call("memory_consolidate", {});
         return extractor.extract(...asked);
       },
     };
-    const report = await runJob(house, consolidate, { extractor: slow });
+    const report = await runJob(rig, consolidate, { extractor: slow });
     expect(report.counts).toEqual({});
     expect(report.notes.join()).toContain("its lease is over");
-    expect(await facts(house)).toEqual([]);
+    expect(await facts(rig)).toEqual([]);
     const graz = { run_id: given.run_id, facts: [fact("lives_in", "The user lives in Graz.", ["e1"])] };
-    expect((await house.call("memory_consolidate", graz)).counts).toEqual({
+    expect((await rig.call("memory_consolidate", graz)).counts).toEqual({
       episodes_consolidated: 1,
       facts_created: 1,
     });
-    expect(await house.db.query("select state from consolidation_runs order by started_at")).toEqual([
+    expect(await rig.db.query("select state from consolidation_runs order by started_at")).toEqual([
       { state: "lost" },
       { state: "done" },
     ]);
   });
 
   it("brings back a rule that has expired, on the word of those who say it again", async () => {
-    const house = await open({ model: false });
+    const rig = await open({ model: false });
     const answer = () => ({ rules: [{ content: "Deploy on Friday.", episodes: ["e1"] }] });
-    await told(house, "Always deploy on Friday");
-    await run(house, answer);
-    await house.db.query("update rules set validity = 'expired'");
-    house.later(1);
-    const { id } = await told(house, "As I said: deploy on Friday!");
-    await run(house, answer);
-    expect(await house.db.query("select validity from rules")).toEqual([{ validity: "active" }]);
-    expect(await house.db.query("select relation from memory_links where source_id = $1", [id])).toEqual([
+    await told(rig, "Always deploy on Friday");
+    await run(rig, answer);
+    await rig.db.query("update rules set validity = 'expired'");
+    rig.later(1);
+    const { id } = await told(rig, "As I said: deploy on Friday!");
+    await run(rig, answer);
+    expect(await rig.db.query("select validity from rules")).toEqual([{ validity: "active" }]);
+    expect(await rig.db.query("select relation from memory_links where source_id = $1", [id])).toEqual([
       { relation: "supports" },
     ]);
-    await house.db.query("update episodes set consolidation_status = 'pending'");
-    expect((await run(house, answer)).counts).toEqual({ episodes_consolidated: 2, dropped_unchanged: 1 });
+    await rig.db.query("update episodes set consolidation_status = 'pending'");
+    expect((await run(rig, answer)).counts).toEqual({ episodes_consolidated: 2, dropped_unchanged: 1 });
   });
 });

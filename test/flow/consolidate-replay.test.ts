@@ -6,11 +6,11 @@ import type { Db } from "../../src/engine/adapters/db/port.ts";
 import type { Material } from "../../src/engine/adapters/extractor/port.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { type ReplayReport, verifyReplay } from "../../src/engine/memory/past/replay.ts";
-import { inOneHouse } from "../support/guests.ts";
 import { live, type Step, steps } from "../support/history.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact, labelled, scripted } from "../support/scripted-extractor.ts";
 import { migratedSnapshot, onEachStore } from "../support/stores.ts";
+import { onOneRig } from "../support/tenants.ts";
 
 const TABLES = "episodes, facts, rules, rule_applications, memory_links, episode_references";
 
@@ -84,7 +84,7 @@ const MET = [
   ...["consolidation_attempted", "consolidated", "consolidation_failed"].map((kind) => `episode.${kind}`),
 ];
 
-inOneHouse(
+onOneRig(
   "replay of lives with consolidation",
   (guest) => {
     it("equals the rows, whatever was learned in whatever order", async () => {
@@ -114,27 +114,27 @@ inOneHouse(
 
 onEachStore("replay of an old store", (open) => {
   it("knows who said what in rows from before that was written down", async () => {
-    const house = await open({ model: false });
+    const rig = await open({ model: false });
     const agent = { as: { voice: "agent" } } as const;
     const rome = { subject: "user", predicate: "lives_in", content: "The user lives in Rome.", scope: "general" };
-    await house.call("memory_store_episode", { content: "I live in Rome" }, agent);
-    await house.call("memory_store_fact", rome, agent);
-    await house.call("memory_store_rule", { content: "Deploy on Friday" }, agent);
+    await rig.call("memory_store_episode", { content: "I live in Rome" }, agent);
+    await rig.call("memory_store_fact", rome, agent);
+    await rig.call("memory_store_rule", { content: "Deploy on Friday" }, agent);
     // The stream refuses to be changed, so its guards look away for once.
-    await house.db.tx(async (sql) => {
+    await rig.db.tx(async (sql) => {
       await sql.query("set local session_replication_role = replica");
       await sql.query("update memory_events set payload = payload #- '{row,trust}'");
     });
-    expect(await house.db.query("select 1 as one from memory_events where payload->'row' ? 'trust'")).toEqual([]);
-    expect(await verify(house.db)).toMatchObject({ equal: true, differences: [], orphans: [] });
+    expect(await rig.db.query("select 1 as one from memory_events where payload->'row' ? 'trust'")).toEqual([]);
+    expect(await verify(rig.db)).toMatchObject({ equal: true, differences: [], orphans: [] });
 
     // Learning goes on from there.
-    house.later(1);
-    await house.call("memory_store_episode", { content: "I live in Graz", speaker: "user" });
+    rig.later(1);
+    await rig.call("memory_store_episode", { content: "I live in Graz", speaker: "user" });
     const { extractor } = scripted((m) => ({
       facts: [fact("lives_in", "The user lives in Graz.", [labelled(m, "Graz")])],
     }));
-    expect((await runJob(house, consolidate, { extractor })).counts).toMatchObject({ facts_superseded: 1 });
-    expect(await verify(house.db)).toMatchObject({ equal: true, differences: [], orphans: [] });
+    expect((await runJob(rig, consolidate, { extractor })).counts).toMatchObject({ facts_superseded: 1 });
+    expect(await verify(rig.db)).toMatchObject({ equal: true, differences: [], orphans: [] });
   });
 });

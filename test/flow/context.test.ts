@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
 import { withoutOwnBlock } from "../../src/engine/domain/text/own-block.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { asDrawn, HOSTILE, OWN_TAGS, UNSEEN } from "../support/hostile-text.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 type Section = { name: string; items: { id: string; type: string; score: number }[]; dropped: number };
 const context = (g: Guest, trigger_prompt: string, token_budget?: number) =>
@@ -22,7 +22,7 @@ async function furnish(g: Guest) {
   await g.call("memory_store_episode", { content: "Debugged the TOML parser in Vim until late", speaker: "Ada" });
 }
 
-inOneHouse("context", (guest, store) => {
+onOneRig("context", (guest, store) => {
   it("frames, orders and annotates its sections", async () => {
     const g = guest();
     await furnish(g);
@@ -283,7 +283,7 @@ inOneHouse("context", (guest, store) => {
   });
 });
 
-inOneHouse(
+onOneRig(
   "quotas",
   (guest) => {
     it("hold, and what a section leaves goes to the next", async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type Guest, inOneHouse } from "../support/guests.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const store = (g: Guest, input: object) => g.call("memory_store_episode", input);
 const DAY = 86_400_000;
 const after = (g: Guest, days: number) => new Date(g.now.getTime() + days * DAY).toISOString();
 
-inOneHouse("episodes", (guest) => {
+onOneRig("episodes", (guest) => {
   it("answers with the tier and the end of its life, and keeps what was told", async () => {
     const g = guest();
     const answer = await store(g, {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Guest, inOneHouse } from "../support/guests.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const lineage = { request_id: "req-1", subrequest_id: "sub-1", segment_id: "seg-1" };
 const fact = { subject: "user", predicate: "city", content: "Berlin" };
@@ -37,7 +37,7 @@ const MUTATIONS: readonly [string, string, (ids: Ids) => object, readonly string
   ],
 ];
 
-inOneHouse("events", (guest) => {
+onOneRig("events", (guest) => {
   it.each(MUTATIONS)("%s is told, with its lineage and its actor", async (_, tool, inputOf, types) => {
     const g = guest();
     const ids = await setUp(g);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { DECAY_PER_DAY, PERMANENCE } from "../../src/engine/domain/lifecycle/decay.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const home = { subject: "user", predicate: "lives_in", content: "Berlin" };
 const found = async (g: Guest, query: string, extra = {}) =>
   (await g.call("memory_search", { query, types: ["fact"], ...extra })).results.map((r: { id: string }) => r.id);
 
-inOneHouse("facts", (guest) => {
+onOneRig("facts", (guest) => {
   it("creates, and the same meaning in other clothes confirms", async () => {
     const g = guest();
     const first = await g.call("memory_store_fact", home);

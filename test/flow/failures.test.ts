@@ -7,14 +7,14 @@ import { describe, expect, inject, it } from "vitest";
 import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
 import { openOnnxEmbedder } from "../../src/engine/adapters/embedder/onnx.ts";
 import { effectiveness } from "../../src/engine/domain/lifecycle/maturity.ts";
-import { inOneHouse } from "../support/guests.ts";
 import { testModel } from "../support/model.ts";
 import { freshDatabase } from "../support/postgres.ts";
-import { onEachStore, openHouse } from "../support/stores.ts";
+import { onEachStore, openRig } from "../support/stores.ts";
+import { onOneRig } from "../support/tenants.ts";
 
 type Hit = { id: string; effective_confidence: number };
 
-inOneHouse("never again", (guest) => {
+onOneRig("never again", (guest) => {
   it("1: retrieval ranks and gates by effective, not by stored confidence", async () => {
     const g = guest();
     const fact = (predicate: string, permanence: string) =>
@@ -162,7 +162,7 @@ inOneHouse("never again", (guest) => {
 });
 
 onEachStore("never again", (open) => {
-  it("10: two houses in one process never share", async () => {
+  it("10: two memories in one process never share", async () => {
     const [left, right] = [await open({ butler: "left" }), await open({ butler: "right" })];
     await Promise.all(
       Array.from({ length: 8 }, (_, n) =>
@@ -172,23 +172,23 @@ onEachStore("never again", (open) => {
         ]),
       ),
     );
-    for (const [house, own] of [
+    for (const [rig, own] of [
       [left, "left"],
       [right, "right"],
     ] as const) {
-      expect(await house.db.query("select distinct subject, source_butler from facts")).toEqual([
+      expect(await rig.db.query("select distinct subject, source_butler from facts")).toEqual([
         { subject: own, source_butler: own },
       ]);
-      const { results } = await house.call("memory_search", { query: "left right only", limit: 50 });
+      const { results } = await rig.call("memory_search", { query: "left right only", limit: 50 });
       expect(new Set(results.map((r: { subject: string }) => r.subject))).toEqual(new Set([own]));
-      expect((await house.call("memory_stats", {})).facts.total).toBe(8);
+      expect((await rig.call("memory_stats", {})).facts.total).toBe(8);
     }
   });
 
   it("17: a dead store is unavailable, never zeros", async () => {
-    const house = await open();
-    await house.call("memory_store_fact", { subject: "a", predicate: "b", content: "c" });
-    await house.db.close();
+    const rig = await open();
+    await rig.call("memory_store_fact", { subject: "a", predicate: "b", content: "c" });
+    await rig.db.close();
     for (const [tool, input] of [
       ["memory_stats", {}],
       ["memory_search", { query: "c" }],
@@ -196,7 +196,7 @@ onEachStore("never again", (open) => {
       ["memory_activity_stream", {}],
       ["memory_store_episode", { content: "x" }],
     ] as const)
-      expect((await house.refused(tool, input)).code, tool).toBe("unavailable");
+      expect((await rig.refused(tool, input)).code, tool).toBe("unavailable");
   });
 });
 
@@ -204,15 +204,15 @@ describe.skipIf(inject("postgresUrl") === undefined)("never again on a server th
   it("17: the answer says so", async () => {
     const database = await freshDatabase(inject("postgresUrl") ?? "");
     const db = await openPostgres({ url: database.url });
-    const house = await openHouse(db, { model: false });
-    await house.call("memory_store_fact", { subject: "a", predicate: "b", content: "c" });
+    const rig = await openRig(db, { model: false });
+    await rig.call("memory_store_fact", { subject: "a", predicate: "b", content: "c" });
     await database.drop();
     for (let n = 0; n < 3; n++) {
-      const refusal = await house.refused("memory_stats", {});
+      const refusal = await rig.refused("memory_stats", {});
       expect(refusal.code).toBe("unavailable");
       expect(refusal.message).not.toMatch(/stack|password/i);
     }
-    await house.memory.close();
+    await rig.memory.close();
   });
 });
 

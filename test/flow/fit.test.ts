@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { promote } from "../../src/engine/memory/keep/promote.ts";
 import { runJob } from "../support/job-runs.ts";
-import { type House, onEachStore } from "../support/stores.ts";
+import { onEachStore, type Rig } from "../support/stores.ts";
 
 const GARDEN = [
   "The tomatoes in the greenhouse are watered every morning",
@@ -23,82 +23,81 @@ const ELSEWHERE = [
 ];
 const MODES = ["hybrid", "keyword", "semantic"] as const;
 
-const plant = async (house: House) => {
+const plant = async (rig: Rig) => {
   const ids: string[] = [];
-  for (const content of GARDEN) ids.push((await house.call("memory_store", { content })).id);
+  for (const content of GARDEN) ids.push((await rig.call("memory_store", { content })).id);
   return ids;
 };
-const references = async (house: House) => {
-  await house.settled();
-  const rows = await house.db.query<{ content: string; n: number }>(
+const references = async (rig: Rig) => {
+  await rig.settled();
+  const rows = await rig.db.query<{ content: string; n: number }>(
     "select content, reference_count as n from episodes where reference_count > 0 order by content",
   );
   return rows.map(({ content, n }) => [content, n]);
 };
-const found = async (house: House, query: string, more: object = {}) =>
-  (await house.call("memory_search", { query, ...more })).results as { content: string; relevance: number }[];
+const found = async (rig: Rig, query: string, more: object = {}) =>
+  (await rig.call("memory_search", { query, ...more })).results as { content: string; relevance: number }[];
 
 onEachStore("what fits", (open) => {
   it.each([true, false])("contexts about something else promote nothing (with a model: %s)", async (model) => {
-    const house = await open({ model });
-    await plant(house);
+    const rig = await open({ model });
+    await plant(rig);
     for (const [n, trigger_prompt] of ELSEWHERE.entries()) {
-      await house.call("memory_context", { trigger_prompt }, { session: `s${n}` });
-      await house.call("memory_search", { query: trigger_prompt }, { session: `s${n}` });
-      house.later(1);
+      await rig.call("memory_context", { trigger_prompt }, { session: `s${n}` });
+      await rig.call("memory_search", { query: trigger_prompt }, { session: `s${n}` });
+      rig.later(1);
     }
-    expect(await references(house)).toEqual([]);
-    expect((await runJob(house, promote)).changed).toBe(0);
+    expect(await references(rig)).toEqual([]);
+    expect((await runJob(rig, promote)).changed).toBe(0);
 
     for (const session of ["a", "b", "c"])
-      await house.call("memory_context", { trigger_prompt: "When are the apple trees pruned?" }, { session });
-    expect(await references(house)).toEqual([[GARDEN[1], 3]]);
-    house.later(1);
-    expect((await runJob(house, promote)).counts).toEqual({ promoted_to_mid: 1 });
+      await rig.call("memory_context", { trigger_prompt: "When are the apple trees pruned?" }, { session });
+    expect(await references(rig)).toEqual([[GARDEN[1], 3]]);
+    rig.later(1);
+    expect((await runJob(rig, promote)).counts).toEqual({ promoted_to_mid: 1 });
   });
 
   it("what is always shown is referenced only when it fits", async () => {
-    const house = await open();
-    const { id } = await house.call("memory_store_fact", {
+    const rig = await open();
+    const { id } = await rig.call("memory_store_fact", {
       ...{ subject: "user", predicate: "allergy", content: "Allergic to peanuts" },
       ...{ permanence: "permanent", importance: 10 },
     });
     const counted = async () => {
-      await house.settled();
-      return (await house.db.query<{ n: number }>("select reference_count as n from facts where id = $1", [id]))[0]?.n;
+      await rig.settled();
+      return (await rig.db.query<{ n: number }>("select reference_count as n from facts where id = $1", [id]))[0]?.n;
     };
-    const { text } = await house.call("memory_context", { trigger_prompt: ELSEWHERE[0] });
+    const { text } = await rig.call("memory_context", { trigger_prompt: ELSEWHERE[0] });
     expect([text.includes("peanuts"), await counted()]).toEqual([true, 0]);
-    await house.call("memory_context", { trigger_prompt: "Is the user allergic to peanuts?" });
+    await rig.call("memory_context", { trigger_prompt: "Is the user allergic to peanuts?" });
     expect(await counted()).toBe(1);
   });
 
   it.each([true, false])("a search finds nothing where there is nothing to find (with a model: %s)", async (model) => {
-    const house = await open({ model });
-    await plant(house);
+    const rig = await open({ model });
+    await plant(rig);
     for (const mode of MODES) {
       const strays: string[] = [];
-      for (const query of ELSEWHERE)
-        for (const { content } of await found(house, query, { mode })) strays.push(content);
+      for (const query of ELSEWHERE) for (const { content } of await found(rig, query, { mode })) strays.push(content);
       // Thirty are looked at; a model sees some likeness in anything, and not the same on every processor.
       expect(strays.length, `${mode}: ${strays.join(", ")}`).toBeLessThanOrEqual(model && mode !== "keyword" ? 2 : 0);
-      const [first] = await found(house, "when are the apple trees pruned", { mode });
+      const [first] = await found(rig, "when are the apple trees pruned", { mode });
       expect(first?.content).toBe(GARDEN[1]);
     }
-    if (model) expect((await found(house, ELSEWHERE[0] as string, { min_relevance: 0 })).length).toBe(GARDEN.length);
+    if (model) expect((await found(rig, ELSEWHERE[0] as string, { min_relevance: 0 })).length).toBe(GARDEN.length);
   });
 
   it("min_relevance holds what is returned to it, as an argument and in the configuration", async () => {
-    const house = await open();
-    await plant(house);
+    const rig = await open();
+    await plant(rig);
     const query = "watering tomatoes and strawberries";
     for (const mode of MODES)
       for (const min_relevance of [0.3, 0.6, 0.9])
-        for (const { relevance } of await found(house, query, { mode, min_relevance }))
+        for (const { relevance } of await found(rig, query, { mode, min_relevance }))
           expect(relevance).toBeGreaterThanOrEqual(min_relevance);
-    const all = await found(house, query, { min_relevance: 0 });
-    expect(all.length).toBeGreaterThan((await found(house, query)).length);
-    expect((await house.call("memory_recall", { topic: query })).results).toEqual([]);
+    const all = await found(rig, query, { min_relevance: 0 });
+    expect(all.length).toBeGreaterThan((await found(rig, query)).length);
+    expect((await rig.call("memory_recall", { topic: query })).results).toEqual([]);
 
     const lenient = await open({ settings: { retrieval: { min_relevance: 0 } } });
     await plant(lenient);
@@ -106,9 +105,9 @@ onEachStore("what fits", (open) => {
   });
 
   it("why names the floor", async () => {
-    const house = await open();
-    const [tomatoes] = await plant(house);
-    const why = (more: object) => house.call("memory_why", { id: tomatoes, query: ELSEWHERE[0], ...more });
+    const rig = await open();
+    const [tomatoes] = await plant(rig);
+    const why = (more: object) => rig.call("memory_why", { id: tomatoes, query: ELSEWHERE[0], ...more });
     const kept = await why({});
     expect(kept).toMatchObject({ shown: false, verdict: expect.stringContaining("min_relevance is 0.200") });
     expect(kept.steps.at(-1)).toMatchObject({ check: "relevance", ok: false });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Guest, inOneHouse } from "../support/guests.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const make = {
   episode: (g: Guest) => g.call("memory_store_episode", { content: "A walk along the river" }),
@@ -9,7 +9,7 @@ const make = {
 const TABLE = { episode: "episodes", fact: "facts", rule: "rules" } as const;
 const types = ["episode", "fact", "rule"] as const;
 
-inOneHouse("forget and restore", (guest) => {
+onOneRig("forget and restore", (guest) => {
   describe.each(types)("%s", (type) => {
     it("needs no type, tells the stream why, and says the same twice", async () => {
       const g = guest();

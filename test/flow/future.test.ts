@@ -5,7 +5,7 @@ import { decaySweep } from "../../src/engine/memory/keep/decay-sweep.ts";
 import { promote } from "../../src/engine/memory/keep/promote.ts";
 import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { runJob } from "../support/job-runs.ts";
-import { type House, migratedSnapshot, onEachStore } from "../support/stores.ts";
+import { migratedSnapshot, onEachStore, type Rig } from "../support/stores.ts";
 
 const lives = (content: string, valid_from?: string, more: object = {}) => ({
   ...{ subject: "user", predicate: "lives_in", content, importance: 9, permanence: "stable" },
@@ -17,7 +17,7 @@ const JULY = "2026-07-01T00:00:00.000Z";
 const BEFORE = "2026-05-31T23:59:59.999Z";
 
 /** What search, recall and the context say, each by itself; they must agree. */
-async function told(h: House, as_of?: string): Promise<string[]> {
+async function told(h: Rig, as_of?: string): Promise<string[]> {
   const then = as_of === undefined ? {} : { as_of };
   const found = async (tool: string, input: object) =>
     ((await h.call(tool, input)).results as { type: string; content: string }[])
@@ -39,7 +39,7 @@ async function told(h: House, as_of?: string): Promise<string[]> {
   return searched;
 }
 
-async function isReplayed(h: House): Promise<boolean> {
+async function isReplayed(h: Rig): Promise<boolean> {
   await h.settled();
   const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
   const { equal } = await verifyReplay(h.db, scratch);
@@ -47,7 +47,7 @@ async function isReplayed(h: House): Promise<boolean> {
   return equal;
 }
 
-const stateOf = async (h: House, id: string) => (await h.call("memory_get", { id })).memory as Record<string, unknown>;
+const stateOf = async (h: Rig, id: string) => (await h.call("memory_get", { id })).memory as Record<string, unknown>;
 
 onEachStore("facts of a day ahead", (open) => {
   it("leave the present one live until then, are told from that moment on, and take its place in the next job", async () => {

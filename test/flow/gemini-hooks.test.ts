@@ -7,8 +7,8 @@ import { homeAt } from "../../src/daemon/home.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import { hookAnswerer } from "../../src/hosts/hooks/answer-hook.ts";
 import { createPickup } from "../../src/hosts/hooks/spool/pickup.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { everyone } from "../support/owner-fakes.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const folders: string[] = [];
 afterAll(() => {
@@ -55,7 +55,7 @@ function gemini(g: Guest) {
 
 const blocks = (request: string) => request.split("&lt;butler-memory&gt;").length - 1;
 
-inOneHouse("Gemini CLI", (guest) => {
+onOneRig("Gemini CLI", (guest) => {
   it("is told once, behind the prompt, and what it hands back is not stored", async () => {
     const g = guest();
     const session = gemini(g);

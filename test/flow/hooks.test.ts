@@ -3,8 +3,8 @@ import { rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { atHome, contextOf as context, hookHost } from "../support/hook-host.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 function host(g: Guest, invoke = (request: ToolRequest): Promise<Outcome> => ask(g, request)) {
   return hookHost({ tenant: g.tenant, invoke: (_, request) => invoke(request) });
@@ -17,7 +17,7 @@ const stored = async (g: Guest) =>
     [g.tenant],
   );
 
-inOneHouse("hooks", (guest) => {
+onOneRig("hooks", (guest) => {
   it("what session 1 is told, session 2 knows, each memory once, and again after a compaction", async () => {
     const g = guest();
     const h = host(g);

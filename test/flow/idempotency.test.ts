@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Guest, inOneHouse } from "../support/guests.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const TABLES = ["episodes", "facts", "rules", "rule_applications", "memory_links", "memory_events"];
 const sizes = (g: Guest) => Promise.all(TABLES.map((table) => g.count(table)));
@@ -26,7 +26,7 @@ const WRITES: readonly [string, (ids: Awaited<ReturnType<typeof prepared>>) => o
   ["memory_ingest_batch", () => ({ episodes: [{ content: "One" }, { content: "Two" }] })],
 ];
 
-inOneHouse("idempotency", (guest) => {
+onOneRig("idempotency", (guest) => {
   describe.each(WRITES)("%s", (tool, inputOf) => {
     it("twice with one door key: one answer, one effect, events once", async () => {
       const g = guest();

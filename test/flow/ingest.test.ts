@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { inOneHouse } from "../support/guests.ts";
+import { onOneRig } from "../support/tenants.ts";
 
-inOneHouse("ingest", (guest) => {
+onOneRig("ingest", (guest) => {
   it("answers in order, and a bad row does not lose the others", async () => {
     const g = guest();
     const { results } = await g.call("memory_ingest_batch", {

@@ -7,84 +7,83 @@ import { JOB_NAMES, type JobName } from "../../src/engine/memory/keep/job.ts";
 import { jobNamed, jobs } from "../../src/engine/memory/keep/jobs.ts";
 import { jobRunner } from "../../src/engine/memory/keep/run-job.ts";
 import { butler } from "../support/owner-fakes.ts";
-import { type House, onEachStore } from "../support/stores.ts";
+import { onEachStore, type Rig } from "../support/stores.ts";
 
 interface Scene {
   /** Makes something for the job to do, at Sunday 2026-03-01T12:00Z; gives its id. */
-  prepare(house: House): Promise<string>;
+  prepare(rig: Rig): Promise<string>;
   /** Just after a slot of the job. */
   readonly at: string;
   /** One value of the store that only the job changes. */
-  state(house: House, id: string): Promise<unknown>;
+  state(rig: Rig, id: string): Promise<unknown>;
   readonly before: unknown;
   readonly after: unknown;
   /** How many memories it changes; 1 unless said. */
   readonly changed?: number;
 }
 
-const one = async (house: House, text: string, id: string) =>
-  Object.values((await house.db.query(text, [id]))[0] ?? {})[0];
-const fact = async (house: House, permanence: string) => {
+const one = async (rig: Rig, text: string, id: string) => Object.values((await rig.db.query(text, [id]))[0] ?? {})[0];
+const fact = async (rig: Rig, permanence: string) => {
   const input = { subject: "user", predicate: "mood", content: "content with little", permanence };
-  return (await house.call("memory_store_fact", input)).id as string;
+  return (await rig.call("memory_store_fact", input)).id as string;
 };
 
 const SCENES: Readonly<Record<JobName, Scene>> = {
   consolidate: {
-    prepare: async (house) =>
-      (await house.call("memory_store_episode", { content: "I live in Porto.", speaker: "user" })).id as string,
+    prepare: async (rig) =>
+      (await rig.call("memory_store_episode", { content: "I live in Porto.", speaker: "user" })).id as string,
     at: "2026-03-01T18:00:10Z",
-    state: (house, id) => one(house, "select consolidation_status from episodes where id = $1", id),
+    state: (rig, id) => one(rig, "select consolidation_status from episodes where id = $1", id),
     before: "pending",
     after: "consolidated",
     // The episode, and the fact that it taught.
     changed: 2,
   },
   promote: {
-    async prepare(house) {
-      const { id } = await house.call("memory_store", { content: "The ferry leaves at nine" });
-      for (const session of ["s1", "s1", "s2"]) await house.call("memory_get", { id }, { session });
-      await house.settled();
+    async prepare(rig) {
+      const { id } = await rig.call("memory_store", { content: "The ferry leaves at nine" });
+      for (const session of ["s1", "s1", "s2"]) await rig.call("memory_get", { id }, { session });
+      await rig.settled();
       return id as string;
     },
     at: "2026-03-01T18:00:10Z",
-    state: (house, id) => one(house, "select tier from episodes where id = $1", id),
+    state: (rig, id) => one(rig, "select tier from episodes where id = $1", id),
     before: "eden",
     after: "mid",
   },
   decay_sweep: {
-    prepare: (house) => fact(house, "ephemeral"),
+    prepare: (rig) => fact(rig, "ephemeral"),
     at: "2026-06-01T03:00:10Z",
-    state: (house, id) => one(house, "select validity from facts where id = $1", id),
+    state: (rig, id) => one(rig, "select validity from facts where id = $1", id),
     before: "active",
     after: "expired",
   },
   episode_cleanup: {
-    prepare: async (house) => (await house.call("memory_store", { content: "Rain in the morning" })).id as string,
+    prepare: async (rig) => (await rig.call("memory_store", { content: "Rain in the morning" })).id as string,
     at: "2026-03-09T04:00:10Z",
-    state: (house, id) => one(house, "select count(*)::int from episodes where id = $1", id),
+    state: (rig, id) => one(rig, "select count(*)::int from episodes where id = $1", id),
     before: 1,
     after: 0,
   },
   hygiene: {
-    async prepare(house) {
-      const id = await fact(house, "permanent");
-      await house.db.query("delete from lex_doc where memory_id = $1", [id]);
+    async prepare(rig) {
+      const id = await fact(rig, "permanent");
+      await rig.db.query("delete from lex_doc where memory_id = $1", [id]);
       return id;
     },
     at: "2026-03-08T05:00:10Z",
-    state: (house, id) => one(house, "select count(*)::int from lex_doc where memory_id = $1", id),
+    state: (rig, id) => one(rig, "select count(*)::int from lex_doc where memory_id = $1", id),
     before: 0,
     after: 1,
   },
   reembed: {
-    async prepare(house) {
-      const id = await fact(house, "permanent");
-      await house.db.query("delete from embeddings where memory_id = $1", [id]);
+    async prepare(rig) {
+      const id = await fact(rig, "permanent");
+      await rig.db.query("delete from embeddings where memory_id = $1", [id]);
       return id;
     },
     at: "2026-03-02T06:00:10Z",
-    state: (house, id) => one(house, "select count(*)::int from embeddings where memory_id = $1", id),
+    state: (rig, id) => one(rig, "select count(*)::int from embeddings where memory_id = $1", id),
     before: 0,
     after: 1,
   },
@@ -108,13 +107,13 @@ it("every job that has a name is registered", () => {
 
 onEachStore("the schedule", (open) => {
   it.each(JOB_NAMES)("brings %s to its work", async (name) => {
-    const house = await open();
+    const rig = await open();
     const scene = SCENES[name];
-    const id = await scene.prepare(house);
-    const runner = jobRunner(house.memory, jobs);
+    const id = await scene.prepare(rig);
+    const runner = jobRunner(rig.memory, jobs);
     const schedule = createScheduler({
       roster: [butler("general", TOML)],
-      clock: house.memory.clock,
+      clock: rig.memory.clock,
       log: silentLog,
       jobs,
       notes: notesInMemory(),
@@ -124,10 +123,10 @@ onEachStore("the schedule", (open) => {
       changed: () => undefined,
     });
     await schedule.tick();
-    expect(await scene.state(house, id)).toBe(scene.before);
-    house.set(scene.at);
+    expect(await scene.state(rig, id)).toBe(scene.before);
+    rig.set(scene.at);
     await schedule.tick();
-    expect(await scene.state(house, id)).toBe(scene.after);
+    expect(await scene.state(rig, id)).toBe(scene.after);
     const runs = await runner.history({ job: name, limit: 5 });
     expect(runs).toMatchObject([
       { state: "done", attempt: 1, report: { changed: scene.changed ?? 1, complete: true } },

@@ -6,7 +6,7 @@ import { silentLog } from "../../src/engine/adapters/log.ts";
 import type { Job, JobContext, JobName, JobReport } from "../../src/engine/memory/keep/job.ts";
 import { jobRunner } from "../../src/engine/memory/keep/run-job.ts";
 import { butler, gate } from "../support/owner-fakes.ts";
-import { type House, onEachStore } from "../support/stores.ts";
+import { onEachStore, type Rig } from "../support/stores.ts";
 
 const report = (changed = 0, complete = true): JobReport => ({
   changed,
@@ -29,7 +29,7 @@ function fake(name: JobName, cron: string | undefined, run: (context: JobContext
   return { job, runs };
 }
 
-function scheduling(h: House, runner: TestRunner, toml = ""): Scheduler {
+function scheduling(h: Rig, runner: TestRunner, toml = ""): Scheduler {
   return createScheduler({
     roster: [butler("general", toml)],
     clock: h.memory.clock,
@@ -44,14 +44,14 @@ function scheduling(h: House, runner: TestRunner, toml = ""): Scheduler {
 }
 
 const timing = { retryDelaySeconds: 600, leaseSeconds: 60 };
-const runnerOf = (h: Pick<House, "memory">, ...jobs: readonly Job[]) => ({
+const runnerOf = (h: Pick<Rig, "memory">, ...jobs: readonly Job[]) => ({
   jobs,
   ...jobRunner(h.memory, jobs, timing),
 });
 type TestRunner = ReturnType<typeof runnerOf>;
 
-const history = (_: House, runner: TestRunner) => runner.history({ job: undefined, limit: 100 });
-const shown = async (h: House, runner: TestRunner) =>
+const history = (_: Rig, runner: TestRunner) => runner.history({ job: undefined, limit: 100 });
+const shown = async (h: Rig, runner: TestRunner) =>
   (await history(h, runner)).map(({ job, state, trigger, attempt, slot }) => [
     job,
     state,
@@ -61,10 +61,10 @@ const shown = async (h: House, runner: TestRunner) =>
   ]);
 
 /** The back-off is the database's time, which no test can move; the waiting run is moved instead. */
-const waitOver = (h: House) =>
+const waitOver = (h: Rig) =>
   h.db.query("update job_runs set due_at = now() - interval '1 second' where state = 'waiting'");
 /** As after a kill: nobody has said for a long time that the run is alive. */
-const leaseOver = (h: House) =>
+const leaseOver = (h: Rig) =>
   h.db.query("update job_runs set lease_until = now() - interval '1 hour' where state = 'running'");
 
 const SLOT = "2026-03-02T03:00:00.000Z";
@@ -253,7 +253,7 @@ onEachStore("jobs", (open) => {
     const runner = runnerOf(h, sweep.job);
     await runner.enqueue({ job: "decay_sweep", slot: new Date(SLOT), trigger: "schedule", missed: 0 });
     let asked = 0;
-    // The house closes while the job is at work.
+    // The memory is closed while the job is at work.
     await runner.drain(() => stopping && ++asked > 2);
     expect((await shown(h, runner)).map((run) => run.slice(1, 4))).toEqual([["failed", "schedule", 1]]);
     expect((await history(h, runner))[0]?.error).toContain("interrupted");

@@ -1,7 +1,7 @@
 /** Whoever tells what, wherever: it is read by those who stand on its step, and by nobody else. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Guest, inOneHouse } from "../support/guests.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 interface Where {
   readonly tenant: 0 | 1;
@@ -39,7 +39,7 @@ const inputOf = ({ where, kind, scope, person }: Telling, n: number) => {
   return { subject: person ? "user" : "house", predicate: `lantern ${n}`, content, ...filed };
 };
 
-inOneHouse(
+onOneRig(
   "the ladder, for anybody",
   (guest) => {
     it("shows a memory to those who stand on its step, and to nobody else", async () => {

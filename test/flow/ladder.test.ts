@@ -1,6 +1,6 @@
 /** Scopes are a ladder: `global`, `<butler>`, `<butler>/<project>`. A caller reads the steps it stands on, and no others. */
 import { expect, it } from "vitest";
-import { type Guest, inOneHouse } from "../support/guests.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const APP = "github.com/acme/app";
 const OTHER = "github.com/acme/other";
@@ -19,7 +19,7 @@ const contents = async (g: Guest, query: string, where: Where, more: object = {}
 const block = async (g: Guest, prompt: string, where: Where) =>
   (await g.call("memory_context", { trigger_prompt: prompt }, where)).text as string;
 
-inOneHouse(
+onOneRig(
   "the ladder",
   (guest) => {
     it("files what has no scope under the project, the person's under the butler, and else for everybody", async () => {

@@ -11,9 +11,9 @@ import { jobs } from "../../src/engine/memory/keep/jobs.ts";
 import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { foldShelf } from "../../src/engine/store/index/fold.ts";
 import { verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { runJob } from "../support/job-runs.ts";
 import { migratedSnapshot } from "../support/stores.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 interface Life {
   readonly g: Guest;
@@ -357,7 +357,7 @@ const settings = {
   },
 };
 
-inOneHouse(
+onOneRig(
   "the laws",
   (guest, store) => {
     it("hold for every life", async () => {

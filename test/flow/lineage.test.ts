@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { applyEvent, emptyLedger, type ReplayEvent } from "../../src/engine/domain/replay.ts";
 import { promote } from "../../src/engine/memory/keep/promote.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact, labelled, scripted } from "../support/scripted-extractor.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const asked = (request_id: string) => ({ request_context: { request_id } });
 const tell = async (g: Guest, content: string, more: object = {}): Promise<string> =>
@@ -28,7 +28,7 @@ const related = (g: Guest) =>
     [g.tenant],
   );
 
-inOneHouse("lineage", (guest) => {
+onOneRig("lineage", (guest) => {
   describe("of a request", () => {
     it("goes from an episode to the fact and the rule that are learned from it, and to their events", async () => {
       const g = guest();

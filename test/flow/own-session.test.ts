@@ -8,8 +8,8 @@ import { silentLog } from "../../src/engine/adapters/log.ts";
 import type { ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { hookAnswerer } from "../../src/hosts/hooks/answer-hook.ts";
 import { createPickup } from "../../src/hosts/hooks/spool/pickup.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { everyone } from "../support/owner-fakes.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const folders: string[] = [];
 afterAll(() => {
@@ -42,7 +42,7 @@ const episode = (g: Guest, session_id: string, content: string) =>
   g.call("memory_store_episode", { content, session_id }, { project: "p" }) as Promise<{ id: string }>;
 const PROMPT = { prompt: "On which port does the staging database listen, please?" };
 
-inOneHouse("a session and its own words", (guest) => {
+onOneRig("a session and its own words", (guest) => {
   it.each(["claude-code", "codex"] as const)("%s is not told them when it goes on", async (agent) => {
     const g = guest();
     const hook = desk(g, agent);

@@ -1,6 +1,6 @@
 /** A project's memories stay in it: what a coding agent learns in one repository is not told in another. */
 import { expect, it } from "vitest";
-import { type Guest, inOneHouse } from "../support/guests.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const APP = "github.com/acme/app";
 const LONGER = "github.com/acme/app2";
@@ -8,7 +8,7 @@ const inside = (project: string, butler = "coder") => ({ project, as: { butler }
 const found = async (g: Guest, query: string, where: object) =>
   ((await g.call("memory_search", { query }, where)).results as { content: string }[]).map(({ content }) => content);
 
-inOneHouse(
+onOneRig(
   "projects",
   (guest) => {
     it("keep their episodes to themselves, by equality, and share what is global", async () => {
@@ -82,7 +82,7 @@ inOneHouse(
   { model: false, role: "memory" },
 );
 
-inOneHouse("what a session was told", (guest) => {
+onOneRig("what a session was told", (guest) => {
   const facts = [
     ["name", "Ada Lovelace", { permanence: "permanent", importance: 10 }],
     ["diet", "Vegetarian", { permanence: "stable", importance: 8 }],

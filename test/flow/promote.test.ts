@@ -5,88 +5,86 @@ import { promote } from "../../src/engine/memory/keep/promote.ts";
 import { promotionBar, Settings } from "../../src/engine/memory/settings.ts";
 import { verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
 import { dump, likeness, runJob } from "../support/job-runs.ts";
-import { type House, onEachStore } from "../support/stores.ts";
+import { onEachStore, type Rig } from "../support/stores.ts";
 
 const HOUR = 1 / 24;
-const store = async (house: House, content: string, tier = "eden") =>
-  (await house.call("memory_store", { content, tier })).id as string;
-const read = async (house: House, id: string, session?: string, times = 1) => {
-  for (let n = 0; n < times; n++) await house.call("memory_get", { id }, session === undefined ? {} : { session });
-  await house.settled();
+const store = async (rig: Rig, content: string, tier = "eden") =>
+  (await rig.call("memory_store", { content, tier })).id as string;
+const read = async (rig: Rig, id: string, session?: string, times = 1) => {
+  for (let n = 0; n < times; n++) await rig.call("memory_get", { id }, session === undefined ? {} : { session });
+  await rig.settled();
 };
-const row = async (house: House, id: string) =>
-  (await house.db.query<Record<string, unknown>>("select * from episodes where id = $1", [id]))[0];
-const promotions = (house: House) =>
-  house.db.query<{ entity_id: string; actor: string; payload: Record<string, unknown> }>(
+const row = async (rig: Rig, id: string) =>
+  (await rig.db.query<Record<string, unknown>>("select * from episodes where id = $1", [id]))[0];
+const promotions = (rig: Rig) =>
+  rig.db.query<{ entity_id: string; actor: string; payload: Record<string, unknown> }>(
     "select entity_id, actor, payload from memory_events where event_type = 'episode.promoted' order by seq",
   );
 /** Read on three days from mid, often enough for long. */
-const wanted = async (house: House, id: string) => {
+const wanted = async (rig: Rig, id: string) => {
   for (let day = 0; day < 3; day++) {
-    await read(house, id, `day${day}`, 4);
-    house.later(1);
+    await read(rig, id, `day${day}`, 4);
+    rig.later(1);
   }
-  house.later(4);
+  rig.later(4);
 };
 
 onEachStore("promotion", (open) => {
   it("counts who read an episode on which day", async () => {
-    const house = await open({ model: false });
-    const id = await store(house, "Tea at four");
-    await read(house, id, "s1", 2);
-    await read(house, id, "s2");
-    await read(house, id);
-    house.set("2026-03-02T00:00:00Z");
-    await read(house, id, "s1");
-    const rows = await house.db.query(
-      "select session_id, day::text, n from episode_references order by day, session_id",
-    );
+    const rig = await open({ model: false });
+    const id = await store(rig, "Tea at four");
+    await read(rig, id, "s1", 2);
+    await read(rig, id, "s2");
+    await read(rig, id);
+    rig.set("2026-03-02T00:00:00Z");
+    await read(rig, id, "s1");
+    const rows = await rig.db.query("select session_id, day::text, n from episode_references order by day, session_id");
     expect(rows).toEqual([
       { session_id: "s1", day: "2026-03-01", n: 2 },
       { session_id: "s2", day: "2026-03-01", n: 1 },
       { session_id: "test 2026-03-01", day: "2026-03-01", n: 1 },
       { session_id: "s1", day: "2026-03-02", n: 1 },
     ]);
-    expect((await row(house, id))?.reference_count).toBe(5);
+    expect((await row(rig, id))?.reference_count).toBe(5);
   });
 
   it("eden → mid after three references from two sessions and six hours", async () => {
-    const house = await open();
+    const rig = await open();
     const long = `The ferry timetable changed. ${Array.from({ length: 20 }, (_, n) => `Stop ${n} is served hourly.`).join(" ")}`;
     const [id, short, lonely, fewer] = [
-      await store(house, long),
-      await store(house, "Ferry at nine"),
-      await store(house, "Ferry at ten"),
-      await store(house, "Ferry at eleven"),
+      await store(rig, long),
+      await store(rig, "Ferry at nine"),
+      await store(rig, "Ferry at ten"),
+      await store(rig, "Ferry at eleven"),
     ];
     for (const rising of [id, short]) {
-      await read(house, rising, "s1", 2);
-      await read(house, rising, "s2");
+      await read(rig, rising, "s1", 2);
+      await read(rig, rising, "s2");
     }
-    await read(house, lonely, "s1", 9);
-    await read(house, fewer, "s1");
-    await read(house, fewer, "s2");
-    house.later(6 * HOUR - 1 / 86_400);
-    expect((await runJob(house, promote)).changed).toBe(0);
-    house.later(1 / 86_400);
+    await read(rig, lonely, "s1", 9);
+    await read(rig, fewer, "s1");
+    await read(rig, fewer, "s2");
+    rig.later(6 * HOUR - 1 / 86_400);
+    expect((await runJob(rig, promote)).changed).toBe(0);
+    rig.later(1 / 86_400);
 
-    const before = await dump(house.db);
-    expect((await runJob(house, promote, { dryRun: true })).counts).toEqual({ promoted_to_mid: 2 });
-    expect(await dump(house.db)).toEqual(before);
-    expect((await runJob(house, promote)).counts).toEqual({ promoted_to_mid: 2 });
-    const expires = new Date(house.now.getTime() + 30 * 86_400_000);
-    expect(await row(house, short)).toMatchObject({
+    const before = await dump(rig.db);
+    expect((await runJob(rig, promote, { dryRun: true })).counts).toEqual({ promoted_to_mid: 2 });
+    expect(await dump(rig.db)).toEqual(before);
+    expect((await runJob(rig, promote)).counts).toEqual({ promoted_to_mid: 2 });
+    const expires = new Date(rig.now.getTime() + 30 * 86_400_000);
+    expect(await row(rig, short)).toMatchObject({
       tier: "mid",
       summary: "Ferry at nine",
       content: "Ferry at nine",
-      promoted_at: house.now,
+      promoted_at: rig.now,
       expires_at: expires,
     });
-    const raised = await row(house, id);
+    const raised = await row(rig, id);
     expect(raised?.content).toBe(long);
     expect(raised?.summary).toMatch(/^The ferry timetable changed\./);
     expect(String(raised?.summary).length).toBeLessThan(long.length);
-    const told = await promotions(house);
+    const told = await promotions(rig);
     expect(told.map((e) => [e.entity_id, e.actor])).toEqual([
       [id, "job:promote"],
       [short, "job:promote"],
@@ -95,7 +93,7 @@ onEachStore("promotion", (open) => {
       set: {
         tier: "mid",
         summary: "Ferry at nine",
-        promoted_at: house.now.toISOString(),
+        promoted_at: rig.now.toISOString(),
         expires_at: expires.toISOString(),
       },
       from: "eden",
@@ -104,41 +102,41 @@ onEachStore("promotion", (open) => {
       days: 1,
       hours_in_tier: 6,
     });
-    const after = await dump(house.db);
-    expect((await runJob(house, promote)).changed).toBe(0);
-    expect(await dump(house.db)).toEqual(after);
+    const after = await dump(rig.db);
+    expect((await runJob(rig, promote)).changed).toBe(0);
+    expect(await dump(rig.db)).toEqual(after);
 
     // Still there when eden would have been over, shown by its summary and found by words that are only in the text.
-    house.later(10);
+    rig.later(10);
     for (const mode of ["keyword", "hybrid", "semantic"]) {
-      const { results } = await house.call("memory_search", { query: "stop 7 served hourly ferry timetable", mode });
+      const { results } = await rig.call("memory_search", { query: "stop 7 served hourly ferry timetable", mode });
       expect(results).toContainEqual(expect.objectContaining({ id, tier: "mid", content: raised?.summary }));
     }
-    const { memory } = await house.call("memory_get", { id });
+    const { memory } = await rig.call("memory_get", { id });
     expect(memory).toMatchObject({ content: long, summary: raised?.summary, tier: "mid" });
-    expect(await verifyLexical(house.db)).toEqual([]);
+    expect(await verifyLexical(rig.db)).toEqual([]);
   });
 
   it("mid → long after ten references on three days and seven days in mid", async () => {
-    const house = await open({ model: false });
-    const id = await store(house, "The boiler needs a new valve", "mid");
-    const twoDays = await store(house, "The boiler was cleaned", "mid");
-    const nine = await store(house, "The boiler is loud", "mid");
+    const rig = await open({ model: false });
+    const id = await store(rig, "The boiler needs a new valve", "mid");
+    const twoDays = await store(rig, "The boiler was cleaned", "mid");
+    const nine = await store(rig, "The boiler is loud", "mid");
     for (let day = 0; day < 3; day++) {
-      await read(house, id, "s", day === 0 ? 4 : 3);
-      await read(house, nine, "s", 3);
-      if (day < 2) await read(house, twoDays, "s", 9);
-      house.later(1);
+      await read(rig, id, "s", day === 0 ? 4 : 3);
+      await read(rig, nine, "s", 3);
+      if (day < 2) await read(rig, twoDays, "s", 9);
+      rig.later(1);
     }
-    house.later(4 - 1 / 86_400);
-    expect((await runJob(house, promote)).changed).toBe(0);
-    house.later(1 / 86_400);
-    expect((await runJob(house, promote)).counts).toEqual({ promoted_to_long: 1 });
-    expect(await row(house, id)).toMatchObject({
+    rig.later(4 - 1 / 86_400);
+    expect((await runJob(rig, promote)).changed).toBe(0);
+    rig.later(1 / 86_400);
+    expect((await runJob(rig, promote)).counts).toEqual({ promoted_to_long: 1 });
+    expect(await row(rig, id)).toMatchObject({
       tier: "long",
       expires_at: new Date("9999-12-31T23:59:59.999Z"),
     });
-    expect((await promotions(house))[0]?.payload).toMatchObject({
+    expect((await promotions(rig))[0]?.payload).toMatchObject({
       from: "mid",
       references: 10,
       sessions: 1,
@@ -148,52 +146,50 @@ onEachStore("promotion", (open) => {
   });
 
   it("what has just risen to mid stays there for its seven days, and what has expired or is forgotten does not rise", async () => {
-    const house = await open({ model: false });
-    const id = await store(house, "A much wanted note");
-    const forgotten = await store(house, "A forgotten note");
-    const late = await store(house, "A late note");
-    for (const each of [id, forgotten, late]) for (const s of ["s1", "s2", "s3"]) await read(house, each, s, 4);
-    await house.call("memory_forget", { id: forgotten });
-    await house.db.query("update episodes set expires_at = $2 where id = $1", [
+    const rig = await open({ model: false });
+    const id = await store(rig, "A much wanted note");
+    const forgotten = await store(rig, "A forgotten note");
+    const late = await store(rig, "A late note");
+    for (const each of [id, forgotten, late]) for (const s of ["s1", "s2", "s3"]) await read(rig, each, s, 4);
+    await rig.call("memory_forget", { id: forgotten });
+    await rig.db.query("update episodes set expires_at = $2 where id = $1", [
       late,
-      new Date(house.now.getTime() + 3_600_000),
+      new Date(rig.now.getTime() + 3_600_000),
     ]);
-    house.later(5);
-    await read(house, id, "s1");
-    house.later(1);
-    await read(house, id, "s1");
-    expect((await runJob(house, promote)).counts).toEqual({ promoted_to_mid: 1 });
-    house.later(6.9);
-    expect((await runJob(house, promote)).changed).toBe(0);
-    house.later(0.1);
-    expect((await runJob(house, promote)).counts).toEqual({ promoted_to_long: 1 });
-    expect((await row(house, forgotten))?.tier).toBe("eden");
-    expect((await row(house, late))?.tier).toBe("eden");
+    rig.later(5);
+    await read(rig, id, "s1");
+    rig.later(1);
+    await read(rig, id, "s1");
+    expect((await runJob(rig, promote)).counts).toEqual({ promoted_to_mid: 1 });
+    rig.later(6.9);
+    expect((await runJob(rig, promote)).changed).toBe(0);
+    rig.later(0.1);
+    expect((await runJob(rig, promote)).counts).toEqual({ promoted_to_long: 1 });
+    expect((await row(rig, forgotten))?.tier).toBe("eden");
+    expect((await row(rig, late))?.tier).toBe("eden");
   });
 
   it("rising to long distils what is plainly said, once, and overrules nothing", async () => {
-    const house = await open();
-    const rule = await store(house, "Always run the tests before a release.", "mid");
-    const fact = await store(house, "Ann lives in Oslo.", "mid");
-    const stale = await store(house, "Bob lives in Rome.", "mid");
-    const vague = await store(house, "We talked about many things.", "mid");
-    await house.call("memory_store_fact", { subject: "Bob", predicate: "lives in", content: "Paris" });
+    const rig = await open();
+    const rule = await store(rig, "Always run the tests before a release.", "mid");
+    const fact = await store(rig, "Ann lives in Oslo.", "mid");
+    const stale = await store(rig, "Bob lives in Rome.", "mid");
+    const vague = await store(rig, "We talked about many things.", "mid");
+    await rig.call("memory_store_fact", { subject: "Bob", predicate: "lives in", content: "Paris" });
     for (const id of [rule, fact, stale, vague])
       for (let n = 0; n < 10; n++) {
-        house.set(`2026-03-0${1 + (n % 3)}T13:00:00Z`);
-        await read(house, id, "s");
+        rig.set(`2026-03-0${1 + (n % 3)}T13:00:00Z`);
+        await read(rig, id, "s");
       }
-    house.set("2026-03-10T12:00:00Z");
-    expect((await runJob(house, promote)).counts).toEqual({ promoted_to_long: 4 });
+    rig.set("2026-03-10T12:00:00Z");
+    expect((await runJob(rig, promote)).counts).toEqual({ promoted_to_long: 4 });
 
-    const links = await house.db.query(
-      "select source_type, target_id, relation from memory_links order by source_type",
-    );
+    const links = await rig.db.query("select source_type, target_id, relation from memory_links order by source_type");
     expect(links).toEqual([
       { source_type: "fact", target_id: fact, relation: "derived_from" },
       { source_type: "rule", target_id: rule, relation: "derived_from" },
     ]);
-    const rules = await house.db.query("select id, content, maturity, scope, source_episode_id from rules");
+    const rules = await rig.db.query("select id, content, maturity, scope, source_episode_id from rules");
     expect(rules).toMatchObject([
       {
         content: "Always run the tests before a release.",
@@ -202,29 +198,29 @@ onEachStore("promotion", (open) => {
         source_episode_id: rule,
       },
     ]);
-    const facts = await house.db.query("select id, subject, predicate, content, validity from facts order by subject");
+    const facts = await rig.db.query("select id, subject, predicate, content, validity from facts order by subject");
     expect(facts).toMatchObject([
       { subject: "ann", predicate: "lives in", content: "Oslo", validity: "active" },
       { subject: "bob", content: "Paris", validity: "active" },
     ]);
-    const told = new Map((await promotions(house)).map((e) => [e.entity_id, e.payload.distilled]));
+    const told = new Map((await promotions(rig)).map((e) => [e.entity_id, e.payload.distilled]));
     expect(told.get(rule)).toEqual([{ type: "rule", id: rules[0]?.id }]);
     expect(told.get(fact)).toEqual([{ type: "fact", id: facts[0]?.id }]);
     expect(told.get(stale)).toBeUndefined();
-    const stored = await house.db.query(
+    const stored = await rig.db.query(
       "select actor from memory_events where event_type in ('rule.stored', 'fact.stored')",
     );
     expect(stored.filter((e) => e.actor === "job:promote")).toHaveLength(2);
-    const { results } = await house.call("memory_recall", { topic: "running tests before a release" });
+    const { results } = await rig.call("memory_recall", { topic: "running tests before a release" });
     expect(results.map((r: { id: string }) => r.id)).toContain(rules[0]?.id);
-    expect((await runJob(house, promote)).changed).toBe(0);
+    expect((await runJob(rig, promote)).changed).toBe(0);
   });
 
   it("a run that ended after distilling goes on without doing it twice", async () => {
     const lived = async () => {
-      const house = await open({ model: false });
-      await wanted(house, await store(house, "Never use tabs in Makefile comments", "mid"));
-      return house;
+      const rig = await open({ model: false });
+      await wanted(rig, await store(rig, "Never use tabs in Makefile comments", "mid"));
+      return rig;
     };
     const straight = await lived();
     await runJob(straight, promote);
@@ -252,12 +248,12 @@ onEachStore("promotion", (open) => {
 
   it("interrupted and run again, it ends as if it had not been", async () => {
     const lived = async () => {
-      const house = await open({ model: false });
-      await wanted(house, await store(house, "Ann likes green tea", "mid"));
-      const id = await store(house, "A note of the day");
-      for (const s of ["s1", "s2", "s3"]) await read(house, id, s);
-      house.later(1);
-      return house;
+      const rig = await open({ model: false });
+      await wanted(rig, await store(rig, "Ann likes green tea", "mid"));
+      const id = await store(rig, "A note of the day");
+      for (const s of ["s1", "s2", "s3"]) await read(rig, id, s);
+      rig.later(1);
+      return rig;
     };
     const straight = await lived();
     expect((await runJob(straight, promote)).counts).toEqual({ promoted_to_mid: 1, promoted_to_long: 1 });
@@ -269,7 +265,7 @@ onEachStore("promotion", (open) => {
   });
 
   it("whatever is read by whom and when, exactly what the policy says rises", async () => {
-    const house = await open({ model: false });
+    const rig = await open({ model: false });
     const settings = Settings.parse({});
     const reading = fc.record({
       session: fc.constantFrom("", "a", "b", "c"),
@@ -281,7 +277,7 @@ onEachStore("promotion", (open) => {
       bornDaysAgo: fc.constantFrom(0.2, 0.25, 1, 6.9, 7, 9),
       readings: fc.uniqueArray(reading, { maxLength: 6, selector: (r) => `${r.session}${r.day}` }),
     });
-    const now = house.now;
+    const now = rig.now;
     let run = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(episode, { minLength: 1, maxLength: 12 }), async (episodes) => {
@@ -289,21 +285,21 @@ onEachStore("promotion", (open) => {
         const expected = new Map<string, string>();
         for (const [index, { tier, bornDaysAgo, readings }] of episodes.entries()) {
           const content = `Run ${run} episode ${index}`;
-          house.set(now);
-          const id = await store(house, content, tier);
+          rig.set(now);
+          const id = await store(rig, content, tier);
           const born = new Date(now.getTime() - bornDaysAgo * 86_400_000);
           const references = readings.reduce((sum, r) => sum + r.n, 0);
-          await house.db.query("update episodes set created_at = $2, reference_count = $3 where id = $1", [
+          await rig.db.query("update episodes set created_at = $2, reference_count = $3 where id = $1", [
             id,
             born,
             references,
           ]);
           for (const r of readings)
-            await house.db.query(
+            await rig.db.query(
               "insert into episode_references (tenant_id, episode_id, session_id, day, n) values ('default', $1, $2, date '2026-02-20' + $3::int4, $4)",
               [id, r.session, r.day, r.n],
             );
-          const { expires_at } = (await row(house, id)) as { expires_at: Date };
+          const { expires_at } = (await row(rig, id)) as { expires_at: Date };
           const evidence = {
             references,
             sessions: new Set(readings.map((r) => r.session)).size,
@@ -312,8 +308,8 @@ onEachStore("promotion", (open) => {
           const rising = { tier, validity: "active" as const, created_at: born, promoted_at: null, expires_at };
           expected.set(id, promotedTo(rising, evidence, promotionBar(settings, tier), now) ?? tier);
         }
-        await runJob(house, promote);
-        const rows = await house.db.query<{ id: string; tier: string }>(
+        await runJob(rig, promote);
+        const rows = await rig.db.query<{ id: string; tier: string }>(
           "select id, tier from episodes where id = any($1::uuid[])",
           [[...expected.keys()]],
         );

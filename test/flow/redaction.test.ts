@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Db } from "../../src/engine/adapters/db/port.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const SECRETS = {
   aws: "AKIAQ7XW3ZK5N2VTLM4P",
@@ -36,7 +36,7 @@ const nothingLeft = async (g: Guest) => {
   return all;
 };
 
-inOneHouse("redaction", (guest) => {
+onOneRig("redaction", (guest) => {
   it("leaves no secret in any table, wherever it was told", async () => {
     const g = guest();
     const key = (n: number) => ({ idempotencyKey: `call:${n}` });
@@ -172,7 +172,7 @@ inOneHouse("redaction", (guest) => {
   });
 });
 
-inOneHouse(
+onOneRig(
   "redaction switched off",
   (guest) => {
     it("stores what was told", async () => {

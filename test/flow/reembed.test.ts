@@ -11,7 +11,7 @@ import { handOver, readVersions } from "../../src/engine/store/index/reembed.ts"
 import { indexState } from "../../src/engine/store/index/vector-index.ts";
 import { callTool } from "../../src/engine/tools/call.ts";
 import { type HashEmbedder, hashEmbedder } from "../support/hash-embedder.ts";
-import { type House, onEachStore } from "../support/stores.ts";
+import { onEachStore, type Rig } from "../support/stores.ts";
 
 const THINGS = ["kettle", "bicycle", "violin", "lantern", "ladder", "compass", "anchor", "teapot", "hammer", "basket"];
 const sentence = (i: number) => `The ${THINGS[i % 10]} number ${["one", "two", "three", "four", "five"][i % 5]} w${i}w`;
@@ -36,29 +36,29 @@ function dying(db: Db, statements: number): Db {
 }
 
 onEachStore("re-embedding", (open) => {
-  /** A house whose memories were embedded by model a. */
-  async function furnished(): Promise<{ house: House; a: HashEmbedder; texts: string[]; version: number }> {
-    const house = await open({ model: false });
+  /** A store whose memories were embedded by model a. */
+  async function furnished(): Promise<{ rig: Rig; a: HashEmbedder; texts: string[]; version: number }> {
+    const rig = await open({ model: false });
     const a = hashEmbedder("a");
-    await house.memory.adopt(a);
+    await rig.memory.adopt(a);
     const texts = Array.from({ length: COUNT }, (_, i) => sentence(i));
-    await house.call("memory_ingest_batch", {
+    await rig.call("memory_ingest_batch", {
       episodes: texts.map((content) => ({ content, butler: "general" })),
     });
-    await house.settled();
-    return { house, a, texts, version: house.memory.embeddingVersion ?? -1 };
+    await rig.settled();
+    return { rig, a, texts, version: rig.memory.embeddingVersion ?? -1 };
   }
 
   /** The same store as a process with another model sees it. */
-  async function reopened(house: House, embedder: HashEmbedder, previous?: HashEmbedder, settings: unknown = {}) {
+  async function reopened(rig: Rig, embedder: HashEmbedder, previous?: HashEmbedder, settings: unknown = {}) {
     const memory = await openMemory({
       butler: "general",
       role: "butler",
-      db: house.db,
-      clock: house.memory.clock,
+      db: rig.db,
+      clock: rig.memory.clock,
       ids: uuidv7Source(),
       embedder,
-      tokenizer: house.memory.tokenizer,
+      tokenizer: rig.memory.tokenizer,
       settings: Settings.parse(settings),
       log: silentLog,
       previous: async (version) => (version.sha256 === previous?.version.sha256 ? previous : undefined),
@@ -91,11 +91,11 @@ onEachStore("re-embedding", (open) => {
     return { call, found, run };
   }
 
-  const states = async (house: House) => (await readVersions(house.db)).map(({ state }) => state);
-  const vectors = async (house: House) =>
+  const states = async (rig: Rig) => (await readVersions(rig.db)).map(({ state }) => state);
+  const vectors = async (rig: Rig) =>
     Object.fromEntries(
       (
-        await house.db.query<{ v: number; n: number }>(
+        await rig.db.query<{ v: number; n: number }>(
           "select version_id as v, count(*)::int4 as n from embeddings group by 1 order by 1",
         )
       ).map(({ v, n }) => [v, n]),
@@ -108,27 +108,27 @@ onEachStore("re-embedding", (open) => {
 
   describe("from one model to another", () => {
     test("every search finds everything before, half-way and after; what is written meanwhile has both", async () => {
-      const { house, a, texts, version } = await furnished();
+      const { rig, a, texts, version } = await furnished();
       const b = hashEmbedder("b");
-      const next = await reopened(house, b, a, { retrieval: { vector_index: "ivfflat" } });
+      const next = await reopened(rig, b, a, { retrieval: { vector_index: "ivfflat" } });
       const own = next.memory.versions.own?.version ?? -1;
-      expect(await states(house)).toEqual(["serving", "building"]);
+      expect(await states(rig)).toEqual(["serving", "building"]);
       expect(next.memory.embeddingVersion).toBe(version);
       expect(await next.found(texts)).toEqual({ missed: [], degraded: undefined });
 
       const half = await next.run({ interrupted: stopAfter(2) });
       expect(half).toMatchObject({ complete: false, counts: { embedded: 32 } });
-      expect(await states(house)).toEqual(["serving", "building"]);
+      expect(await states(rig)).toEqual(["serving", "building"]);
       await next.call("memory_store_episode", { content: "A parrot came w99w", butler: "general" });
       texts.push("A parrot came w99w");
-      expect(await vectors(house)).toEqual({ [version]: COUNT + 1, [own]: 33 });
+      expect(await vectors(rig)).toEqual({ [version]: COUNT + 1, [own]: 33 });
       expect(await next.found(texts)).toEqual({ missed: [], degraded: undefined });
 
       const rest = await next.run();
       expect(rest).toMatchObject({ complete: true, counts: { embedded: COUNT - 32, dropped: COUNT + 1 } });
-      expect(await states(house)).toEqual(["retired", "serving"]);
-      expect(await vectors(house)).toEqual({ [own]: COUNT + 1 });
-      expect(await indexState(house.db, own)).toEqual({ kind: "ivfflat", rows: COUNT + 1, builtAt: COUNT + 1 });
+      expect(await states(rig)).toEqual(["retired", "serving"]);
+      expect(await vectors(rig)).toEqual({ [own]: COUNT + 1 });
+      expect(await indexState(rig.db, own)).toEqual({ kind: "ivfflat", rows: COUNT + 1, builtAt: COUNT + 1 });
       expect(await next.found(texts)).toEqual({ missed: [], degraded: undefined });
 
       expect(await next.run()).toEqual({ changed: 0, counts: {}, notes: [], complete: true });
@@ -136,8 +136,8 @@ onEachStore("re-embedding", (open) => {
     });
 
     test("searches that run beside the rebuild never miss a memory, nor compare two versions", async () => {
-      const { house, a, texts } = await furnished();
-      const next = await reopened(house, hashEmbedder("b"), a);
+      const { rig, a, texts } = await furnished();
+      const next = await reopened(rig, hashEmbedder("b"), a);
       let done = false;
       const job = next.run().finally(() => {
         done = true;
@@ -151,67 +151,67 @@ onEachStore("re-embedding", (open) => {
     });
 
     test("a search that was under way at the change is asked again", async () => {
-      const { house, a, texts } = await furnished();
-      const next = await reopened(house, hashEmbedder("b"), a);
+      const { rig, a, texts } = await furnished();
+      const next = await reopened(rig, hashEmbedder("b"), a);
       let jobs = 0;
       a.before = async () => {
         if (jobs++ === 0) await next.run();
       };
       expect(await next.found([texts[7] as string])).toEqual({ missed: [], degraded: undefined });
       expect(jobs).toBe(1);
-      expect(await states(house)).toEqual(["retired", "serving"]);
+      expect(await states(rig)).toEqual(["retired", "serving"]);
     });
 
     test("stopped before the change, then between the change and the cleaning: the next run ends it", async () => {
-      const { house, a, texts, version } = await furnished();
+      const { rig, a, texts, version } = await furnished();
       const b = hashEmbedder("b");
-      const first = await reopened(house, b, a);
+      const first = await reopened(rig, b, a);
       const own = first.memory.versions.own?.version ?? -1;
       await first.run({ interrupted: stopAfter(2) });
-      expect(await handOver(house.db, own, version, house.now)).toBe(false);
+      expect(await handOver(rig.db, own, version, rig.now)).toBe(false);
       expect((await first.run({ interrupted: stopAfter(2) })).complete).toBe(false);
-      expect(await states(house)).toEqual(["serving", "building"]);
+      expect(await states(rig)).toEqual(["serving", "building"]);
       expect((await first.run({ interrupted: stopAfter(3) })).complete).toBe(false);
-      expect(await states(house)).toEqual(["retired", "serving"]);
-      expect(await vectors(house)).toEqual({ [version]: COUNT, [own]: COUNT });
+      expect(await states(rig)).toEqual(["retired", "serving"]);
+      expect(await vectors(rig)).toEqual({ [version]: COUNT, [own]: COUNT });
 
-      const second = await reopened(house, b);
+      const second = await reopened(rig, b);
       expect(second.memory.embeddingVersion).toBe(own);
       expect(await second.found(texts)).toEqual({ missed: [], degraded: undefined });
-      expect(await vectors(house)).toEqual({ [version]: COUNT, [own]: COUNT });
+      expect(await vectors(rig)).toEqual({ [version]: COUNT, [own]: COUNT });
       expect(await second.run()).toMatchObject({ complete: true, counts: { dropped: COUNT } });
-      expect(await vectors(house)).toEqual({ [own]: COUNT });
+      expect(await vectors(rig)).toEqual({ [own]: COUNT });
       expect((await second.run()).changed).toBe(0);
     });
 
     test("dies at any statement and runs again: the same end as without", async () => {
-      const { house, a, texts, version } = await furnished();
+      const { rig, a, texts, version } = await furnished();
       const b = hashEmbedder("b");
       let deaths = 0;
       for (let statements = 1; ; statements++) {
-        const db = dying(house.db, statements);
+        const db = dying(rig.db, statements);
         try {
-          await (await reopened({ ...house, db }, b, a)).run();
+          await (await reopened({ ...rig, db }, b, a)).run();
           break;
         } catch (error) {
           expect(String(error)).toContain("killed");
           deaths++;
-          const probe = await reopened(house, b, a);
+          const probe = await reopened(rig, b, a);
           expect(await probe.found(texts.slice(0, 5))).toEqual({ missed: [], degraded: undefined });
         }
       }
       expect(deaths).toBeGreaterThan(5);
-      expect(await states(house)).toEqual(["retired", "serving"]);
-      expect(Object.entries(await vectors(house))).toEqual([[String(version + 1), COUNT]]);
-      const last = await reopened(house, b, a);
+      expect(await states(rig)).toEqual(["retired", "serving"]);
+      expect(Object.entries(await vectors(rig))).toEqual([[String(version + 1), COUNT]]);
+      const last = await reopened(rig, b, a);
       expect(await last.found(texts)).toEqual({ missed: [], degraded: undefined });
       expect((await last.run()).changed).toBe(0);
     });
 
     test("without the old model the answer says how far it is, and upkeep carries it on", async () => {
-      const { house, texts } = await furnished();
+      const { rig, texts } = await furnished();
       const b = hashEmbedder("b");
-      const next = await reopened(house, b);
+      const next = await reopened(rig, b);
       expect((await next.found(texts.slice(0, 1))).degraded).toMatch(/^embeddings 0 % rebuilt/);
       const keywords = await next.call("memory_search", { query: "w7w", mode: "hybrid" });
       expect(keywords.results[0].content).toBe(texts[7]);
@@ -222,18 +222,18 @@ onEachStore("re-embedding", (open) => {
       expect((await next.found(texts.slice(0, 1))).degraded).toMatch(/^embeddings 71 % rebuilt/);
       await maintain(next.memory, { level: "light" });
       expect(await next.found(texts)).toEqual({ missed: [], degraded: undefined });
-      expect(await states(house)).toEqual(["retired", "serving"]);
+      expect(await states(rig)).toEqual(["retired", "serving"]);
     });
 
     test("what is out of sight keeps a vector, so that it can be restored; the end of its visibility is copied", async () => {
-      const { house, a } = await furnished();
+      const { rig, a } = await furnished();
       const fact = { subject: "Ada", predicate: "plays", content: "the harp", permanence: "volatile" };
-      const { id } = await house.call("memory_store_fact", fact);
-      const { id: gone } = await house.call("memory_store_fact", { ...fact, predicate: "sings", content: "alto" });
-      await house.call("memory_forget", { type: "fact", id: gone });
-      const next = await reopened(house, hashEmbedder("b"), a);
+      const { id } = await rig.call("memory_store_fact", fact);
+      const { id: gone } = await rig.call("memory_store_fact", { ...fact, predicate: "sings", content: "alto" });
+      await rig.call("memory_forget", { type: "fact", id: gone });
+      const next = await reopened(rig, hashEmbedder("b"), a);
       const until = () =>
-        house.db.query("select memory_id, visible_until from embeddings where memory_id = any($1) order by 1", [
+        rig.db.query("select memory_id, visible_until from embeddings where memory_id = any($1) order by 1", [
           [id, gone],
         ]);
       const before = await until();
@@ -246,9 +246,9 @@ onEachStore("re-embedding", (open) => {
     });
 
     test("a model that fails stops the job and loses nothing", async () => {
-      const { house, a, texts } = await furnished();
+      const { rig, a, texts } = await furnished();
       const b = hashEmbedder("b");
-      const next = await reopened(house, b, a);
+      const next = await reopened(rig, b, a);
       b.before = (text) => {
         if (text === texts[40]) throw new Error("out of memory");
       };
@@ -260,109 +260,109 @@ onEachStore("re-embedding", (open) => {
     });
 
     test("a dry run counts and changes nothing", async () => {
-      const { house, a, version } = await furnished();
-      const next = await reopened(house, hashEmbedder("b"), a);
+      const { rig, a, version } = await furnished();
+      const next = await reopened(rig, hashEmbedder("b"), a);
       expect(await next.run({ dryRun: true })).toMatchObject({ changed: COUNT, counts: { embedded: COUNT } });
-      expect(await vectors(house)).toEqual({ [version]: COUNT });
-      expect(await states(house)).toEqual(["serving", "building"]);
+      expect(await vectors(rig)).toEqual({ [version]: COUNT });
+      expect(await states(rig)).toEqual(["serving", "building"]);
     });
   });
 
   describe("vectors from before token bits were kept", () => {
-    const bare = async (house: House) =>
-      (await house.db.query<{ n: number }>("select count(*)::int4 as n from embeddings where tokens is null"))[0]?.n;
-    const strip = (house: House, most: number) =>
-      house.db.query(
+    const bare = async (rig: Rig) =>
+      (await rig.db.query<{ n: number }>("select count(*)::int4 as n from embeddings where tokens is null"))[0]?.n;
+    const strip = (rig: Rig, most: number) =>
+      rig.db.query(
         `update embeddings set tokens = null, word_pieces = null where memory_id in (
            select memory_id from embeddings order by memory_id limit $1)`,
         [most],
       );
-    const whole = (house: House) =>
-      house.db.query(
+    const whole = (rig: Rig) =>
+      rig.db.query(
         "select memory_id, sk, visible_until, embedding::text, word_pieces, tokens from embeddings order by 1",
       );
 
     test("get them, and stay on their shelf for as long as they were visible", async () => {
-      const { house, a, texts, version } = await furnished();
-      const { id } = await house.call("memory_store_fact", { subject: "Ada", predicate: "plays", content: "the harp" });
-      await house.db.query("update embeddings set visible_until = '2026-07-01' where memory_id = $1", [id]);
-      const before = await whole(house);
-      const again = await reopened(house, a);
+      const { rig, a, texts, version } = await furnished();
+      const { id } = await rig.call("memory_store_fact", { subject: "Ada", predicate: "plays", content: "the harp" });
+      await rig.db.query("update embeddings set visible_until = '2026-07-01' where memory_id = $1", [id]);
+      const before = await whole(rig);
+      const again = await reopened(rig, a);
       expect((await again.run()).changed).toBe(0);
-      await strip(house, 40);
+      await strip(rig, 40);
       expect(await again.found(texts)).toEqual({ missed: [], degraded: undefined });
 
       expect(await again.run({ dryRun: true })).toMatchObject({ changed: 40, counts: { embedded: 40 } });
       expect(await again.run({ interrupted: stopAfter(1) })).toMatchObject({ complete: false, changed: 32 });
-      expect(await bare(house)).toBe(8);
+      expect(await bare(rig)).toBe(8);
       expect(await again.run()).toMatchObject({ complete: true, changed: 8 });
-      expect(await whole(house)).toEqual(before);
-      expect(await vectors(house)).toEqual({ [version]: COUNT + 1 });
+      expect(await whole(rig)).toEqual(before);
+      expect(await vectors(rig)).toEqual({ [version]: COUNT + 1 });
       expect((await again.run()).changed).toBe(0);
     });
 
     test("get them in upkeep, and names of the session are left out of what is embedded", async () => {
-      const { house, a } = await furnished();
-      await house.call("memory_store_episode", { content: "Ada saw a heron", session_id: "s", speaker: "Ada King" });
-      await house.settled();
-      await strip(house, 100);
-      const again = await reopened(house, a);
+      const { rig, a } = await furnished();
+      await rig.call("memory_store_episode", { content: "Ada saw a heron", session_id: "s", speaker: "Ada King" });
+      await rig.settled();
+      await strip(rig, 100);
+      const again = await reopened(rig, a);
       a.asked.length = 0;
       await maintain(again.memory, { level: "light" });
-      expect(await bare(house)).toBe(0);
+      expect(await bare(rig)).toBe(0);
       expect(a.asked).toHaveLength(COUNT + 1);
       expect(a.asked).toContain("saw a heron");
     });
 
     test("do not hold up a change of model", async () => {
-      const { house, a, texts } = await furnished();
-      await strip(house, 20);
-      const next = await reopened(house, hashEmbedder("b"), a);
+      const { rig, a, texts } = await furnished();
+      await strip(rig, 20);
+      const next = await reopened(rig, hashEmbedder("b"), a);
       expect(await next.found(texts)).toEqual({ missed: [], degraded: undefined });
       expect(await next.run()).toMatchObject({ complete: true });
-      expect(await states(house)).toEqual(["retired", "serving"]);
-      expect(await bare(house)).toBe(0);
+      expect(await states(rig)).toEqual(["retired", "serving"]);
+      expect(await bare(rig)).toBe(0);
       expect(await next.found(texts)).toEqual({ missed: [], degraded: undefined });
     });
   });
 
   describe("two processes", () => {
     test("one that still has the old model says so once it is replaced, and its writes get their vectors", async () => {
-      const { house, a, texts } = await furnished();
-      const b = await reopened(house, hashEmbedder("b"), a);
+      const { rig, a, texts } = await furnished();
+      const b = await reopened(rig, hashEmbedder("b"), a);
       await b.run();
-      await maintain(house.memory, { level: "light" });
-      const answer = await house.call("memory_search", { query: "w3w" });
+      await maintain(rig.memory, { level: "light" });
+      const answer = await rig.call("memory_search", { query: "w3w" });
       expect(answer.degraded).toMatch(/another process has rebuilt the embeddings with hashed-words int8/);
       expect(answer.results[0].content).toBe(texts[3]);
-      expect(await states(house)).toEqual(["retired", "serving"]);
-      await house.call("memory_store_episode", { content: "Written by the old one w98w", butler: "general" });
+      expect(await states(rig)).toEqual(["retired", "serving"]);
+      await rig.call("memory_store_episode", { content: "Written by the old one w98w", butler: "general" });
       await maintain(b.memory, { level: "light" });
       expect(await b.found([...texts, "Written by the old one w98w"])).toEqual({ missed: [], degraded: undefined });
     });
 
     test("going back to the first model rebuilds it, and two runs at once do no harm", async () => {
-      const { house, a, texts } = await furnished();
+      const { rig, a, texts } = await furnished();
       const b = hashEmbedder("b");
-      await (await reopened(house, b, a)).run();
-      const back = await reopened(house, hashEmbedder("a"), b);
-      const again = await reopened(house, hashEmbedder("a"), b);
-      expect(await states(house)).toEqual(["building", "serving"]);
+      await (await reopened(rig, b, a)).run();
+      const back = await reopened(rig, hashEmbedder("a"), b);
+      const again = await reopened(rig, hashEmbedder("a"), b);
+      expect(await states(rig)).toEqual(["building", "serving"]);
       await Promise.all([back.run(), again.run()]);
-      expect(await states(house)).toEqual(["serving", "retired"]);
+      expect(await states(rig)).toEqual(["serving", "retired"]);
       await again.run();
-      expect(Object.values(await vectors(house))).toEqual([COUNT]);
+      expect(Object.values(await vectors(rig))).toEqual([COUNT]);
       for (const process of [back, again])
         expect(await process.found(texts)).toEqual({ missed: [], degraded: undefined });
     });
 
     test("a first model serves at once, and so does another one while there are no vectors", async () => {
-      const house = await open({ model: false });
-      await house.call("memory_store_episode", { content: "Stored before any model came", butler: "general" });
-      await house.memory.adopt(hashEmbedder("a"));
-      expect(await states(house)).toEqual(["serving"]);
-      const next = await reopened(house, hashEmbedder("b"));
-      expect(await states(house)).toEqual(["retired", "serving"]);
+      const rig = await open({ model: false });
+      await rig.call("memory_store_episode", { content: "Stored before any model came", butler: "general" });
+      await rig.memory.adopt(hashEmbedder("a"));
+      expect(await states(rig)).toEqual(["serving"]);
+      const next = await reopened(rig, hashEmbedder("b"));
+      expect(await states(rig)).toEqual(["retired", "serving"]);
       expect(await next.run()).toMatchObject({ changed: 1, counts: { embedded: 1 } });
       expect(await next.found(["Stored before any model came"])).toEqual({ missed: [], degraded: undefined });
     });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Guest, inOneHouse } from "../support/guests.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const START_DAY = new Date("2026-03-01T12:00:00.000Z");
 const counted = async (g: Guest, table: "episodes" | "facts" | "rules", id: string) => {
@@ -8,7 +8,7 @@ const counted = async (g: Guest, table: "episodes" | "facts" | "rules", id: stri
   return { reference_count, last_referenced_at, prior_referenced_at };
 };
 
-inOneHouse("references", (guest) => {
+onOneRig("references", (guest) => {
   it("search, recall, get and context each count once, after the answer", async () => {
     const g = guest();
     const { id } = await g.call("memory_store_fact", {

@@ -4,9 +4,9 @@ import { afterAll, expect, it } from "vitest";
 import { openPglite, type PgliteDb } from "../../src/engine/adapters/db/pglite.ts";
 import type { Db } from "../../src/engine/adapters/db/port.ts";
 import { type ReplayReport, replay, verifyReplay } from "../../src/engine/memory/past/replay.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { live, steps } from "../support/history.ts";
 import { migratedSnapshot, onEachStore } from "../support/stores.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const TABLES = ["episodes", "facts", "rules", "rule_applications", "memory_links", "episode_references"];
 
@@ -63,7 +63,7 @@ const EVERY_KIND = [
   "memory.referenced",
 ];
 
-inOneHouse(
+onOneRig(
   "replay of random lives",
   (guest) => {
     it("equals the rows, whatever was called in whatever order", async () => {
@@ -89,17 +89,17 @@ inOneHouse(
 
 onEachStore("replay", (open) => {
   it("rebuilds every table in a store with all its rules", async () => {
-    const house = await open({ model: false });
-    await smallLife(house);
+    const rig = await open({ model: false });
+    await smallLife(rig);
     await inStrict(async (scratch) => {
-      const done = await replay(house.db, scratch);
+      const done = await replay(rig.db, scratch);
       expect(done.orphanCount).toBe(0);
       for (const table of TABLES) {
         const rows = async (db: Db) =>
           (await db.query<{ row: object }>(`select to_jsonb(t) as row from ${table} t order by t::text`)).map(
             (r) => r.row,
           );
-        const stored = await rows(house.db);
+        const stored = await rows(rig.db);
         expect(stored.length, table).toBeGreaterThan(0);
         expect(await rows(scratch), table).toEqual(stored);
       }
@@ -107,13 +107,13 @@ onEachStore("replay", (open) => {
   });
 
   it("finds what was changed behind the stream's back, and says what it should be", async () => {
-    const house = await open({ model: false });
-    const { episode, fact, rule } = await smallLife(house);
-    expect((await verify(house.db)).equal).toBe(true);
-    await house.db.query("update facts set content = 'Paris' where id = $1", [fact]);
-    await house.db.query("update rules set success_count = 1, applied_count = applied_count + 1 where id = $1", [rule]);
-    await house.db.query("delete from memory_links where source_id = $1 and relation = 'supports'", [episode]);
-    const report = await verify(house.db);
+    const rig = await open({ model: false });
+    const { episode, fact, rule } = await smallLife(rig);
+    expect((await verify(rig.db)).equal).toBe(true);
+    await rig.db.query("update facts set content = 'Paris' where id = $1", [fact]);
+    await rig.db.query("update rules set success_count = 1, applied_count = applied_count + 1 where id = $1", [rule]);
+    await rig.db.query("delete from memory_links where source_id = $1 and relation = 'supports'", [episode]);
+    const report = await verify(rig.db);
     expect(report.equal).toBe(false);
     expect(report.differing).toEqual({ facts: 1, rules: 1, memory_links: 1 });
     expect(report.differences).toContainEqual({
@@ -137,21 +137,21 @@ onEachStore("replay", (open) => {
   });
 
   it("finds rows that no event tells of, and events that tell of no row", async () => {
-    const house = await open({ model: false });
-    const { episode } = await smallLife(house);
-    await house.db.query(
+    const rig = await open({ model: false });
+    const { episode } = await smallLife(rig);
+    await rig.db.query(
       `insert into episodes (id, tenant_id, butler, content, content_key, occurred_at, expires_at, source_butler, source,
          created_at)
        select $2::uuid, tenant_id, butler, 'smuggled', '\\x00', occurred_at, expires_at, source_butler, source, created_at
        from episodes where id = $1`,
       [episode, "0198c0de-1234-7abc-8def-0123456789ab"],
     );
-    await house.db.query(
+    await rig.db.query(
       `insert into memory_events (id, tenant_id, butler, scope, event_type, entity_type, entity_id, occurred_at, actor, payload)
        values (gen_random_uuid(), 'default', 'general', 'general', 'fact.confirmed', 'fact', gen_random_uuid(), now(), 'x',
          '{"set": {"validity": "active"}}')`,
     );
-    const report = await verify(house.db);
+    const report = await verify(rig.db);
     expect(report.equal).toBe(false);
     expect(report.differences).toEqual([
       {
@@ -167,24 +167,24 @@ onEachStore("replay", (open) => {
   });
 
   it("is not confused by writers that go on beside it, nor by many tenants", async () => {
-    const house = await open({ model: false });
-    await smallLife(house);
+    const rig = await open({ model: false });
+    await smallLife(rig);
     let writing = true;
     let written = 0;
     const writer = async (tenant: string) => {
       while (writing) {
         written += 1;
-        await house.call(
+        await rig.call(
           "memory_store_fact",
           { subject: "n", predicate: "is", content: `${written}` },
           { as: { tenant } },
         );
-        await house.call("memory_search", { query: "n is" }, { as: { tenant } });
+        await rig.call("memory_search", { query: "n is" }, { as: { tenant } });
       }
     };
     const writers = ["default", "a", "b"].map(writer);
     try {
-      const report = await verify(house.db);
+      const report = await verify(rig.db);
       expect(report.differences).toEqual([]);
       expect(report.equal).toBe(true);
     } finally {
@@ -192,16 +192,16 @@ onEachStore("replay", (open) => {
       await Promise.all(writers);
     }
     expect(written).toBeGreaterThan(3);
-    await house.settled();
-    expect((await verify(house.db)).equal).toBe(true);
+    await rig.settled();
+    expect((await verify(rig.db)).equal).toBe(true);
   });
 
   it("is read once and in order by a follower beside four writers", async () => {
-    const house = await open({ model: false });
+    const rig = await open({ model: false });
     const seen: string[] = [];
     let cursor: string | undefined;
     const follow = async () => {
-      const page = await house.call("memory_activity_stream", {
+      const page = await rig.call("memory_activity_stream", {
         limit: 7,
         ...(cursor === undefined ? {} : { cursor }),
       });
@@ -213,15 +213,15 @@ onEachStore("replay", (open) => {
     const writers = Array.from({ length: 4 }, async (_, w) => {
       for (let n = 0; n < 15; n++) {
         // One key for all: supersessions wait for each other, so that commits come in another order than calls.
-        await house.call("memory_store_fact", { subject: "n", predicate: "is", content: `${w} ${n}` });
-        await house.call("memory_store_episode", { content: `${w} told ${n}` });
+        await rig.call("memory_store_fact", { subject: "n", predicate: "is", content: `${w} ${n}` });
+        await rig.call("memory_store_episode", { content: `${w} told ${n}` });
       }
       writing -= 1;
     });
     while (writing > 0) await follow();
     await Promise.all(writers);
     while (await follow());
-    const stored = await house.db.query<{ id: string }>("select id from memory_events order by seq");
+    const stored = await rig.db.query<{ id: string }>("select id from memory_events order by seq");
     expect(seen).toEqual(stored.map(({ id }) => id));
     expect(new Set(seen).size).toBe(4 * 15 * 3 - 1);
   });

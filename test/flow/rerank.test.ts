@@ -8,8 +8,8 @@ import type { Reranker } from "../../src/engine/adapters/reranker/port.ts";
 import { fuse } from "../../src/engine/domain/ranking/fuse.ts";
 import { Settings } from "../../src/engine/memory/settings.ts";
 import { callTool } from "../../src/engine/tools/call.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { type HashEmbedder, hashEmbedder } from "../support/hash-embedder.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 import { writeTinyCrossEncoder } from "../support/tiny-cross-encoder.ts";
 
 interface Hit {
@@ -42,7 +42,7 @@ afterAll(async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-/** The same house as another configuration would have opened it. */
+/** The same store as another configuration would have opened it. */
 /** Also what hardly fits: here it is ranks that are looked at. */
 const ALL = { explain: true, min_relevance: 0 };
 
@@ -62,7 +62,7 @@ const ids = ({ results }: Answer) => results.map(({ id }) => id);
 const plainly = ({ results }: Answer) => results.map(({ id, relevance }) => ({ id, relevance }));
 const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
 
-inOneHouse(
+onOneRig(
   "reranking",
   (guest) => {
     let model: HashEmbedder | undefined;
@@ -72,7 +72,7 @@ inOneHouse(
       if (g.memory.embedder === undefined) await g.memory.adopt(model);
       return Object.assign(g, { model });
     };
-    const teaHouse = async () => {
+    const aboutTea = async () => {
       const g = await furnished();
       for (const content of ["green tea", "a tea house", "the old mill", "honey for the tea", "green stone"])
         await tell(g, content);
@@ -80,7 +80,7 @@ inOneHouse(
     };
 
     it("by nobody leaves the fused ranks of both arms", async () => {
-      const g = await teaHouse();
+      const g = await aboutTea();
       const { results } = await ask(g, "none", { query: "green tea" });
       const arm = (rank: "keyword_rank" | "semantic_rank") =>
         results
@@ -192,7 +192,7 @@ inOneHouse(
     });
 
     it.each(["keyword", "semantic"] as const)("is nothing to the plain mode %s", async (mode) => {
-      const g = await teaHouse();
+      const g = await aboutTea();
       const plain = await ask(g, "none", { query: "green tea", mode });
       expect(plain.results.length).toBeGreaterThan(2);
       for (const rerank of ["late-interaction", "cross-encoder"] as const) {
@@ -207,7 +207,7 @@ inOneHouse(
     });
 
     it("by a cross-encoder takes its scores for relevance", async () => {
-      const g = await teaHouse();
+      const g = await aboutTea();
       const { results, degraded } = await ask(g, "cross-encoder", { query: "green tea" }, tiny);
       expect(degraded).toBeUndefined();
       expect(results).toHaveLength(5);
@@ -247,7 +247,7 @@ inOneHouse(
     });
 
     it("by a cross-encoder that is missing or fails says so, and answers by late interaction", async () => {
-      const g = await teaHouse();
+      const g = await aboutTea();
       const expected = plainly(await ask(g, "late-interaction", { query: "green tea" }));
       const broken: Reranker = { ...tiny, score: () => Promise.reject(new Error("out of memory")) };
       for (const [reranker, why] of [
@@ -265,7 +265,7 @@ inOneHouse(
   { model: false, role: "memory" },
 );
 
-inOneHouse(
+onOneRig(
   "reranking without a model",
   (guest) => {
     it("reads the words around a find, and says that it is less", async () => {

@@ -18,8 +18,8 @@ import {
   tags,
   told,
 } from "../support/crowd.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { hashEmbedder } from "../support/hash-embedder.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 interface Hit {
   readonly id: string;
@@ -138,7 +138,7 @@ async function contextHolds(g: Guest, butler: Butler, prompts: readonly string[]
   expect(responses).toEqual(singles.map((single) => ({ ok: true, ...single })));
 }
 
-inOneHouse(
+onOneRig(
   "retrieval",
   (guest, store) => {
     const runs = (most: number) => ({

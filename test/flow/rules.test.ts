@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { effectiveness } from "../../src/engine/domain/lifecycle/maturity.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
-import { onEachStore, openHouse } from "../support/stores.ts";
+import { onEachStore, openRig } from "../support/stores.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const rule = (g: Guest, content = "Always run the tests before a release") =>
   g.call("memory_store_rule", { content }).then((answer) => answer.id as string);
@@ -15,7 +15,7 @@ const harm = (g: Guest, rule_id: string, reason?: string) =>
 const found = async (g: Guest, query: string, extra = {}) =>
   (await g.call("memory_search", { query, types: ["rule"], ...extra })).results;
 
-inOneHouse("rules", (guest) => {
+onOneRig("rules", (guest) => {
   it("starts as a candidate with half confidence and is recalled at once", async () => {
     const g = guest();
     const stored = await g.call("memory_store_rule", {
@@ -221,22 +221,22 @@ inOneHouse("rules", (guest) => {
 
 onEachStore("rules across a restart", (open) => {
   it("inverts and restores in a process that has not seen the scope yet", async () => {
-    const house = await open();
-    const { id } = await house.call("memory_store_rule", { content: "Force push to main" });
-    const fact = await house.call("memory_store_fact", { subject: "user", predicate: "name", content: "Ada" });
-    await house.call("memory_forget", { id: fact.id });
-    const second = await openHouse(house.db);
+    const rig = await open();
+    const { id } = await rig.call("memory_store_rule", { content: "Force push to main" });
+    const fact = await rig.call("memory_store_fact", { subject: "user", predicate: "name", content: "Ada" });
+    await rig.call("memory_forget", { id: fact.id });
+    const second = await openRig(rig.db);
     for (let n = 0; n < 3; n++) await second.call("memory_mark_harmful", { rule_id: id });
     expect((await second.call("memory_get", { id })).memory).toMatchObject({ maturity: "anti_pattern" });
-    const third = await openHouse(house.db);
+    const third = await openRig(rig.db);
     expect(await third.call("memory_restore", { id: fact.id })).toMatchObject({ state: "active" });
   });
 
   it("an inversion without a model leaves no vector of the old words", async () => {
-    const house = await open();
-    const { id } = await house.call("memory_store_rule", { content: "Force push to main" });
-    const blind = await openHouse(house.db, { model: false });
+    const rig = await open();
+    const { id } = await rig.call("memory_store_rule", { content: "Force push to main" });
+    const blind = await openRig(rig.db, { model: false });
     for (let n = 0; n < 3; n++) await blind.call("memory_mark_harmful", { rule_id: id });
-    expect(await house.db.query("select 1 from embeddings where memory_id = $1", [id])).toEqual([]);
+    expect(await rig.db.query("select 1 from embeddings where memory_id = $1", [id])).toEqual([]);
   });
 });

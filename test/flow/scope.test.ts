@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Guest, inOneHouse } from "../support/guests.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 type Hit = { id: string; scope: string };
 const as = (butler: string, admin = false) => ({ as: { butler, admin } });
@@ -10,7 +10,7 @@ const scopesSeen = async (g: Guest, butler: string, admin = false, scope?: strin
 };
 const fact = (content: string, scope: string) => ({ subject: "user", predicate: "favourite colour", content, scope });
 
-inOneHouse(
+onOneRig(
   "scope",
   (guest) => {
     it("a caller sees global and its own, by equality", async () => {
@@ -97,7 +97,7 @@ inOneHouse(
   { role: "memory", butler: "memory" },
 );
 
-inOneHouse("a butler's own memory", (guest) => {
+onOneRig("a butler's own memory", (guest) => {
   it("refuses another butler's token", async () => {
     const g = guest();
     expect((await g.refused("memory_stats", {}, as("other"))).code).toBe("forbidden");

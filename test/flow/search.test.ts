@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { compositeScore } from "../../src/engine/domain/ranking/scoring.ts";
 import { maintain } from "../../src/engine/memory/keep/maintain.ts";
 import { buildIndex, indexState } from "../../src/engine/store/index/vector-index.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { onEachStore } from "../support/stores.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 type Signal = "relevance" | "recency" | "effective_confidence";
 type Hit = Record<Signal | "score" | "importance", number> & {
@@ -32,7 +32,7 @@ async function furnish(g: Guest) {
   return { episode: episode.id as string, fact: fact.id as string, rule: rule.id as string };
 }
 
-inOneHouse("search", (guest) => {
+onOneRig("search", (guest) => {
   it.each(MODES)("finds all three types by %s", async (mode) => {
     const g = guest();
     const all = await furnish(g);
@@ -168,7 +168,7 @@ inOneHouse("search", (guest) => {
   });
 });
 
-inOneHouse("a rare tag among many", (guest) => {
+onOneRig("a rare tag among many", (guest) => {
   it("is found wherever it stands, by every mode", async () => {
     const g = guest();
     const rare = new Set([17, 288]);
@@ -190,7 +190,7 @@ inOneHouse("a rare tag among many", (guest) => {
   });
 });
 
-inOneHouse(
+onOneRig(
   "search without a model",
   (guest) => {
     it("answers by keyword and says that it is less", async () => {

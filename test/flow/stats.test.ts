@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { inOneHouse } from "../support/guests.ts";
+import { onOneRig } from "../support/tenants.ts";
 
-inOneHouse("stats", (guest) => {
+onOneRig("stats", (guest) => {
   it("of an empty memory are zeros, and the degraded note is absent", async () => {
     const g = guest();
     expect(await g.call("memory_stats", {})).toEqual({

@@ -6,7 +6,7 @@ import { episodeCleanup } from "../../src/engine/memory/keep/episode-cleanup.ts"
 import { reembed } from "../../src/engine/memory/keep/reembed.ts";
 import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { hashEmbedder } from "../support/hash-embedder.ts";
-import { type House, migratedSnapshot, onEachStore } from "../support/stores.ts";
+import { migratedSnapshot, onEachStore, type Rig } from "../support/stores.ts";
 
 interface Stored {
   readonly memory_id: string;
@@ -15,11 +15,11 @@ interface Stored {
   readonly tokens: Uint8Array | null;
 }
 
-const stored = (house: House) =>
-  house.db.query<Stored>("select memory_id, embedding::text, word_pieces, tokens from embeddings order by memory_id");
+const stored = (rig: Rig) =>
+  rig.db.query<Stored>("select memory_id, embedding::text, word_pieces, tokens from embeddings order by memory_id");
 
-async function kept(house: House, id: string) {
-  const row = (await stored(house)).find(({ memory_id }) => memory_id === id);
+async function kept(rig: Rig, id: string) {
+  const row = (await stored(rig)).find(({ memory_id }) => memory_id === id);
   return (
     row && {
       // A zero has two signs and one meaning.
@@ -45,9 +45,9 @@ async function expected(embedder: Embedder, text: string) {
   return { vector: vector.map(half), pieces: tokens.pieces, bits: Buffer.from(tokens.bits).toString("hex") };
 }
 
-const job = (house: House) => ({ memory: house.memory, now: house.now, dryRun: false, interrupted: () => false });
-async function ingest(house: House): Promise<string[]> {
-  const { results } = await house.call("memory_ingest_batch", { episodes: TALK });
+const job = (rig: Rig) => ({ memory: rig.memory, now: rig.now, dryRun: false, interrupted: () => false });
+async function ingest(rig: Rig): Promise<string[]> {
+  const { results } = await rig.call("memory_ingest_batch", { episodes: TALK });
   return results.map(({ id }: { id: string }) => id);
 }
 
@@ -71,62 +71,62 @@ const LOOKED_AT = [
 
 onEachStore("token bits", (open) => {
   async function hashed() {
-    const house = await open({ model: false });
+    const rig = await open({ model: false });
     const embedder = hashEmbedder("a");
-    await house.memory.adopt(embedder);
-    return { house, embedder };
+    await rig.memory.adopt(embedder);
+    return { rig, embedder };
   }
 
   test("an episode, a fact and a rule have what embedding them again gives", async () => {
-    const house = await open();
-    const embedder = house.memory.embedder as Embedder;
-    const episode = await house.call("memory_store_episode", { content: "The reconfigured harp is in the attic." });
-    const fact = await house.call("memory_store_fact", { subject: "Ada", predicate: "lives_in", content: "London" });
-    const rule = await house.call("memory_store_rule", { content: "Never deploy on a Friday" });
-    expect(await kept(house, episode.id)).toEqual(await expected(embedder, "The reconfigured harp is in the attic."));
-    expect(await kept(house, fact.id)).toEqual(await expected(embedder, "Ada lives in: London"));
-    expect(await kept(house, rule.id)).toEqual(await expected(embedder, "Never deploy on a Friday"));
+    const rig = await open();
+    const embedder = rig.memory.embedder as Embedder;
+    const episode = await rig.call("memory_store_episode", { content: "The reconfigured harp is in the attic." });
+    const fact = await rig.call("memory_store_fact", { subject: "Ada", predicate: "lives_in", content: "London" });
+    const rule = await rig.call("memory_store_rule", { content: "Never deploy on a Friday" });
+    expect(await kept(rig, episode.id)).toEqual(await expected(embedder, "The reconfigured harp is in the attic."));
+    expect(await kept(rig, fact.id)).toEqual(await expected(embedder, "Ada lives in: London"));
+    expect(await kept(rig, rule.id)).toEqual(await expected(embedder, "Never deploy on a Friday"));
   });
 
   test("a rule that becomes a warning has the bits of the warning", async () => {
-    const { house, embedder } = await hashed();
-    const { id } = await house.call("memory_store_rule", { content: "Deploy on Friday" });
+    const { rig, embedder } = await hashed();
+    const { id } = await rig.call("memory_store_rule", { content: "Deploy on Friday" });
     for (const reason of ["outage", "outage again", "nobody was there"])
-      await house.call("memory_mark_harmful", { rule_id: id, reason });
-    const [row] = await house.db.query<{ content: string }>("select content from rules where id = $1", [id]);
+      await rig.call("memory_mark_harmful", { rule_id: id, reason });
+    const [row] = await rig.db.query<{ content: string }>("select content from rules where id = $1", [id]);
     const content = row?.content ?? "";
     expect(content).not.toBe("Deploy on Friday");
-    expect(await kept(house, id)).toEqual(await expected(embedder, content));
+    expect(await kept(rig, id)).toEqual(await expected(embedder, content));
   });
 
   test("a forgotten episode keeps its bits for a restore; once its time is over none are left", async () => {
-    const { house, embedder } = await hashed();
-    const { id } = await house.call("memory_store_episode", { content: "The harp was lent out" });
-    await house.call("memory_store_episode", { content: "The boat was painted" });
-    await house.call("memory_forget", { id });
-    await house.call("memory_restore", { id });
-    expect(await kept(house, id)).toEqual(await expected(embedder, "The harp was lent out"));
-    await house.call("memory_forget", { id });
+    const { rig, embedder } = await hashed();
+    const { id } = await rig.call("memory_store_episode", { content: "The harp was lent out" });
+    await rig.call("memory_store_episode", { content: "The boat was painted" });
+    await rig.call("memory_forget", { id });
+    await rig.call("memory_restore", { id });
+    expect(await kept(rig, id)).toEqual(await expected(embedder, "The harp was lent out"));
+    await rig.call("memory_forget", { id });
     // What nobody has learned from becomes a dead letter first, and that is kept for as long as the grace.
     for (const _ of ["dead letter", "gone"]) {
-      house.later(4_000);
-      await episodeCleanup.run(job(house));
+      rig.later(4_000);
+      await episodeCleanup.run(job(rig));
     }
-    expect(await stored(house)).toEqual([]);
+    expect(await stored(rig)).toEqual([]);
   });
 
   test("what people say is embedded without the names of those who speak with them; the memory keeps them", async () => {
-    const { house, embedder } = await hashed();
-    const made = await ingest(house);
+    const { rig, embedder } = await hashed();
+    const made = await ingest(rig);
     expect([...embedder.asked].sort()).toEqual([...LOOKED_AT].sort());
     for (const [at, id] of made.entries()) {
-      expect(await kept(house, id)).toEqual(await expected(embedder, LOOKED_AT[at] as string));
-      const [row] = await house.db.query("select content from episodes where id = $1", [id]);
+      expect(await kept(rig, id)).toEqual(await expected(embedder, LOOKED_AT[at] as string));
+      const [row] = await rig.db.query("select content from episodes where id = $1", [id]);
       expect(row).toEqual({ content: TALK[at]?.content });
     }
-    const { results } = await house.call("memory_search", { query: "Grace's harp", mode: "keyword", limit: 1 });
+    const { results } = await rig.call("memory_search", { query: "Grace's harp", mode: "keyword", limit: 1 });
     expect(results[0]?.content).toBe(TALK[0].content);
-    const [event] = await house.db.query(
+    const [event] = await rig.db.query(
       "select payload -> 'row' ->> 'content' as content from memory_events where entity_id = $1 and event_type = $2",
       [made[0], "episode.stored"],
     );
@@ -134,9 +134,9 @@ onEachStore("token bits", (open) => {
   });
 
   test("those who spoke before in the session count too, of this tenant only", async () => {
-    const { house, embedder } = await hashed();
+    const { rig, embedder } = await hashed();
     const say = (content: string, speaker: string, tenant = "default") =>
-      house.call("memory_store_episode", { content, speaker, session_id: "s1" }, { as: { tenant } });
+      rig.call("memory_store_episode", { content, speaker, session_id: "s1" }, { as: { tenant } });
     await say("Good morning", "Élodie Lamarr");
     await say("Good evening", "Alan", "elsewhere");
     embedder.asked.length = 0;
@@ -146,18 +146,18 @@ onEachStore("token bits", (open) => {
   });
 
   test("names are taken out before a long text is cut", async () => {
-    const { house, embedder } = await hashed();
+    const { rig, embedder } = await hashed();
     const content = `${"Ada ".repeat(1_500)}plays the harp`;
-    await house.call("memory_store_episode", { content, speaker: "Ada", session_id: "s1" });
+    await rig.call("memory_store_episode", { content, speaker: "Ada", session_id: "s1" });
     expect(embedder.asked).toEqual(["plays the harp"]);
   });
 
   test("what was stored without a model gets both later, the same as if the model had been there", async () => {
-    const { house: early, embedder } = await hashed();
+    const { rig: early, embedder } = await hashed();
     const late = await open({ model: false });
-    const life = async (house: House) => {
-      const episodes = await ingest(house);
-      const fact = await house.call("memory_store_fact", { subject: "Ada", predicate: "lives in", content: "London" });
+    const life = async (rig: Rig) => {
+      const episodes = await ingest(rig);
+      const fact = await rig.call("memory_store_fact", { subject: "Ada", predicate: "lives in", content: "London" });
       return [...episodes, fact.id as string];
     };
     const [before, after] = [await life(early), await life(late)];
@@ -170,11 +170,11 @@ onEachStore("token bits", (open) => {
   });
 
   test("the stream still tells everything", async () => {
-    const { house } = await hashed();
-    await ingest(house);
+    const { rig } = await hashed();
+    await ingest(rig);
     const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
     try {
-      expect(await verifyReplay(house.db, scratch)).toMatchObject({ equal: true, differences: [], orphans: [] });
+      expect(await verifyReplay(rig.db, scratch)).toMatchObject({ equal: true, differences: [], orphans: [] });
     } finally {
       await scratch.close();
     }

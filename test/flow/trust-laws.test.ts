@@ -6,10 +6,10 @@ import { type Trust, trustRank } from "../../src/engine/domain/learning/trust.ts
 import { effectiveConfidence } from "../../src/engine/domain/lifecycle/decay.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact, scripted } from "../support/scripted-extractor.ts";
 import { migratedSnapshot } from "../support/stores.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const THRESHOLD = 0.2;
 const voice = fc.constantFrom<Trust>("tool", "agent", "agent", "user");
@@ -76,7 +76,7 @@ const usersFacts = (g: Guest) =>
 const isSeen = (row: Row, now: Date) => effectiveConfidence(row, now) >= THRESHOLD;
 const speaks = (one: Step) => one.kind === "later" || one.voice === "user";
 
-inOneHouse(
+onOneRig(
   "laws of trust",
   (guest) => {
     it("hold whoever says what, and the stream replays to the same rows", async () => {

@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { promote } from "../../src/engine/memory/keep/promote.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
-import { type Guest, inOneHouse } from "../support/guests.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact, scripted } from "../support/scripted-extractor.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const AGENT = { as: { voice: "agent" } } as const;
 const home = { subject: "user", predicate: "lives_in", content: "Berlin" };
@@ -24,7 +24,7 @@ const links = (g: Guest) =>
   ]);
 const exchange = (content: string) => ({ content, metadata: { format: "exchange" } });
 
-inOneHouse("trust", (guest) => {
+onOneRig("trust", (guest) => {
   describe("of an episode", () => {
     it.each([
       [{ content: "I live in Porto.", speaker: "user" }, "user", "user"],

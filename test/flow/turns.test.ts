@@ -3,7 +3,7 @@ import { inTurns, mapInTurns, nextTurn, TURN_CHARS } from "../../src/engine/adap
 import { openRedactor } from "../../src/engine/memory/privacy.ts";
 import { putLexical } from "../../src/engine/store/index/lexical.ts";
 import { callTool } from "../../src/engine/tools/call.ts";
-import { inOneHouse } from "../support/guests.ts";
+import { onOneRig } from "../support/tenants.ts";
 
 /** Counts turns of the event loop while the work goes on; `now` is the one we are in. */
 async function counting<T>(work: (now: () => number) => Promise<T>): Promise<T> {
@@ -52,7 +52,7 @@ it("of many that wait for a turn each gets one of its own", async () => {
   });
 });
 
-inOneHouse(
+onOneRig(
   "long work",
   (guest) => {
     it("a batch of long rows lets others in between its rows, while they are prepared and while their words are filed", async () => {

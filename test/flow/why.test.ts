@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Guest, inOneHouse } from "../support/guests.ts";
+import { type Guest, onOneRig } from "../support/tenants.ts";
 
 type Step = { check: string; ok: boolean; words: string };
 type Answer = {
@@ -35,7 +35,7 @@ function expectShown(answer: Answer, words: RegExp): void {
   expect(answer.shown).toBe(true);
 }
 
-inOneHouse("why", (guest) => {
+onOneRig("why", (guest) => {
   it("tells how a shown memory got its place, with the numbers of a search that explains", async () => {
     const g = guest();
     const cat = await fact(g, "pet", "A cat called Turing");
@@ -344,7 +344,7 @@ inOneHouse("why", (guest) => {
   });
 });
 
-inOneHouse(
+onOneRig(
   "why without a model",
   (guest) => {
     it("goes by words alone and says so", async () => {

@@ -28,9 +28,9 @@ afterEach(async () => {
   rmSync(home.root, { recursive: true });
 });
 
-async function house(owner: Owner, more: Partial<ServeOwnerParts> = {}): Promise<RunningOwner> {
+async function rig(owner: Owner, more: Partial<ServeOwnerParts> = {}): Promise<RunningOwner> {
   const lock = await acquireLock(home.ownerLock);
-  if (!lock) throw new Error("the house is taken");
+  if (!lock) throw new Error("the lock is held");
   const opened = await serveOwner({
     home,
     lock,
@@ -72,7 +72,7 @@ test("every call carries a key, its own if it has one", async () => {
       return { ok: true, answer: {} };
     },
   });
-  await house(owner);
+  await rig(owner);
   const one = client();
   await one.invoke("general", call);
   await one.invoke("general", call);
@@ -95,7 +95,7 @@ test("a call that is cut off is repeated under the same key with the next owner"
       seen.push(JSON.parse(body).request.idempotencyKey);
       incoming.socket.destroy();
       cutting.close();
-      void house(owner);
+      void rig(owner);
     });
   });
   const note = {
@@ -121,11 +121,11 @@ test("a call that is cut off is repeated under the same key with the next owner"
 });
 
 test("an older owner is asked to leave, a newer one is used", async () => {
-  const old = await house(fakeOwner().owner);
+  const old = await rig(fakeOwner().owner);
   const newer = client({ version: "1.0.1" });
   expect(await newer.invoke("general", call)).toMatchObject({ ok: false, error: { code: "unavailable" } });
   await old.stopped;
-  await house(fakeOwner().owner, { version: "1.0.2" });
+  await rig(fakeOwner().owner, { version: "1.0.2" });
   expect(await newer.invoke("general", call)).toMatchObject({ ok: true });
 });
 
@@ -139,7 +139,7 @@ test("a live owner that gives no answer is reported, and the call is not piled u
       return { ok: true, answer: {} };
     },
   });
-  await house(owner);
+  await rig(owner);
   const outcome = await client({ answerMs: 200 }).invoke("general", call);
   expect(outcome).toMatchObject({
     ok: false,
@@ -157,7 +157,7 @@ test("a call larger than the owner takes is refused in words, once, and with its
       return { ok: true, answer: {} };
     },
   });
-  await house(owner);
+  await rig(owner);
   const large = { tool: "t", input: { text: "x".repeat(40 * 1024 * 1024) } };
   const one = client({ reachMs: 2_000 });
   expect(await one.invoke("general", large)).toEqual({
@@ -175,7 +175,7 @@ test("an owner that cannot start is told in one sentence", async () => {
 });
 
 test("an owner on another database is not written to", async () => {
-  await house(fakeOwner().owner);
+  await rig(fakeOwner().owner);
   const outcome = await client({ databaseUrl: "postgres://elsewhere/x" }).invoke("general", call);
   expect(outcome).toMatchObject({
     ok: false,
@@ -186,7 +186,7 @@ test("an owner on another database is not written to", async () => {
 test("an attached client keeps its owner, which leaves after the client does", async () => {
   const { owner } = fakeOwner();
   let attached = false;
-  const opened = await house(owner, { idleMs: 60, busy: () => !attached });
+  const opened = await rig(owner, { idleMs: 60, busy: () => !attached });
   let left = false;
   void opened.stopped.then(() => {
     left = true;
@@ -200,7 +200,7 @@ test("an attached client keeps its owner, which leaves after the client does", a
   await opened.stopped;
 });
 
-test("a stop answers what is under way, and frees the house", async () => {
+test("a stop answers what is under way, and frees the lock", async () => {
   const slow = gate();
   const { owner, seen } = fakeOwner({
     call: async () => {
@@ -208,7 +208,7 @@ test("a stop answers what is under way, and frees the house", async () => {
       return { ok: true, answer: { late: true } };
     },
   });
-  const opened = await house(owner);
+  const opened = await rig(owner);
   const answer = client().invoke("general", call);
   while (owner.inFlight() === 0) await new Promise((done) => setTimeout(done, 5));
   const taken = takeOwnership(home);
@@ -221,7 +221,7 @@ test("a stop answers what is under way, and frees the house", async () => {
 });
 
 test("a second butler up is refused with the first one's address", async () => {
-  await house(fakeOwner().owner, { mode: "up", http: { host: "127.0.0.1", port: 0, listener: (_, out) => out.end() } });
+  await rig(fakeOwner().owner, { mode: "up", http: { host: "127.0.0.1", port: 0, listener: (_, out) => out.end() } });
   await expect(takeOwnership(home)).rejects.toThrow(/already running \(process \d+\) at http:\/\/127\.0\.0\.1:\d+/);
 });
 

@@ -63,13 +63,13 @@ describe.skipIf(url === "")("butler up", () => {
     };
     const [first, second] = NAMES;
     write(first);
-    const house = await up(home, ["--roster", roster], { BUTLER_DATABASE_URL: await line.lay() });
+    const rig = await up(home, ["--roster", roster], { BUTLER_DATABASE_URL: await line.lay() });
     const headers = {
       authorization: `Bearer ${readFileSync(join(home, "token"), "utf8").trim()}`,
       "content-type": "application/json",
     };
     const ready = async () => {
-      const response = await fetch(`${house.address}/readyz`, { headers });
+      const response = await fetch(`${rig.address}/readyz`, { headers });
       const { butlers, roster: fault } = (await response.json()) as {
         butlers: { name: string; store: string }[];
         roster?: string;
@@ -81,7 +81,7 @@ describe.skipIf(url === "")("butler up", () => {
       };
     };
     const stats = async (name: string) => {
-      const path = `${house.address}/api/butlers/${name}/tools/memory_stats`;
+      const path = `${rig.address}/api/butlers/${name}/tools/memory_stats`;
       const response = await fetch(path, { method: "POST", headers, body: "{}" });
       return { status: response.status, body: (await response.json()) as Record<string, unknown> };
     };
@@ -95,7 +95,7 @@ describe.skipIf(url === "")("butler up", () => {
     );
     expect((await stats(second)).status).toBe(200);
     write(second, 'nmae = "x"\n');
-    house.child.kill("SIGHUP");
+    rig.child.kill("SIGHUP");
     await vi.waitFor(async () => expect((await ready()).fault).toContain("nmae"), PATIENCE);
     expect((await stats(second)).status).toBe(200);
     rmSync(join(roster, second), { recursive: true });
@@ -108,15 +108,15 @@ describe.skipIf(url === "")("butler up", () => {
       PATIENCE,
     );
     expect(await stats(first)).toMatchObject({ status: 503, body: { error: { code: "unavailable" } } });
-    expect((await fetch(`${house.address}/healthz`)).status).toBe(200);
+    expect((await fetch(`${rig.address}/healthz`)).status).toBe(200);
     await line.lay();
     await vi.waitFor(
       async () => expect(await ready()).toMatchObject({ status: 200, stores: { [first]: "open" } }),
       PATIENCE,
     );
 
-    house.child.kill("SIGTERM");
-    expect((await house.ended).code).toBe(0);
+    rig.child.kill("SIGTERM");
+    expect((await rig.ended).code).toBe(0);
     await line.cut();
   });
 });

@@ -69,7 +69,7 @@ async function says(h: ReturnType<typeof hookHost>, session: string, prompt: str
 }
 
 describe("whose words they are", () => {
-  it("what came with a token is stored under that token, and what came over the socket under the house's own agent", async () => {
+  it("what came with a token is stored under that token, and what came over the socket under the local agent", async () => {
     const m = memory();
     const h = hookHost({ ...m, tenant: "a" });
     await says(h, "s", "The vault opens with three turns", stranger);

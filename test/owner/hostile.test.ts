@@ -124,8 +124,8 @@ describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseU
     said.user(`Please note that the harbour gate code is violet thunder, says ${fileWord}`);
     said.agent("Noted.");
 
-    let house = await up(home, [], variables);
-    const base = { address: house.address, socket: homeAt(home).socket, places: [OWN, SHARED] as const };
+    let rig = await up(home, [], variables);
+    const base = { address: rig.address, socket: homeAt(home).socket, places: [OWN, SHARED] as const };
     const planted = await plant(base, tokens);
     let world: World = { ...base, attackers: tokens, planted, transcript: { path: said.path, word: fileWord } };
 
@@ -149,8 +149,8 @@ describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseU
         for (const tenant of tenants) seen.set(`${place}: ${tenant}`, await rowsOf(db, tenant));
         await db.close();
       }
-      house = await up(home, [], variables);
-      world = { ...world, address: house.address };
+      rig = await up(home, [], variables);
+      world = { ...world, address: rig.address };
       return seen;
     }
 

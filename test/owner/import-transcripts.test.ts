@@ -146,7 +146,7 @@ describe("butler import transcripts", () => {
         HOME: home,
         BUTLER_HOME: home,
         BUTLER_MODEL_DIR: TEST_MODEL_CACHE,
-        BUTLER_IDLE_SECONDS: "2",
+        BUTLER_IDLE_SECONDS: "30",
         BUTLER_PORT: "0",
         ...variables,
       },

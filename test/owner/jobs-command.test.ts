@@ -79,7 +79,7 @@ describe("a daemon", () => {
     const home = emptyHome();
     await command(home, ["remember", "long ago"], { BUTLER_NOW: "2026-01-01T00:00:00Z" });
     await command(home, ["stop"]);
-    expect((await command(home, ["stats"])).code).toBe(0);
+    expect((await command(home, ["stats"], { BUTLER_IDLE_SECONDS: "2" })).code).toBe(0);
     await vi.waitFor(() => expect(ownerNote(home)).toBeUndefined(), { ...PATIENCE, interval: 200 });
     const notes = JSON.parse(readFileSync(join(home, "run", "schedule.json"), "utf8"));
     expect(Object.keys(notes.general.last).toSorted()).toEqual([

@@ -15,6 +15,8 @@ import { PATIENCE } from "../support/patience.ts";
 
 afterAll(cleanUp);
 
+const LEAVES_SOON = { BUTLER_IDLE_SECONDS: "2" };
+
 async function storeMany(one: Agent, name: string, count: number): Promise<void> {
   for (let n = 0; n < count; n++) {
     await one.call("memory_store_episode", {
@@ -26,7 +28,7 @@ async function storeMany(one: Agent, name: string, count: number): Promise<void>
 }
 
 async function episodes(home: string): Promise<number> {
-  const { code, stdout, stderr } = await butler(home, ["stats", "--json"]);
+  const { code, stdout, stderr } = await butler(home, ["stats", "--json"], LEAVES_SOON);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return (JSON.parse(stdout) as { episodes: { total: number } }).episodes.total;
 }
@@ -37,7 +39,7 @@ async function nobodyLeft(home: string): Promise<void> {
 
 test.skipIf(!canListProcesses)("twenty agents at once on an empty home", async () => {
   const home = emptyHome();
-  const agents = await Promise.all(Array.from({ length: 20 }, () => agent(home)));
+  const agents = await Promise.all(Array.from({ length: 20 }, () => agent(home, LEAVES_SOON)));
   await Promise.all(agents.map((one, n) => storeMany(one, `agent-${n}`, 50)));
   expect(await episodes(home)).toBe(1_000);
   expect(processesOf(home)).toContain(ownerNote(home)?.pid);
@@ -49,7 +51,7 @@ test.skipIf(!canListProcesses)(
   "an owner that is killed in the middle is replaced, and no write is lost or doubled",
   async () => {
     const home = emptyHome();
-    const agents = await Promise.all(Array.from({ length: 20 }, () => agent(home)));
+    const agents = await Promise.all(Array.from({ length: 20 }, () => agent(home, LEAVES_SOON)));
     const ids = new Set<unknown>();
     let acknowledged = 0;
     let killed = 0;
@@ -80,7 +82,7 @@ test.skipIf(!canListProcesses)(
 
 test.skipIf(!canListProcesses)("agents that are killed leave no owner behind", async () => {
   const home = emptyHome();
-  const one = await agent(home);
+  const one = await agent(home, LEAVES_SOON);
   await storeMany(one, "doomed", 1);
   const owner = ownerNote(home)?.pid;
   for (const pid of processesOf(home)) if (pid !== owner) process.kill(pid, "SIGKILL");

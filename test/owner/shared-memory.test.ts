@@ -1,4 +1,4 @@
-/** Butlers of one house whose memory is kept by a shared Memory Butler in another: own facts stay apart, global ones are seen, tenants never. */
+/** Butlers of one home whose memory is kept by a shared Memory Butler in another: own facts stay apart, global ones are seen, tenants never. */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const NAMES = ["ada", "bob", "eve"] as const;
 let serviceHome = "";
 let home = "";
 let service: Up;
-let house: Up;
+let rig: Up;
 let variables: Variables = {};
 let port = "";
 
@@ -46,7 +46,7 @@ beforeAll(async () => {
     `[modules.memory]\nservice = "${service.address}/butlers/memory"\nservice_token_env = "${name.toUpperCase()}_TOKEN"\n`;
   const remote = Object.fromEntries(NAMES.map((name) => [name, toml(name)]));
   variables = { ...tokens, BUTLER_ROSTER: roster("clients", { ...remote, own: "[modules.memory]\n" }) };
-  house = await up(home, [], variables);
+  rig = await up(home, [], variables);
 });
 
 interface Said {
@@ -77,13 +77,13 @@ test("own facts stay apart, global ones are seen, tenants never", async () => {
   expect(await found("bob", "tea")).toEqual(["has a tea kettle", "likes black tea"]);
   expect(await found("eve", "tea")).toEqual(["likes no tea"]);
   const token = readFileSync(join(home, "token"), "utf8").trim();
-  const asked = await fetch(`${house.address}/api/butlers/ada/tools/memory_stats`, {
+  const asked = await fetch(`${rig.address}/api/butlers/ada/tools/memory_stats`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: "{}",
   });
   expect(asked.status, await asked.text()).toBe(200);
-  // A store of one's own in the same house knows nothing of it.
+  // A butler of the same home with a store of its own knows nothing of it.
   expect(await found("own", "tea")).toEqual([]);
 });
 
@@ -125,10 +125,10 @@ test("while the service is down everybody is told, and afterwards it goes on", a
   const down = await call("ada", "memory_search", { query: "tea" });
   expect(down).toMatchObject({ code: 1, answer: { error: { code: "unavailable" } } });
   expect(down.answer.error?.message).toContain("cannot be reached");
-  const ready = await fetch(`${house.address}/readyz`);
+  const ready = await fetch(`${rig.address}/readyz`);
   expect([ready.status, await ready.json()]).toMatchObject([503, { ok: false }]);
   const token = readFileSync(join(home, "token"), "utf8").trim();
-  const health = await fetch(`${house.address}/readyz`, { headers: { authorization: `Bearer ${token}` } });
+  const health = await fetch(`${rig.address}/readyz`, { headers: { authorization: `Bearer ${token}` } });
   const { butlers } = (await health.json()) as { butlers: { name: string; store: string }[] };
   expect(butlers.map(({ name, store }) => `${name} ${store}`)).toEqual([
     "ada unknown",

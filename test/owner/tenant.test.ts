@@ -29,7 +29,7 @@ test("every door speaks for the tenant of the butler it addresses", async () => 
     writeFileSync(join(roster, name, "butler.toml"), toml(name));
   }
   const variables = { BUTLER_ROSTER: roster };
-  const house = await up(home, [], variables);
+  const rig = await up(home, [], variables);
   const homeToken = readFileSync(join(home, "token"), "utf8").trim();
   const made = async (args: readonly string[]) => {
     const { stdout, stderr } = await butler(home, ["token", "create", ...args, "--json"], variables);
@@ -38,7 +38,7 @@ test("every door speaks for the tenant of the butler it addresses", async () => 
   };
   const post = async (path: string, token: string, body: object) => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const response = await fetch(`${house.address}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    const response = await fetch(`${rig.address}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
     return { status: response.status, text: await response.text() };
   };
   const store = async (name: Name, token: string, content: string) => {
@@ -53,7 +53,7 @@ test("every door speaks for the tenant of the butler it addresses", async () => 
     await store(name, own.token, `told with the token of ${name}`);
     await store(name, homeToken, `told ${name} with the token of the home`);
     await store(name, every.token, `told ${name} with a token for every butler`);
-    await overMcp(`${house.address}/butlers/${name}/mcp`, homeToken, `told ${name} over MCP`);
+    await overMcp(`${rig.address}/butlers/${name}/mcp`, homeToken, `told ${name} over MCP`);
     const cli = await butler(home, ["remember", `told ${name} on the command line`, "--butler", name], variables);
     expect(cli.code, cli.stderr).toBe(0);
     const said = transcript(join(home, `${name}.jsonl`), `session-${name}`, join(home, "project"));

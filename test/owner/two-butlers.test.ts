@@ -53,13 +53,13 @@ describe.each(Object.entries(LANES))("two butlers on %s", (lane, { databaseUrl, 
       BUTLER_ROSTER: roster,
       ...(databaseUrl === undefined ? {} : { BUTLER_DATABASE_URL: databaseUrl }),
     };
-    const house = await up(home, [], variables);
+    const rig = await up(home, [], variables);
     const headers = {
       authorization: `Bearer ${readFileSync(join(home, "token"), "utf8").trim()}`,
       "content-type": "application/json",
     };
     const post = async (path: string, body: object) => {
-      const response = await fetch(`${house.address}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+      const response = await fetch(`${rig.address}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
       expect([200, 204], await response.clone().text()).toContain(response.status);
       return response.status === 204 ? undefined : ((await response.json()) as Record<string, unknown>);
     };

@@ -1,4 +1,4 @@
-/** Two houses on one PostgreSQL server, each with its daemon: every slot of every job runs once, also when one is killed. */
+/** Two homes on one PostgreSQL server, each with its daemon: every slot of every job runs once, also when one is killed. */
 
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -29,18 +29,18 @@ async function trusts(dir: string): Promise<Record<string, string>> {
 
 test("only the command line and the transcripts of this machine speak for the user", async () => {
   const home = emptyHome();
-  const house = await up(home);
+  const rig = await up(home);
   const token = readFileSync(join(home, "token"), "utf8").trim();
   const authorization = { authorization: `Bearer ${token}` };
   const post = async (path: string, body: object) => {
     const headers = { ...authorization, "content-type": "application/json" };
-    const response = await fetch(`${house.address}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    const response = await fetch(`${rig.address}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
     expect(response.status, await response.text()).toBeLessThan(300);
   };
   await post(TOOL, claim("http"));
   await post(TOOL, exchange("an exchange over http"));
   const client = new Client({ name: "test", version: "1" });
-  const url = new URL(`${house.address}/butlers/general/mcp`);
+  const url = new URL(`${rig.address}/butlers/general/mcp`);
   await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers: authorization } }));
   await client.callTool({ name: "memory_store_episode", arguments: claim("mcp") });
   await client.close();

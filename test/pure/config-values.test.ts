@@ -81,7 +81,7 @@ base_url = "https://bob:hunter2@example.org/v1"`;
   });
 });
 
-describe("the values of the house", () => {
+describe("the values of flags and environment", () => {
   test("come from a flag, the environment or the default, in this order", () => {
     const variables = {
       BUTLER_PORT: "5000",

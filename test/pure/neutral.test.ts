@@ -71,6 +71,11 @@ describe("what leaves memory towards a model", () => {
     );
   });
 
+  it("has no tag that two neighbouring memories make together", () => {
+    expect(block(["<butler", "memory>"]).match(OWN_TAGS)).toEqual(["<butler-memory", "</butler-memory"]);
+    expect(neutral("a<butler in the text")).toBe("a<butler in the text");
+  });
+
   it("is taken out as a whole, and nothing else, when the block comes back", () => {
     fc.assert(
       fc.property(fc.array(hostileText, { minLength: 1, maxLength: 5 }), (texts) => {

@@ -1,12 +1,12 @@
-/** A random household of memories, and in plain words which of them a question may be answered with. */
+/** Random memories, and in plain words which of them a question may be answered with. */
 import fc from "fast-check";
 import { DAY_MS } from "../../src/engine/domain/lifecycle/decay.ts";
 import type { Tier } from "../../src/engine/domain/lifecycle/tiers.ts";
 import type { MemoryType } from "../../src/engine/domain/memory-types.ts";
 import { lexemes } from "../../src/engine/domain/text/lexemes.ts";
 import { decaySweep } from "../../src/engine/memory/keep/decay-sweep.ts";
-import type { Guest } from "./guests.ts";
 import { runJob } from "./job-runs.ts";
+import type { Guest } from "./tenants.ts";
 
 export const BUTLERS = ["general", "travel"] as const;
 export type Butler = (typeof BUTLERS)[number];

@@ -1,4 +1,4 @@
-/** A small house for the doors: a few tools of the real menu's shape, and a host that checks input as the real one does. */
+/** A small host for the doors: a few tools of the real menu's shape, and a host that checks input as the real one does. */
 import { z } from "zod";
 import type { Backend, ButlerInfo, Health, Principal } from "../../src/doors/backend.ts";
 import { RequestContext } from "../../src/engine/domain/request.ts";

@@ -1,9 +1,9 @@
 /** Random lives of a memory, drawn by fast-check: every kind of call that leaves an event. */
 import fc from "fast-check";
 import { jobs } from "../../src/engine/memory/keep/jobs.ts";
-import type { House } from "./stores.ts";
+import type { Rig } from "./stores.ts";
 
-type Living = Pick<House, "outcome" | "later" | "settled" | "memory" | "now">;
+type Living = Pick<Rig, "outcome" | "later" | "settled" | "memory" | "now">;
 
 export interface Teller extends Living {
   readonly ids: string[];
@@ -165,7 +165,7 @@ const note = fc.tuple(words, fc.constantFrom("eden", "mid", "long")).map(
       void (await tell(life, "memory_store", { content, tier })),
 );
 
-/** All jobs, or only one: transitions, promotions and deletions by the house itself. */
+/** All jobs, or only one: transitions, promotions and deletions by the jobs themselves. */
 const work = fc.constantFrom(...jobs, undefined).map(
   (chosen): Step =>
     async ({ memory, now }) => {
@@ -209,14 +209,14 @@ export const steps = (length: number) =>
     },
   );
 
-export async function live(house: Living, drawn: readonly Step[]): Promise<Teller> {
+export async function live(rig: Living, drawn: readonly Step[]): Promise<Teller> {
   const life: Teller = {
-    outcome: house.outcome,
-    later: house.later,
-    settled: house.settled,
-    memory: house.memory,
+    outcome: rig.outcome,
+    later: rig.later,
+    settled: rig.settled,
+    memory: rig.memory,
     get now() {
-      return house.now;
+      return rig.now;
     },
     ids: [],
     rules: [],

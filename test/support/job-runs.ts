@@ -3,7 +3,7 @@ import type { Db } from "../../src/engine/adapters/db/port.ts";
 import type { Extractor } from "../../src/engine/adapters/extractor/port.ts";
 import type { Job, JobReport } from "../../src/engine/memory/keep/job.ts";
 import type { Settings } from "../../src/engine/memory/settings.ts";
-import type { House } from "./stores.ts";
+import type { Rig } from "./stores.ts";
 
 export interface RunOptions {
   readonly dryRun?: boolean;
@@ -13,8 +13,8 @@ export interface RunOptions {
   readonly extractor?: Extractor;
 }
 
-export async function runJob(house: House, job: Job, options: RunOptions = {}): Promise<JobReport> {
-  await house.settled();
+export async function runJob(rig: Rig, job: Job, options: RunOptions = {}): Promise<JobReport> {
+  await rig.settled();
   let asked = 0;
   const { settings, extractor } = options;
   const given = {
@@ -22,10 +22,10 @@ export async function runJob(house: House, job: Job, options: RunOptions = {}): 
     ...(extractor && { extractor: { value: extractor } }),
   };
   // The memory's own getters stay alive behind what is given.
-  const memory: House["memory"] = Object.create(house.memory, given);
+  const memory: Rig["memory"] = Object.create(rig.memory, given);
   return job.run({
     memory,
-    now: house.now,
+    now: rig.now,
     dryRun: options.dryRun ?? false,
     interrupted: () => asked++ >= (options.stopAfter ?? Infinity),
   });

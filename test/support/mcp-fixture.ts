@@ -1,4 +1,4 @@
-/** A stdio MCP server over the fake house, for tests that need a real process. */
+/** A stdio MCP server over the fake host, for tests that need a real process. */
 import { serveMcpStdio } from "../../src/doors/mcp/mcp-stdio.ts";
 import { anyone, fakeHost, fakeTools } from "./fake-host.ts";
 

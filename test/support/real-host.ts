@@ -14,7 +14,7 @@ import { callTool } from "../../src/engine/tools/call.ts";
 import { tools } from "../../src/engine/tools/index.ts";
 import type { Outcome } from "../../src/engine/tools/outcome.ts";
 import { testModel } from "./model.ts";
-import { type House, migratedSnapshot, openHouse } from "./stores.ts";
+import { migratedSnapshot, openRig, type Rig } from "./stores.ts";
 
 export const admin: Principal = { name: "owner", tenant: "default", butler: "*", admin: true, voice: "user" };
 export const plain: Principal = { name: "agent", tenant: "default", butler: "general", admin: false, voice: "agent" };
@@ -29,7 +29,7 @@ export interface Reply {
 }
 
 export interface RealHost {
-  readonly house: House;
+  readonly rig: Rig;
   readonly host: Backend;
   /** One POST to a tool; `body` goes out as it is, so that it need not be JSON. */
   post(tool: string, body: string, options?: { token?: Token; headers?: Record<string, string> }): Promise<Reply>;
@@ -49,18 +49,18 @@ export interface Lines {
 }
 
 export async function openRealHost(options: { model?: boolean } = {}): Promise<RealHost> {
-  const house = await openHouse(await openPglite({ dir: undefined, snapshot: await migratedSnapshot() }), {
+  const rig = await openRig(await openPglite({ dir: undefined, snapshot: await migratedSnapshot() }), {
     model: false,
   });
-  const closing: (() => Promise<unknown>)[] = [() => house.memory.close()];
+  const closing: (() => Promise<unknown>)[] = [() => rig.memory.close()];
   if (options.model) {
     const embedder = await openOnnxEmbedder(await testModel());
     closing.push(() => embedder.close());
-    await house.memory.adopt(embedder);
+    await rig.memory.adopt(embedder);
   }
   const host: Backend = {
     butlers: async () => [{ name: "general", role: "butler", description: "Does everything." }],
-    invoke: (principal, _butler, request) => callTool(house.memory, principal, request),
+    invoke: (principal, _butler, request) => callTool(rig.memory, principal, request),
     health: async () => ({ ok: true, version: "1.2.3", model: "test", butlers: [{ name: "general", store: "open" }] }),
   };
   let hosts = loopbackHosts(4270);
@@ -76,17 +76,20 @@ export async function openRealHost(options: { model?: boolean } = {}): Promise<R
   let listening: Promise<{ server: ServerType; base: string }> | undefined;
   const listen = () => {
     listening ??= new Promise((resolve) => {
-      const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) => {
-        hosts = [...hosts, ...loopbackHosts(port)];
-        closing.push(() => new Promise((done) => server.close(done)));
-        resolve({ server, base: `http://127.0.0.1:${port}` });
-      });
+      const server = serve(
+        { fetch: app.fetch, port: 0, hostname: "127.0.0.1", serverOptions: { keepAliveTimeout: 75_000 } },
+        ({ port }) => {
+          hosts = [...hosts, ...loopbackHosts(port)];
+          closing.push(() => new Promise((done) => server.close(done)));
+          resolve({ server, base: `http://127.0.0.1:${port}` });
+        },
+      );
     });
     return listening;
   };
 
   return {
-    house,
+    rig,
     host,
     async post(tool, body, { token = "plain", headers = {} } = {}) {
       const response = await app.request(`/api/butlers/general/tools/${tool}`, {
@@ -127,7 +130,7 @@ export async function openRealHost(options: { model?: boolean } = {}): Promise<R
       return { send: (line) => stdin.write(`${line}\n`), next: lineReader(stdout), close: () => door.close() };
     },
     async close() {
-      await house.settled();
+      await rig.settled();
       for (const close of closing.splice(0).toReversed()) await close();
     },
   };

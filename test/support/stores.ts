@@ -24,7 +24,7 @@ import { cloneDatabase, templateDatabase } from "./postgres.ts";
 // biome-ignore lint/suspicious/noExplicitAny: answers are checked by the assertions of each test, field by field.
 type Answer = Record<string, any>;
 
-export interface House {
+export interface Rig {
   readonly memory: OpenMemory;
   readonly db: Db;
   /** Moves the fixed clock. */
@@ -43,14 +43,14 @@ export interface House {
   settled(): Promise<void>;
 }
 
-export interface HouseOptions {
+export interface RigOptions {
   readonly settings?: unknown;
   readonly model?: boolean;
   readonly role?: "butler" | "memory";
   readonly butler?: string;
 }
 
-export type OpenHouse = (options?: HouseOptions) => Promise<House>;
+export type OpenRig = (options?: RigOptions) => Promise<Rig>;
 
 const START = "2026-03-01T12:00:00.000Z";
 const CACHE = fileURLToPath(new URL("../../.cache/test", import.meta.url));
@@ -112,9 +112,9 @@ export const STORES: readonly {
 
 /**
  * Runs the suite once per store; what a test opens is closed after it. Not with a pool of one: a database for each test makes
- * that lane dear, the embedded store has one connection by its nature, and suites in one house run with such a pool.
+ * that lane dear, the embedded store has one connection by its nature, and suites that share one store run with such a pool.
  */
-export function onEachStore(name: string, suite: (open: OpenHouse, store: string) => void, only?: "embedded"): void {
+export function onEachStore(name: string, suite: (open: OpenRig, store: string) => void, only?: "embedded"): void {
   for (const store of STORES.filter(({ poolOfOne }) => !poolOfOne)) {
     if (only === "embedded" && store.server) continue;
     describe.skipIf(store.server && inject("postgresUrl") === undefined)(`${name} on ${store.name}`, () => {
@@ -125,9 +125,9 @@ export function onEachStore(name: string, suite: (open: OpenHouse, store: string
       suite(async (options = {}) => {
         const { db, drop } = await store.open();
         closing.push(drop);
-        const house = await openHouse(db, options);
-        closing.push(() => house.memory.close());
-        return house;
+        const rig = await openRig(db, options);
+        closing.push(() => rig.memory.close());
+        return rig;
       }, store.name);
     });
   }
@@ -140,7 +140,7 @@ export async function closeSharedEmbedder(): Promise<void> {
   await (await closing)?.close();
 }
 
-export async function openHouse(db: Db, options: HouseOptions = {}): Promise<House> {
+export async function openRig(db: Db, options: RigOptions = {}): Promise<Rig> {
   let now = new Date(START);
   const clock: Clock = { now: () => now, fixed: true };
   const settings = Settings.parse(options.settings ?? {});
@@ -156,7 +156,7 @@ export async function openHouse(db: Db, options: HouseOptions = {}): Promise<Hou
     settings,
     log: silentLog,
   });
-  const outcome: House["outcome"] = (tool, input, { as, ...extra } = {}) =>
+  const outcome: Rig["outcome"] = (tool, input, { as, ...extra } = {}) =>
     callTool(
       memory,
       { name: "test", tenant: "default", butler: "*", admin: false, voice: "user", ...as },

@@ -123,7 +123,11 @@ interface Described {
 export function configSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(ButlerToml, { io: "input", target: "draft-7" }) as Described & Record<string, unknown>;
   describe(schema, "");
-  return { title: "butler.toml", description: "One butler of a Butler Memory house.", ...schema };
+  return {
+    title: "butler.toml",
+    description: "One butler of Butler Memory: its name, its memory and its schedule.",
+    ...schema,
+  };
 }
 
 function describe(schema: Described, path: string): void {

@@ -104,18 +104,24 @@ const firstNote = ({ version, mode, started, fixed, database }: ServeOwnerParts)
   database,
 });
 
+/**
+ * Node closes a connection after five idle seconds. A client that uses it at that very moment gets ECONNRESET instead of an answer, which
+ * happens when either process is held up for a second; agents and their people pause for longer than five seconds all the time.
+ */
+const CONNECTIONS = { keepAliveTimeout: 75_000 };
+
 /** On the port first: it may be taken, and then no client has seen this owner. */
 async function listenEverywhere(served: ServedOwner): Promise<void> {
   const { home, http } = served.parts;
   if (http) {
-    const httpServer = createServer(http.listener);
+    const httpServer = createServer(CONNECTIONS, http.listener);
     served.servers.push(httpServer);
     const { port, address } = await listenOnPort(httpServer, http.host, http.port);
     served.note = { ...served.note, port, address };
   }
   // A socket that lies there is of a process that has died: this one holds the lock.
   rmSync(home.socket, { force: true });
-  const socketServer = createServer(localListener(served));
+  const socketServer = createServer(CONNECTIONS, localListener(served));
   served.servers.push(socketServer);
   await listen(socketServer, (done) => socketServer.listen(home.socket, done));
   chmodSync(home.socket, 0o600);

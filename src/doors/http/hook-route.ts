@@ -16,7 +16,7 @@ export async function answerHook(
 ): Promise<Response> {
   const butlers = await backend.butlers();
   const butler = c.req.query("butler") ?? (butlers.length === 1 ? butlers[0]?.name : undefined);
-  if (!backend.hook) return refuse(c, { code: "not_found", message: "This house has no hooks.", field: "path" });
+  if (!backend.hook) return refuse(c, { code: "not_found", message: "This server has no hooks.", field: "path" });
   if (butler === undefined) return refuse(c, whichButler(butlers.filter((one) => mayUse(c.get("principal"), one))));
   const refused = refusedButler(c.get("principal"), butler, butlers);
   if (refused !== undefined) return refuse(c, refused);

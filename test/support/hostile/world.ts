@@ -1,12 +1,12 @@
 /**
- * A house with two butlers, three tenants and somebody's memories in every corner of it. Each memory carries a word of its own,
+ * A home with two butlers, three tenants and somebody's memories in every corner of it. Each memory carries a word of its own,
  * so that one look at an answer tells whether it holds something foreign.
  */
 import { request } from "node:http";
 import type { MemoryType } from "../../../src/engine/domain/memory-types.ts";
 import { butler, type Variables } from "../owner-processes.ts";
 
-/** Tokens of two tenants; `default` is the tenant of whoever owns the house and comes over the socket. */
+/** Tokens of two tenants; `default` is the tenant of whoever owns the home and comes over the socket. */
 export const TENANTS = ["north", "south"] as const;
 export type Tenant = (typeof TENANTS)[number] | "default";
 export const PROJECT = "forge.example/acme/app";

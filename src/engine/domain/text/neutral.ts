@@ -51,11 +51,13 @@ const NO_NAME_BEFORE = "(?<![\\w$)\\]])";
 const IS_TAG = `(?=\\s*(?:/\\s*)?${CLOSE}|\\s+[\\w:-]{1,40}\\s*=)`;
 /** Its `l`, `e` and `o` also as the digits and the letter that resemble them. */
 const OWN = "but[l1i|][e3]r[\\s_.:-]*m[e3]m[o0]ry";
+/** The first half of our tag at the end of a text: the next line of the block may begin with the other half. */
+const HALF_OWN = "but[l1i|][e3]r[\\s_.:-]*$";
 
 /** Over the look-alike form: every character that resembles an ASCII one is that one, and a backslash is a slash. */
 const MARKER = new RegExp(
   [
-    `${OPEN}${BEFORE}(?:${OWN}|${named(HOST)})`,
+    `${OPEN}${BEFORE}(?:${OWN}|${HALF_OWN}|${named(HOST)})`,
     `${OPEN}${BEFORE}(?:${named(TAGS)})${IS_TAG}`,
     `(?:${NO_NAME_BEFORE}${OPEN}|${OPEN}/)(?:${WORDS})${IS_TAG}`,
     `<(?<=<<)${BEFORE}sys(?=\\s*>)`,

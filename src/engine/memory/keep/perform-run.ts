@@ -27,7 +27,7 @@ export const TIMING: RunTiming = { retryLimit: 3, retryDelaySeconds: 30, leaseSe
 /** Extensions in one lease: one that is late because of a long statement does not lose the lease. */
 const BEATS_PER_LEASE = 6;
 
-const INTERRUPTED = "interrupted because the house was closing; the next attempt goes on";
+const INTERRUPTED = "interrupted because the memory was being closed; the next attempt goes on";
 const DEAD = "the process that ran it ended";
 
 /** Extends the lease of the run regularly, until it is released. */

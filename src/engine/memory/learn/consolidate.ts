@@ -141,7 +141,7 @@ async function extract(extractor: Extractor, material: Material, seconds: number
   if (material.episodes.length === 0) return { answer: NOTHING_LEARNED, usage: NO_USAGE };
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(new Error(`no answer within ${seconds} s`)), seconds * 1_000 + GRACE_MS);
-  const closing = setInterval(() => interrupted() && abort.abort(new Error("the house is closing")), POLL_MS);
+  const closing = setInterval(() => interrupted() && abort.abort(new Error("the memory is being closed")), POLL_MS);
   try {
     const { answer, usage } = await extractor.extract(material, abort.signal).catch((error) => {
       throw asFailure(error, abort.signal.aborted);

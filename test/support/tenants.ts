@@ -1,10 +1,10 @@
-/** One house for a whole suite: opening costs more than most tests, and a tenant of its own keeps a test as alone. */
+/** One store for a whole suite: opening one costs more than most tests, and a tenant of its own keeps a test just as separate. */
 
 import { afterAll, beforeAll, describe, inject } from "vitest";
 import type { MemoryEvent } from "../../src/engine/domain/event.ts";
-import { closeSharedEmbedder, type House, type HouseOptions, openHouse, STORES } from "./stores.ts";
+import { closeSharedEmbedder, openRig, type Rig, type RigOptions, STORES } from "./stores.ts";
 
-export interface Guest extends Omit<House, "now"> {
+export interface Guest extends Omit<Rig, "now"> {
   readonly now: Date;
   readonly tenant: string;
   /** Everything that happened to this tenant, in order. */
@@ -24,61 +24,59 @@ export const START = "2026-03-01T12:00:00.000Z";
 const ON_ONE_CONNECTION = new Set(["events", "facts", "idempotency", "ingest", "references", "rules"]);
 
 /** Each call of the function given to the suite makes a guest: a tenant nobody has used, at the start of time. */
-export function inOneHouse(
+export function onOneRig(
   name: string,
   suite: (guest: () => Guest, store: string) => void,
-  options: HouseOptions & { readonly only?: "embedded" } = {},
+  options: RigOptions & { readonly only?: "embedded" } = {},
 ): void {
   for (const store of STORES) {
     if (options.only === "embedded" && store.server) continue;
     if (store.poolOfOne && !ON_ONE_CONNECTION.has(name)) continue;
     describe.skipIf(store.server && inject("postgresUrl") === undefined)(`${name} on ${store.name}`, () => {
-      let house: House | undefined;
+      let rig: Rig | undefined;
       let drop: (() => Promise<unknown>) | undefined;
       let guests = 0;
       beforeAll(async () => {
         const opened = await store.open();
         drop = opened.drop;
-        house = await openHouse(opened.db, options);
+        rig = await openRig(opened.db, options);
       });
       afterAll(async () => {
-        await house?.memory.close();
+        await rig?.memory.close();
         await drop?.();
       });
       suite(() => {
-        if (!house) throw new Error("guests come when the house is open, inside of a test");
+        if (!rig) throw new Error("ask for a tenant inside of a test, when the store is open");
         guests++;
-        return guestOf(house, `tenant${guests}`);
+        return guestOf(rig, `tenant${guests}`);
       }, store.name);
     });
   }
   afterAll(closeSharedEmbedder);
 }
 
-export function guestOf(house: House, tenant: string): Guest {
-  house.set(START);
-  const mine: House["outcome"] = (tool, input, { as, ...extra } = {}) =>
-    house.outcome(tool, input, { ...extra, as: { tenant, ...as } });
+export function guestOf(rig: Rig, tenant: string): Guest {
+  rig.set(START);
+  const mine: Rig["outcome"] = (tool, input, { as, ...extra } = {}) =>
+    rig.outcome(tool, input, { ...extra, as: { tenant, ...as } });
   return {
-    ...house,
+    ...rig,
     tenant,
     get now() {
-      return house.now;
+      return rig.now;
     },
     outcome: mine,
-    call: (tool, input, { as, ...extra } = {}) => house.call(tool, input, { ...extra, as: { tenant, ...as } }),
-    refused: (tool, input, { as, ...extra } = {}) => house.refused(tool, input, { ...extra, as: { tenant, ...as } }),
-    events: () =>
-      house.db.query<MemoryEvent>("select * from memory_events where tenant_id = $1 order by seq", [tenant]),
+    call: (tool, input, { as, ...extra } = {}) => rig.call(tool, input, { ...extra, as: { tenant, ...as } }),
+    refused: (tool, input, { as, ...extra } = {}) => rig.refused(tool, input, { ...extra, as: { tenant, ...as } }),
+    events: () => rig.db.query<MemoryEvent>("select * from memory_events where tenant_id = $1 order by seq", [tenant]),
     async row(table, id) {
-      const [row] = await house.db.query(`select * from ${table} where id = $1`, [id]);
+      const [row] = await rig.db.query(`select * from ${table} where id = $1`, [id]);
       return row;
     },
     async count(table) {
-      const [row] = await house.db.query<{ n: number }>(
-        `select count(*)::int4 as n from ${table} where tenant_id = $1`,
-        [tenant],
-      );
+      const [row] = await rig.db.query<{ n: number }>(`select count(*)::int4 as n from ${table} where tenant_id = $1`, [
+        tenant,
+      ]);
       return row?.n ?? 0;
     },
   };

@@ -1,4 +1,4 @@
-/** A roster that changes while the house runs, and health that tells the truth. */
+/** A roster that changes while the owner runs, and health that tells the truth. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
