@@ -99,9 +99,9 @@ export interface Readings {
   readonly id: string;
   readonly n: number;
   readonly last: Date;
-  /** The latest reading before the day of `last`. */
+  /** The latest reference before the day of `last`. */
   readonly prior: Date | null;
-  /** Until when an episode lived because of them. */
+  /** Until when an episode lived because of these references. */
   readonly expires_at: Date | null;
 }
 

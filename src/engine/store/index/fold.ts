@@ -113,7 +113,7 @@ const blocksHolding = (sql: Sql, leaving: readonly { key: string; slot: number }
     [leaving.map((l) => l.key), leaving.map((l) => l.slot)],
   );
 
-/** Full ones too: without it, a half-empty block from the middle would pass for the tail and take slots out of order. */
+/** The last block even when it is full: without it, a half-empty block from the middle would pass for the last one and take slots out of order. */
 const tailBlocks = (sql: Sql, keys: readonly string[]) =>
   sql.query<Block>(
     `select u.key, l.b, l.x from unnest($1::int8[]) as u (key)

@@ -52,7 +52,7 @@ export async function dropStrayBlocks(sql: Sql): Promise<number> {
 /** Forward rows that cannot be read, on one shelf or on all: only their memories' texts can make them anew. */
 const BROKEN = `(state = 0) <> (slot is null) or octet_length(x) % ${FORWARD_BYTES} <> 0`;
 
-/** Takes such rows away; their memories are then not filed, and the shelf has to be unfolded before the next fold. */
+/** Deletes such rows; their memories are then missing from the index, and the shelf has to be unfolded before the next fold. */
 export async function dropBrokenRows(sql: Sql, sk: number): Promise<number> {
   const gone = await sql.query(`delete from lex_doc where sk = $1 and (${BROKEN}) returning 1`, [sk]);
   return gone.length;

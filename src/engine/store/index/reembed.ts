@@ -17,7 +17,7 @@ export interface VersionRow extends ModelVersion {
   readonly state: "building" | "serving" | "retired";
 }
 
-/** Before every UUID. */
+/** Sorts before every UUID. */
 export const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 
 /** One decision about versions at a time, whichever process takes it. */
@@ -70,7 +70,7 @@ export interface Unvectored extends Fading {
   readonly names: readonly string[] | null;
   readonly sk: number;
   readonly until: Date | null;
-  /** It has a vector of the version that is replaced, and stays visible for as long as that one is. */
+  /** Whether it has a vector of the version that is replaced; the new vector is then visible for as long as the old one. */
   readonly replaces: boolean;
   readonly seen_until: Date | null;
 }
@@ -80,7 +80,7 @@ const without = (id: string) =>
   `not exists (select from embeddings have where have.memory_id = ${id} and have.version_id = $1
      and have.tokens is not null)`;
 
-/** What is filed, and what has a vector of version $2: what is out of sight today may be restored tomorrow. */
+/** Memories that are in the index or have a vector of version $2: a memory that is hidden today may be restored tomorrow. */
 const missing = (after: string, tail: string) => `
   (select d.memory_id as id from lex_doc d where ${isFiled("d")} ${after && `and d.memory_id > ${after}`}
      and ${without("d.memory_id")} ${tail})
@@ -139,7 +139,7 @@ export async function countUnvectored(
   return row?.n ?? 0;
 }
 
-/** The part that has its vector, from 0 to 1; a glance, not an audit. */
+/** The share of memories that have their vector, from 0 to 1: an estimate, cheap enough for a status page. */
 export async function shareRebuilt(sql: Sql, version: number, replacing: number): Promise<number> {
   const [row] = await sql.query<{ have: number; want: number }>(
     `select count(*) filter (where version_id = $1)::int4 as have,
@@ -151,7 +151,7 @@ export async function shareRebuilt(sql: Sql, version: number, replacing: number)
   return !row || row.want === 0 ? 1 : Math.min(1, row.have / row.want);
 }
 
-/** A confirmation that came while a vector was being made moved only the vector that was there. */
+/** A confirmation that came while the new vector was being made changed only the old vector; its visibility is taken over here. */
 export async function copyVisibility(sql: Sql, from: number, to: number): Promise<void> {
   await sql.query(
     `update embeddings n set visible_until = o.visible_until, sk = o.sk from embeddings o
@@ -162,8 +162,8 @@ export async function copyVisibility(sql: Sql, from: number, to: number): Promis
 }
 
 /**
- * Hands over, or says false when something still lacks its vector. Writers wait for the moment that the last look takes:
- * a process that does not know the new model could otherwise slip a memory in behind it.
+ * Makes the new version serve, or returns false when a memory still lacks its vector. Writers wait during the last check:
+ * a process that does not know the new model could otherwise add a memory after it.
  */
 export async function handOver(db: Db, version: number, replacing: number | undefined, now: Date): Promise<boolean> {
   return db.tx(async (sql) => {
@@ -184,7 +184,7 @@ export interface Leftover {
   readonly index: boolean;
 }
 
-/** What retired versions have left behind, a shelf at a time. */
+/** The vectors of retired versions that are still there, a shelf at a time. */
 export const findLeftovers = (sql: Sql): Promise<Leftover[]> =>
   sql.query<Leftover>(
     `select v.id as version, s.sk, to_regclass('embeddings_ann_' || v.id) is not null as index

@@ -55,11 +55,11 @@ export interface VectorArm {
   readonly query: Float32Array;
   /** Each group of shelves is searched by itself, so that many episodes cannot crowd out the few facts. */
   readonly groups: readonly VectorGroup[];
-  /** Also what has faded below the usual threshold: `visible_until` was set for that one, so the rows are asked instead. */
+  /** Finds memories below the usual threshold too. `visible_until` was computed for that threshold, so the rows are asked instead. */
   readonly faded: boolean;
 }
 
-/** `ladder` and `threshold` decide which of several facts under one key is told. */
+/** `ladder` and `threshold` decide which of several facts under one key is returned. */
 export interface Filters extends Look {
   readonly tags: readonly string[] | undefined;
   readonly tier: Tier | undefined;
@@ -91,7 +91,7 @@ const RULES = `select 'rule', c.id, c.keyword, c.distance, m.content, m.scope, m
   from found c join rules m on m.id = c.id
   where ${isLive("m")} and ($2::text[] is null or m.tags @> $2::text[]) and $3::text is null`;
 
-/** In the order in which they are glued together; times travel as milliseconds. */
+/** In the order in which they are concatenated; times are sent as milliseconds. */
 const COLUMNS =
   `type id keyword distance content scope state importance tags reference_count created_at last_referenced_at
   prior_referenced_at confidence decay_rate last_confirmed_at subject predicate permanence valid_from valid_to maturity

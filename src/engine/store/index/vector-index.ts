@@ -37,7 +37,7 @@ export async function dropIndex(db: Db, version: number): Promise<void> {
 const DENSE_FROM = 500_000;
 const DENSE = "m = 24, ef_construction = 128";
 
-/** Swaps the index. A server goes on answering meanwhile; the embedded store waits, so it is done in a quiet moment. */
+/** Replaces the index. A server goes on answering meanwhile; the embedded store waits, so it is done when nobody asks. */
 export async function buildIndex(
   db: Db,
   version: number,

@@ -16,7 +16,7 @@ export interface VectorRow {
   readonly vector: Float32Array;
   /** Undefined when unknown: then the memory is ranked without them. */
   readonly tokens: { readonly pieces: number; readonly bits: Uint8Array } | undefined;
-  /** After this moment a search need not look at it; `undefined` is for ever. */
+  /** Searches leave it out after this moment; `undefined` means never. */
   readonly visibleUntil: Date | undefined;
 }
 
@@ -35,8 +35,8 @@ export async function putVectors(sql: Sql, version: number, rows: readonly Vecto
 }
 
 /**
- * For vectors that were missing a moment ago, or had no token bits: one that a writer put there meanwhile is newer. What is
- * there keeps its shelf and its visibility. Says how many were added or made whole.
+ * Adds vectors that were missing, or token bits where a vector had none; a vector that a writer has added meanwhile is newer and
+ * stays. An existing row keeps its shelf and its visibility. Returns how many were added or completed.
  */
 export async function addVectors(sql: Sql, version: number, rows: readonly VectorRow[]): Promise<number> {
   const added = await insertRows(

@@ -26,9 +26,9 @@ export const isHitOf = (hit: Hit, id: string, { sk, slot }: LexicalEntry): boole
 
 export interface VectorRank {
   readonly distance: number;
-  /** False when the index has filed it as faded or gone. */
+  /** False when the index holds it as faded or deleted. */
   readonly seen: boolean;
-  /** Of those the search may bring, how many are nearer; by exact comparison, whatever index there is. */
+  /** How many of the vectors that the search may return are nearer, by exact comparison, whatever index there is. */
   readonly nearer: number;
   readonly of: number;
 }

@@ -30,11 +30,11 @@ export async function episodeWindowEnd(sql: Sql, after: string, size: number): P
 
 export interface Grace {
   readonly now: Date;
-  /** What expired before this time has waited long enough to be learned from; what is a dead letter since then has been seen. */
+  /** Episodes that expired before this time are not kept for consolidation any more, and dead letters from before it are deleted. */
   readonly since: Date;
 }
 
-/** Forgotten ones too: they can be restored only until then. What still waits to be learned from stays. */
+/** Forgotten episodes too: they can be restored only until they expire. An episode that waits for consolidation stays. */
 const OVER = `e.expires_at <= $1 and (e.validity <> 'active' or e.consolidation_status in ('consolidated', 'failed')
     or (e.consolidation_status = 'dead_letter' and not exists (select from memory_events v
       where v.tenant_id = e.tenant_id and v.entity_id = e.id and v.event_type = 'episode.dead_lettered'
@@ -67,7 +67,7 @@ export type Unlearned = Pick<
   "id" | "tenant_id" | "butler" | "consolidation_attempts" | "last_consolidation_error"
 >;
 
-/** Without those of a consolidation run that is under way. */
+/** Leaves out the episodes of a consolidation run that is under way. */
 const UNLEARNED = `from episodes e where e.consolidation_status = 'pending' and ${isKept("e")} and e.expires_at <= $1
     and not exists (select from consolidation_runs r where r.tenant_id = e.tenant_id and r.butler = e.butler
       and r.state = 'running' and e.id = any(r.episode_ids))`;

@@ -1,4 +1,4 @@
-/** What is known around what was learned: under the same keys, near in meaning, or shown to the extractor, with its evidence. */
+/** The memories that an answer may touch: those under the same keys, near in meaning, or shown to the extractor, each with its evidence. */
 
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Fact } from "../../domain/fact.ts";

@@ -1,4 +1,4 @@
-/** Batches of episodes on their way to become knowledge: who has which, until when, at what cost, and how it ended. */
+/** Runs of consolidation: which run holds which episodes, until when, at what cost, and how it ended. */
 
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Consolidation, Episode } from "../../domain/episode.ts";
@@ -16,7 +16,7 @@ export interface Waiting extends Shard {
   readonly oldest: Date;
 }
 
-/** Also those whose time is over: no read finds them, but what they say is still learned. */
+/** Expired episodes too: no read finds them, but they are still learned from. */
 const WAITING = `consolidation_status = 'pending' and ${isKept()}`;
 
 /** Each shard that has something waiting, with its oldest episode: while that one waits to be tried again, the shard does. */
@@ -33,7 +33,7 @@ export function waitingShards(sql: Sql, now: Date): Promise<Waiting[]> {
   );
 }
 
-/** How many can be learned from now, and when the first has waited too long, or may be tried again if that is later. */
+/** How many episodes can be learned from now, and when the first of them has waited too long, or may be tried again if that is later. */
 export async function backlogOf(
   sql: Sql,
   now: Date,
@@ -163,7 +163,7 @@ export async function findRun(sql: Sql, tenant: string, id: string, lock = false
   return row;
 }
 
-/** Sets money aside before it is spent. False when the day's budget would not hold. */
+/** Reserves the cost of a call before it is made. False when the budget of the day would be exceeded. */
 export async function reserve(sql: Sql, id: string, usd: number, day: Date, budget: number): Promise<boolean> {
   await sql.query("select pg_advisory_xact_lock(7034)");
   const [row] = await sql.query<{ spent: number }>(

@@ -37,7 +37,7 @@ export function liveMemories(
   );
 }
 
-/** Files those that still live and still are not filed; the row lock keeps a forgetting of them waiting. */
+/** Adds the memories to the index that are still live and still missing from it; the row lock makes a concurrent `memory_forget` wait. */
 export async function fileUnfiled(
   sql: Sql,
   type: MemoryType,
@@ -100,7 +100,7 @@ export const vectorEntries = (sql: Sql, after: string, limit: number): Promise<E
     [after, limit],
   );
 
-/** Says how many memories' vectors went. */
+/** Returns of how many memories the vectors were deleted. */
 export async function dropStrayVectors(sql: Sql, ids: readonly string[]): Promise<number> {
   const gone = await sql.query<{ id: string }>(
     `delete from embeddings e where e.memory_id = any($1::uuid[]) and not ${KNOWN("e.memory_id", false)}
@@ -113,7 +113,7 @@ export async function dropStrayVectors(sql: Sql, ids: readonly string[]): Promis
 export type LinkKey = Pick<Link, "source_id" | "target_id"> & { readonly relation: string };
 
 export interface CheckedLink extends LinkKey {
-  /** `history`: an episode at its end was deleted, and the stream tells of it. `dead`: an end is missing and no event tells why. */
+  /** `history`: the linked episode was deleted, and an event says so. `dead`: one of the two ends is missing without such an event. */
   readonly state: "whole" | "history" | "dead";
 }
 

@@ -15,7 +15,7 @@ import type { Sql } from "../../adapters/db/port.ts";
 type RunState = "waiting" | "running" | "done" | "failed" | "dead_letter";
 export type RunTrigger = "schedule" | "missed" | "backlog" | "manual";
 
-/** A run that has begun. */
+/** A run that has started. */
 export interface JobRun {
   readonly id: string;
   readonly job: string;

@@ -48,7 +48,7 @@ export interface Raised extends Pick<Episode, "id" | "tier" | "expires_at"> {
   readonly seen_until: Date;
 }
 
-/** Words and vectors stay those of the whole text; the vectors are seen for as long as the episode now lives. */
+/** The indexes keep the words and the vector of the whole text; the vector is visible for as long as the episode now lives. */
 export async function raiseEpisodes(sql: Sql, raised: readonly Raised[]): Promise<void> {
   const rows = `jsonb_to_recordset($1::jsonb)
     as u (id uuid, tier text, summary text, promoted_at timestamptz, expires_at timestamptz, seen_until timestamptz)`;

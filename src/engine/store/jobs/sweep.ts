@@ -36,7 +36,7 @@ export interface Due {
   readonly effective: number;
 }
 
-/** Those of the window whose state is not what time has made of it; with `lock`, held until the transaction ends. */
+/** The memories of the window whose state does not fit their effective confidence any more; with `lock`, locked until the transaction ends. */
 export function findDue(
   sql: Sql,
   type: Swept,
@@ -64,7 +64,7 @@ export interface SweepEvents {
   readonly actor: string;
 }
 
-/** Changes the states and tells each change, with the numbers that caused it, in one statement. */
+/** Changes the states and writes an event for each change, with the numbers that caused it, in one statement. */
 export async function moveDue(
   sql: Sql,
   type: Swept,
@@ -110,7 +110,7 @@ export async function moveDue(
   );
 }
 
-/** Vectors of what has expired leave every search. Those that faded on time are out of sight already and stay untouched. */
+/** Hides the vectors of expired memories from every search. Vectors whose `visible_until` has passed are hidden already and stay untouched. */
 export async function hideVectors(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
   await sql.query(
     `update embeddings set visible_until = $2 where memory_id = any($1::uuid[]) and ${isVisible("", "$2::timestamptz")}`,
@@ -118,7 +118,7 @@ export async function hideVectors(sql: Sql, ids: readonly string[], now: Date): 
   );
 }
 
-/** Vectors of what is active again are seen for as long as it will be; at the threshold itself a memory is still seen. */
+/** Makes the vectors of memories that are active again visible until they will fade; at the threshold itself a memory is still visible. */
 export async function showVectors(sql: Sql, type: Swept, ids: readonly string[], retrieval: number): Promise<void> {
   await sql.query(
     `update embeddings e set visible_until = least(coalesce(${VALID_TO[type]}, 'infinity'),

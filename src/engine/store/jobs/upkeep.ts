@@ -1,4 +1,4 @@
-/** Small maintenance of the store, done by the owner in quiet moments. */
+/** Small maintenance of the store, done by the owner when it is idle. */
 import type { Sql } from "../../adapters/db/port.ts";
 
 /** Keys that a proxy made for its own retries are of no use after a day; keys that callers chose are kept. */

@@ -69,13 +69,13 @@ export interface Application {
   readonly actor: string;
   readonly request_id: string | null;
   readonly created_at: Date;
-  /** False: this session had told this outcome for this rule before. */
+  /** False when this session has already given this mark to this rule. */
   readonly counted: boolean;
 }
 
 const APPLICATION = "id tenant_id rule_id outcome session_id note actor request_id created_at counted".split(" ");
 
-/** A mark is kept in any case; gives it as it is kept. */
+/** Every mark is stored, also one that does not count; returns it as stored. */
 export async function insertApplication(sql: Sql, told: Omit<Application, "counted">): Promise<Application> {
   const once = "on conflict (rule_id, outcome, session_id) where session_id is not null and counted do nothing";
   const first: Application = { ...told, counted: true };

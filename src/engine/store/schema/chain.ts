@@ -28,7 +28,7 @@ export async function migrateUp(db: Db): Promise<void> {
   finish(await migrator(db).migrateToLatest());
 }
 
-/** Takes every migration back; for tests, and to remove the memory from a database. */
+/** Reverts every migration: for tests, and to remove the memory from a database. */
 export async function migrateDown(db: Db): Promise<void> {
   const chain = migrator(db);
   for (const _ of MIGRATION_NAMES) finish(await chain.migrateDown());

@@ -18,7 +18,7 @@ interface HeldConnection extends DatabaseConnection {
   failed: boolean;
 }
 
-/** The port's transactions are callbacks; Kysely wants to begin and end by hand. A held connection keeps the callback open. */
+/** The port's transactions are callbacks, while Kysely begins and ends a transaction itself: a held connection keeps the callback open. */
 function hold(db: Db): Promise<HeldConnection> {
   return new Promise((resolve, reject) => {
     const ended = db.tx(
