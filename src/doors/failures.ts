@@ -4,6 +4,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Log } from "../engine/adapters/log.ts";
 import { ERROR_CODES, type ErrorCode, MemoryError } from "../engine/domain/errors.ts";
 import { isRecord } from "../engine/domain/record.ts";
+import { noSuchTool } from "../engine/tools/index.ts";
 import type { Failure } from "../engine/tools/outcome.ts";
 
 /** 0 done, 1 failed, 2 wrong usage, 3 not found, 4 refused. */
@@ -61,7 +62,7 @@ export function toFailure(error: unknown, log: Log): Failure {
 
 export const unknownTool = (name: string): Failure => ({
   code: "not_found",
-  message: `There is no tool "${name}".`,
+  message: noSuchTool(name),
   field: "tool",
 });
 

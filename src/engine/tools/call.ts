@@ -7,7 +7,7 @@ import { isButlerName, projectScope } from "../domain/scope.ts";
 import { clip } from "../domain/text/text.ts";
 import type { Call, Caller, Memory } from "../memory/memory.ts";
 import * as f from "./fields.ts";
-import { toolNamed } from "./index.ts";
+import { noSuchTool, toolNamed } from "./index.ts";
 import { checkInput } from "./invalid-input.ts";
 import type { Failure, Outcome, ToolRequest } from "./outcome.ts";
 import { safeIds } from "./safe-ids.ts";
@@ -26,7 +26,7 @@ export async function callTool(memory: Memory, identity: Identity, request: Tool
   let requestId: string | undefined;
   try {
     const tool = toolNamed(request.tool);
-    if (!tool) throw new MemoryError("not_found", `there is no tool "${clip(request.tool, 60)}".`);
+    if (!tool) throw new MemoryError("not_found", noSuchTool(request.tool));
     requestId = requestIdIn(request.input);
     const safe = safeIds(memory);
     const input = safe.input(checked(tool.input, request.input === undefined ? {} : request.input));

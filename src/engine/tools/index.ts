@@ -1,5 +1,8 @@
 /** All tools, in the order in which agents see them. */
+
 import type { z } from "zod";
+import { nearest, plainName } from "../domain/text/spelling.ts";
+import { clip } from "../domain/text/text.ts";
 import type { Tool } from "./define.ts";
 import { memoryActivityStream } from "./memory-activity-stream.ts";
 import { memoryConfirm } from "./memory-confirm.ts";
@@ -67,3 +70,20 @@ export const tools: readonly Tool[] = menu;
 const byName = new Map(tools.map((tool) => [tool.name, tool]));
 
 export const toolNamed = (name: string): Tool | undefined => byName.get(name);
+
+/** Tools that a name which is none may mean: `search_memory`, `add_fact`, `memory_serch`. */
+export function nearestTools(name: string): string[] {
+  const all = [...byName.keys()];
+  const spelt = nearest(name, all);
+  if (spelt !== undefined) return [spelt];
+  const words = new Set(plainName(name).split(/[^a-z]+/));
+  return all.filter((tool) => tool.split("_").some((word) => word !== "memory" && words.has(word))).slice(0, 3);
+}
+
+/** The sentence about a name that is no tool. */
+export function noSuchTool(name: string): string {
+  const near = nearestTools(name);
+  const advice =
+    near.length === 0 ? `there are ${[...byName.keys()].join(", ")}.` : `did you mean ${near.join(" or ")}?`;
+  return `There is no tool "${clip(name, 60)}"; ${advice}`;
+}

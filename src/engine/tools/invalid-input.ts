@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { MemoryError } from "../domain/errors.ts";
 import { nearest } from "../domain/text/spelling.ts";
 import { clip } from "../domain/text/text.ts";
+import { sameMeaning } from "./argument-names.ts";
 
 export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: MemoryError };
 
@@ -11,23 +12,32 @@ export function checkInput<S extends z.ZodType>(schema: S, value: unknown, prefi
   const { data, error } = schema.safeParse(value, { error: words });
   return error === undefined
     ? { ok: true, value: data as z.output<S> }
-    : { ok: false, error: invalidInput(error, prefix, schema) };
+    : { ok: false, error: invalidInput(error, prefix, schema, value) };
 }
 
 /** The first problem; an unknown argument before all others, because a misspelt one is also why another is missing. */
-function invalidInput(error: z.ZodError, prefix: string, schema: z.ZodType): MemoryError {
+function invalidInput(error: z.ZodError, prefix: string, schema: z.ZodType, value: unknown): MemoryError {
   const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0];
   const path = [prefix, ...(issue?.path ?? []).map(String)].filter((part) => part !== "").join(".");
   if (issue?.code === "unrecognized_keys") {
     const name = clip(issue.keys[0] ?? "", 100);
     const field = clip([path, name].filter((part) => part !== "").join("."), 100);
-    const meant = nearest(name, namesAt(schema, issue.path));
+    const free = namesAt(schema, issue.path).filter((known) => !isGiven(value, [...issue.path, known]));
+    const meant = sameMeaning(name, free) ?? nearest(name, free);
     const advice = meant === undefined ? "leave it out." : `did you mean "${meant}"?`;
     return new MemoryError("invalid_input", `unknown argument "${field}"; ${advice}`, { field });
   }
   const field = clip(path, 100);
   const sentence = `${field === "" ? "the input" : `${field}:`} ${issue?.message ?? "is not valid"}.`;
   return new MemoryError("invalid_input", sentence, field === "" ? {} : { field });
+}
+
+function isGiven(value: unknown, path: readonly PropertyKey[]): boolean {
+  const [next, ...rest] = path;
+  if (next === undefined) return value !== undefined;
+  return (
+    typeof value === "object" && value !== null && Object.hasOwn(value, next) && isGiven(Reflect.get(value, next), rest)
+  );
 }
 
 /** The arguments that the schema knows at a place of the input. */
