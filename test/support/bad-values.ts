@@ -28,7 +28,7 @@ const choice: Bad[] = [
 const number = (below: number, above: number): Bad[] => [
   ["too small", below],
   ["too large", above],
-  ["text", "5"],
+  ["a word", "five"],
   ["NaN as text", "NaN"],
   ["infinite", raw("1e400")],
   ["null", null],
@@ -71,7 +71,8 @@ const metadata: Bad[] = [
   ["half a surrogate pair", raw('{"a":"\\udc00"}')],
   ["too large", { a: "x".repeat(70_000) }],
   ["a list", [1]],
-  ["text", "{}"],
+  ["text", "{"],
+  ["a list as text", "[1]"],
   ["null", null],
 ];
 export const request: Bad[] = [
@@ -108,7 +109,7 @@ const types: Bad[] = [
   ["four", Array(4).fill("fact")],
 ];
 const explain: Bad[] = [
-  ["text", "true"],
+  ["text", "yes"],
   ["a number", 1],
   ["null", null],
 ];

@@ -4,15 +4,19 @@ import { MemoryError } from "../domain/errors.ts";
 import { nearest } from "../domain/text/spelling.ts";
 import { clip } from "../domain/text/text.ts";
 import { sameMeaning } from "./argument-names.ts";
+import { asMeant } from "./as-meant.ts";
 
 export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: MemoryError };
 
 /** `prefix` is the place of `value` in the whole input, such as `episodes.3`. */
 export function checkInput<S extends z.ZodType>(schema: S, value: unknown, prefix = ""): Checked<z.output<S>> {
-  const { data, error } = schema.safeParse(value, { error: words });
-  return error === undefined
-    ? { ok: true, value: data as z.output<S> }
-    : { ok: false, error: invalidInput(error, prefix, schema, value) };
+  const strict = schema.safeParse(value, { error: words });
+  if (strict.success) return { ok: true, value: strict.data };
+  const meant = asMeant(value, strict.error.issues);
+  const mended = meant === undefined ? strict : schema.safeParse(meant, { error: words });
+  return mended.success
+    ? { ok: true, value: mended.data }
+    : { ok: false, error: invalidInput(mended.error, prefix, schema, meant ?? value) };
 }
 
 /** The first problem; an unknown argument before all others, because a misspelt one is also why another is missing. */
