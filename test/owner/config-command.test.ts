@@ -110,7 +110,7 @@ describe("butler config show", () => {
     expect(all.stdout).toMatch(/butler\.schedule\.decay_sweep\.cron +"0 3 \* \* \*" +default\n/);
     expect(all.stdout).not.toContain("bob");
     const told = JSON.parse((await run(["show", "--json"], { BUTLER_ROSTER: roster })).stdout);
-    expect(told.rig.values).toContainEqual({ key: "roster", value: roster, source: "BUTLER_ROSTER" });
+    expect(told.house.values).toContainEqual({ key: "roster", value: roster, source: "BUTLER_ROSTER" });
     expect(told.butlers).toMatchObject([
       { name: "ann", memory: "on", file: `${roster}/ann/butler.toml` },
       { name: "bob", memory: "off", values: [{ key: "butler.name", value: "bob", source: "butler.toml:2" }] },
