@@ -174,6 +174,7 @@ describe.each([
     expect(note.tier).toBe("mid");
     const batch = await call("memory_ingest_batch", { episodes: [{ content: "Bought oat milk." }, { content: "" }] });
     expect(batch.results.map((row: { ok: boolean }) => row.ok)).toEqual([true, false]);
+    expect(batch.said).toMatch(/^Stored 1 of 2 episodes; 1 refused:\n- episodes\.1\.content: [^\n]+$/);
 
     const found = await call("memory_search", { query: "what does she drink in the afternoon?", explain: true });
     expect(found.degraded, "the real model answers").toBeUndefined();
@@ -194,6 +195,8 @@ describe.each([
       requests: [{ trigger_prompt: "coffee" }, { trigger_prompt: "milk", token_budget: 0 }],
     });
     expect(contexts.responses.map((r: { ok: boolean }) => r.ok)).toEqual([true, false]);
+    expect(contexts.said).toContain(contexts.responses[0].text);
+    expect(contexts.said).toContain(contexts.responses[1].error.message);
 
     const confirmed = await call("memory_confirm", { type: "fact", id: fact.id });
     expect(confirmed).toMatchObject({ state: "active", effective_confidence: 1 });

@@ -24,7 +24,7 @@ export const memoryContextBatch = defineTool({
   run: async (call, input) => ({
     responses: await Promise.all(input.requests.map((request, index) => one(call, request, index))),
   }),
-  text: (a) => a.responses.map((r, i) => `${i + 1}. ${r.ok ? `${r.tokens} tokens` : r.error.message}`).join("\n"),
+  text: (a) => a.responses.map((r, i) => `${i + 1}. ${r.ok ? r.text : r.error.message}`).join("\n"),
 });
 
 async function one(call: Call, request: unknown, index: number) {

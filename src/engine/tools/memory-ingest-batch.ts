@@ -29,10 +29,21 @@ export const memoryIngestBatch = defineTool({
     return { results: checked.map((row) => present(row instanceof MemoryError ? row : (ingested[at++] as Ingested))) };
   },
   text: (a) => {
-    const bad = a.results.filter((r) => !r.ok).length;
-    return `Stored ${a.results.length - bad} of ${a.results.length} episodes${bad === 0 ? "" : `; ${bad} refused`}.`;
+    const refused = a.results.flatMap((row, index) => (row.ok ? [] : [reason(row.error.message, `episodes.${index}`)]));
+    const stored = `Stored ${a.results.length - refused.length} of ${a.results.length} episodes`;
+    if (refused.length === 0) return `${stored}.`;
+    const more = refused.length > TOLD ? [`… and ${refused.length - TOLD} more`] : [];
+    return [`${stored}; ${refused.length} refused:`, ...refused.slice(0, TOLD).map((why) => `- ${why}`), ...more].join(
+      "\n",
+    );
   },
 });
+
+/** Names the row, where the message of the error does not. */
+const reason = (message: string, row: string) => (message.includes(row) ? message : `${row}: ${message}`);
+
+/** Reasons that are told in the text; all of them stand in `results`. */
+const TOLD = 10;
 
 /** An estimate: the size of a row is not known before it is checked, and checking even a long one is quick. */
 const ROW_CHARS = () => 1_000;
