@@ -109,10 +109,16 @@ function startEngine(start: Start) {
     });
   worker.on("message", (reply: Reply) => {
     if ("fatal" in reply) {
-      const remedy = /ENOSPC|No space left/.test(reply.fatal)
-        ? "free some disk space, then open it again"
-        : "open it again";
-      return die(unavailable(`The embedded store stopped (${reply.fatal}): ${remedy}.`));
+      const full = /ENOSPC|No space left/.test(reply.fatal);
+      const cause = new Error(reply.fatal);
+      return die(
+        full
+          ? unavailable(
+              "The embedded store stopped because its disk is full: free some disk space, then open it again.",
+              cause,
+            )
+          : unavailable(`The embedded store stopped (${reply.fatal}): open it again.`, cause),
+      );
     }
     const call = pending.get(reply.id);
     pending.delete(reply.id);
