@@ -42,10 +42,16 @@ const FOR_PROGRAMS: ReadonlySet<string> = new Set([
   "metadata",
   "matcher",
   "butler",
+  "confidence",
   "except",
   "except_session",
   "min_fit",
+  "min_confidence",
   "min_relevance",
+  "mode",
+  "rank",
+  "source_episode_id",
+  "tier",
   "lasting",
 ]);
 
@@ -77,11 +83,15 @@ function listedTool(tool: Tool, toolset: Toolset): ListedTool {
 const inputFor = (tool: Tool, toolset: Toolset): ObjectSchema =>
   toolset === "full" ? inputSchema(tool) : forModels(inputSchema(tool));
 
-/** An argument that is not shown is still accepted when a program sends it. */
+/** An argument or a bound that is not shown still holds: it is accepted when a program sends it, or refused in a sentence that says so. */
 function forModels({ properties = {}, ...rest }: ObjectSchema): ObjectSchema {
   const shown = Object.entries(properties).filter(([name]) => !FOR_PROGRAMS.has(name));
-  return { ...rest, properties: Object.fromEntries(shown) };
+  const slim = shown.map(([name, property]) => [name, without(property, (key) => SIZES.has(key))]);
+  return { ...rest, properties: Object.fromEntries(slim) };
 }
+
+/** How long a text or a list may be: a model rarely comes near, and each bound costs tokens in every session. */
+const SIZES: ReadonlySet<string> = new Set(["minLength", "maxLength", "minItems", "maxItems"]);
 
 function outputSchema(tool: Tool): ObjectSchema {
   const schema = compact(z.toJSONSchema(tool.output, { io: "output", unrepresentable: "any" }));
@@ -94,20 +104,32 @@ function outputSchema(tool: Tool): ObjectSchema {
 }
 
 function compact(schema: object): ObjectSchema {
-  const slim = slimmed(schema) as ObjectSchema;
+  const slim = without(schema, isNoise) as ObjectSchema;
   delete slim.$schema;
   return { ...slim, type: "object" };
 }
 
-function slimmed(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(slimmed);
+/** A schema without the keywords that are left out. A property may have the name of a keyword: names are no keywords. */
+function without(node: unknown, leftOut: (key: string, value: unknown) => boolean): unknown {
+  if (Array.isArray(node)) return node.map((part) => without(part, leftOut));
   if (typeof node !== "object" || node === null) return node;
-  const kept = Object.entries(node).filter(([key, value]) => !isNoise(key, value));
-  return Object.fromEntries(kept.map(([key, value]) => [key, slimmed(value)]));
+  const kept = Object.entries(node).filter(([key, value]) => !leftOut(key, value));
+  return Object.fromEntries(
+    kept.map(([key, value]) => [key, key === "properties" ? eachProperty(value, leftOut) : without(value, leftOut)]),
+  );
 }
 
+const eachProperty = (properties: object, leftOut: (key: string, value: unknown) => boolean) =>
+  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, without(schema, leftOut)]));
+
+/** Above this the bound of a text is ours alone. Grammars that are made from schemas (llama.cpp) refuse large repetitions. */
+const SMALL_LENGTH = 1_000;
+
 function isNoise(key: string, value: unknown): boolean {
-  if (key === "pattern") return typeof value === "string" && value.length > READABLE_PATTERN;
+  // Look-around is refused by the makers of grammars, and by Gemini.
+  if (key === "pattern") return typeof value === "string" && (value.length > READABLE_PATTERN || value.includes("(?"));
+  if (key === "maxLength") return Number(value) >= SMALL_LENGTH;
+  if (key === "propertyNames") return true;
   // zod writes the safe-integer bounds for every z.int().
   if (key === "maximum") return value === Number.MAX_SAFE_INTEGER;
   if (key === "minimum") return value === Number.MIN_SAFE_INTEGER;

@@ -48,9 +48,7 @@ function instantOf(text: string): Date | undefined {
   return at.getTime() >= FIRST_INSTANT && at.getTime() <= LAST_INSTANT ? at : undefined;
 }
 
-export const asOf = time.describe(
-  "A moment in the past: answers with what was known then. Slower than asking about now.",
-);
+export const asOf = time.describe("A past moment: answers with what was known then; slower.");
 export const type = z.enum(MEMORY_TYPES);
 /** The state of a memory; `forgotten` is read as `retracted`. */
 export const state = z.preprocess(canonicalState, z.enum(VALIDITY));
@@ -61,9 +59,7 @@ export const confidence = z.number().min(0).max(1);
 export const tags = z.array(text(64)).max(32, { error: "has more than 32 tags" });
 export const name = text(200);
 export const butler = text(64).describe("The calling butler; must be the one this connection belongs to.");
-export const scope = text(280).describe(
-  'Leave it out, unless it was said: "global" (every butler), your own butler name, or, in a project, "<butler>/<project>".',
-);
+export const scope = text(280).describe('Leave it out unless told: "global", your own name or "<butler>/<project>".');
 /** Printable and without spaces: it is part of scopes, headers and file names. */
 export const project = text(200).refine((s) => /^[!-~]+$/.test(s), {
   error: "has spaces or characters outside ASCII; a project is named like github.com/acme/app",

@@ -8,7 +8,7 @@ export const memoryStoreFact = defineTool({
   name: "memory_store_fact",
   title: "Store a fact",
   description:
-    'Store something that is true, as subject, predicate and content. One value per subject and predicate: the same value again confirms it, another value supersedes the old one. What the user said themselves stays: your other value is then kept as a claim beside it (contradicts_id, and note says why), and repeating it confirms nothing. A predicate that can hold several values carries its object, like "likes:green tea" or "visited:Rome".',
+    'Store something that is true, as subject, predicate and content. The same value again confirms it, another value supersedes it; what the user said themselves stays, and your other value is kept beside it as a claim (contradicts_id). A predicate with several values carries its object: "likes:green tea", "visited:Rome".',
   input: f
     .input({
       subject: f.text(256).describe('Who or what it is about, such as "user" or "project apollo".'),
