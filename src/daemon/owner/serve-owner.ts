@@ -105,8 +105,8 @@ const firstNote = ({ version, mode, started, fixed, database }: ServeOwnerParts)
 });
 
 /**
- * Node closes a connection after five idle seconds. A client that uses it at that very moment gets ECONNRESET instead of an answer, which
- * happens when either process is held up for a second; agents and their people pause for longer than five seconds all the time.
+ * By default Node closes a connection after five idle seconds, and a client that uses it at that very moment may get ECONNRESET instead of
+ * an answer. Agents often pause for longer than five seconds between two calls.
  */
 const CONNECTIONS = { keepAliveTimeout: 75_000 };
 
