@@ -23,7 +23,8 @@ export interface McpOptions {
   readonly toolset: Toolset;
   readonly butler: string;
   readonly version: string;
-  readonly instructions?: string;
+  /** Whether the agent has our hooks; without a word it has none. */
+  readonly hooks?: boolean;
   call(request: ToolRequest): Promise<Outcome>;
   readonly log?: Log;
 }
@@ -41,7 +42,7 @@ export function mcpServer(options: McpOptions): Server {
     { name: "butler-memory", title: `Butler Memory: ${butler}`, version },
     {
       capabilities: { tools: {}, resources: {}, prompts: {} },
-      instructions: options.instructions ?? serverInstructions(butler),
+      instructions: serverInstructions(butler, { hooks: options.hooks ?? false }),
       cacheHints: {
         "tools/list": LIST_CACHE,
         "prompts/list": LIST_CACHE,
