@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { neutral, neutralDeep, neutralLine } from "../../src/engine/domain/text/neutral.ts";
 import { withoutOwnBlock } from "../../src/engine/domain/text/own-block.ts";
-import { FRAME } from "../../src/engine/memory/recall/context.ts";
+import { FRAME } from "../../src/engine/memory/recall/block.ts";
 import { asDrawn, HOSTILE, hostileText, OWN_TAGS, UNSEEN } from "../support/hostile-text.ts";
 
 const block = (texts: readonly string[]) =>

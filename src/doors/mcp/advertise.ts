@@ -53,6 +53,7 @@ const FOR_PROGRAMS: ReadonlySet<string> = new Set([
   "source_episode_id",
   "tier",
   "lasting",
+  "opening",
 ]);
 
 const inputs = new WeakMap<Tool, ObjectSchema>();

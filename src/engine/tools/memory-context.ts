@@ -22,6 +22,12 @@ export const contextFields = {
       "Leave out what fits the prompt less than this; 0. About 0.36 tells memories on the subject from others.",
     ),
   lasting: z.boolean().optional().describe("False: without what is told whatever the prompt is."),
+  opening: z
+    .boolean()
+    .optional()
+    .describe(
+      "True: the block that a session starts with. The prompt is not searched for; 600 tokens if no budget is given.",
+    ),
 };
 
 export const contextAnswer = {

@@ -4,7 +4,8 @@ import type { MemoryType } from "../../../domain/memory-types.ts";
 import type { Line, Section } from "../../../domain/ranking/budget.ts";
 import { type Outcome, outcomesOf } from "../../../domain/ranking/budget-outcome.ts";
 import type { Call } from "../../memory.ts";
-import { type ContextItem, type Entry, FRAME } from "../context.ts";
+import { type ContextItem, FRAME } from "../block.ts";
+import type { Entry } from "../context.ts";
 import { type Step, step } from "./step.ts";
 
 export interface Filling {

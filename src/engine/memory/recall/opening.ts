@@ -1,0 +1,114 @@
+/**
+ * The block that a session starts with: what is lasting, the rules, and the latest of the project. There is no prompt yet, so nothing is
+ * searched for and no model is needed; nothing counts as a reference either, because nobody has asked for it.
+ */
+
+import { invalid } from "../../domain/errors.ts";
+import { DAY_MS, effectiveConfidence, type Fading } from "../../domain/lifecycle/decay.ts";
+import { isLasting } from "../../domain/lifecycle/lasting.ts";
+import type { Line } from "../../domain/ranking/budget.ts";
+import { OPENING_QUOTAS, OPENING_TOKENS } from "../../domain/ranking/opening.ts";
+import { dayOf } from "../../domain/ranking/scoring.ts";
+import { readableScopes } from "../../domain/scope.ts";
+import { neutralLine } from "../../domain/text/neutral.ts";
+import { clip, contentKey } from "../../domain/text/text.ts";
+import {
+  type OpeningEpisode,
+  type OpeningFact,
+  type OpeningRows,
+  type OpeningRule,
+  readOpening,
+} from "../../store/memories/opening.ts";
+import { taughtBySession } from "../../store/memories/session-origin.ts";
+import type { Call } from "../memory.ts";
+import {
+  blockOf,
+  type ContextAnswer,
+  type ContextInput,
+  type ContextItem,
+  factKey,
+  factLine,
+  firstOfEach,
+  RULE_TRUST,
+  ruleLine,
+  sureness,
+} from "./block.ts";
+import { lookOf } from "./retrieve.ts";
+
+const LATELY_CHARS = 240;
+
+export async function opening(call: Call, input: ContextInput): Promise<ContextAnswer> {
+  if (input.as_of !== undefined)
+    throw invalid("as_of", "as_of needs a prompt; leave opening out to ask about the past.");
+  if (input.min_fit !== undefined)
+    throw invalid("min_fit", "an opening is not measured against a prompt; leave min_fit out.");
+  const { memory, caller } = call;
+  const budget = input.token_budget ?? Math.min(OPENING_TOKENS, memory.settings.retrieval.context_token_budget);
+  const ladder = readableScopes(caller, undefined);
+  const found = await readOpening(memory.db, {
+    ...lookOf(call, ladder),
+    tenant: caller.tenant,
+    exceptSession: input.except_session,
+  });
+  const rows = await untold(call, input, found);
+  const lasting = input.lasting === false ? [] : rows.facts.filter(isLasting);
+  const passing = rows.facts.filter((fact) => !isLasting(fact));
+  const sections = [
+    {
+      name: "profile",
+      heading: "# Always\n",
+      items: [...lasting.map((fact) => factOf(fact, fact.permanence))],
+    },
+    { name: "rules", heading: "# Rules\n", items: rows.rules.toSorted(byTrust).map(ruleOf) },
+    {
+      name: "facts",
+      heading: "# Facts\n",
+      items: passing.map((fact) => factOf(fact, sureness(confidenceOf(call, fact)))),
+    },
+    { name: "episodes", heading: "# Lately\n", items: rows.episodes.map(episodeOf) },
+  ] as const;
+  return blockOf(
+    call,
+    sections.map((section) => ({ ...section, quota: OPENING_QUOTAS[section.name], items: firstOfEach(section.items) })),
+    budget,
+  );
+}
+
+/** As of the beginning of the day: the same memories give the same bytes all day. */
+const confidenceOf = ({ now }: Call, fading: Fading): number =>
+  effectiveConfidence(fading, new Date(dayOf(now) * DAY_MS));
+
+/** What is still believed and what the session neither was told nor has said itself. */
+async function untold(call: Call, { except, except_session: session }: ContextInput, rows: OpeningRows) {
+  const { memory, caller } = call;
+  const learned = [...rows.facts, ...rows.rules].map(({ id }) => id);
+  const own = session === undefined ? [] : await taughtBySession(memory.db, caller.tenant, session, learned);
+  const known = new Set([...(except ?? []), ...own]);
+  const threshold = memory.settings.facts.retrieval_confidence_threshold;
+  const isTold = (row: Fading & { readonly id: string }) => !known.has(row.id) && confidenceOf(call, row) >= threshold;
+  return {
+    facts: rows.facts.filter(isTold),
+    rules: rows.rules.filter(isTold),
+    episodes: rows.episodes.filter(({ id }) => !known.has(id)),
+  };
+}
+
+const byTrust = (a: OpeningRule, b: OpeningRule): number => RULE_TRUST[b.maturity] - RULE_TRUST[a.maturity];
+
+const factOf = (fact: OpeningFact, note: string): Line<ContextItem> => ({
+  line: factLine(fact, note),
+  item: { type: "fact", id: fact.id, score: fact.importance },
+  key: factKey(fact),
+});
+
+const ruleOf = (rule: OpeningRule): Line<ContextItem> => ({
+  line: ruleLine(rule),
+  item: { type: "rule", id: rule.id, score: rule.importance },
+  key: contentKey(rule.content),
+});
+
+const episodeOf = ({ id, content, occurred_at, speaker, importance }: OpeningEpisode): Line<ContextItem> => ({
+  line: `- ${occurred_at.toISOString().slice(0, 10)}${speaker === null ? "" : ` ${neutralLine(speaker)}`}: ${clip(neutralLine(content), LATELY_CHARS)}\n`,
+  item: { type: "episode", id, score: importance },
+  key: contentKey(content),
+});

@@ -1,0 +1,96 @@
+/** What a session may start with, without a prompt: the facts that hold, the rules, and the episodes of late, in one statement. */
+
+import type { Sql } from "../../adapters/db/port.ts";
+import type { Episode } from "../../domain/episode.ts";
+import type { Fact } from "../../domain/fact.ts";
+import type { Fading } from "../../domain/lifecycle/decay.ts";
+import type { Look } from "../../domain/present.ts";
+import type { Rule } from "../../domain/rule.ts";
+import { isKept, isLasting, isLive, isLiveEpisode, stillHolds } from "./live.ts";
+import { isValueSql } from "./present.ts";
+
+export type OpeningFact = Fading &
+  Pick<Fact, "id" | "subject_text" | "predicate_text" | "content" | "permanence" | "importance" | "created_at"> &
+  Pick<Fact, "trust" | "scope">;
+
+export type OpeningRule = Fading &
+  Pick<Rule, "id" | "content" | "maturity" | "importance" | "created_at" | "trust" | "scope">;
+
+export interface OpeningEpisode
+  extends Pick<Episode, "id" | "content" | "speaker" | "session_id" | "importance" | "tags" | "trust">,
+    Pick<Episode, "occurred_at" | "created_at"> {
+  /** `metadata.format`: tells an exchange from what was told in one voice. */
+  readonly format: string | null;
+}
+
+export interface OpeningRows {
+  readonly facts: readonly OpeningFact[];
+  readonly rules: readonly OpeningRule[];
+  readonly episodes: readonly OpeningEpisode[];
+}
+
+export interface OpeningQuery extends Look {
+  readonly tenant: string;
+  readonly exceptSession: string | undefined;
+}
+
+const FACTS = 120;
+const RULES = 80;
+const EPISODES = 60;
+/** Of one session so many episodes at most, the weightiest first: a long session would take the places of all others. */
+const OF_A_SESSION = 12;
+/**
+ * Episodes of each scope and tier that are looked at, the last ones stored. An index has them in that order; their own time, by which the
+ * latest are chosen, differs where old transcripts were imported.
+ */
+const LOOKED_AT = 400;
+/** An exchange holds 4,000 characters at most; of a longer text the rest is not shown. */
+const CONTENT = 6_000;
+
+const at = (column: string): string => `extract(epoch from ${column}) * 1000 as ${column}`;
+
+export async function readOpening(sql: Sql, query: OpeningQuery): Promise<OpeningRows> {
+  const params: unknown[] = [query.tenant, query.ladder ?? [], query.now, query.exceptSession ?? null];
+  const isValue = isValueSql("m", query, (value) => `$${params.push(value)}`);
+  const facts = `select id, subject_text, predicate_text, content, permanence, importance, trust, scope, confidence,
+      decay_rate, ${at("last_confirmed_at")}, ${at("created_at")}
+    from facts m
+    where tenant_id = $1 and scope = any($2::text[]) and ${isLive()} and ${stillHolds("", "$3")} and ${isValue}
+    order by (${isLasting()}) desc, importance desc, m.created_at desc, id limit ${FACTS}`;
+  const rules = `select id, content, maturity, importance, trust, scope, confidence, decay_rate,
+      ${at("last_confirmed_at")}, ${at("created_at")}
+    from rules r
+    where tenant_id = $1 and scope = any($2::text[]) and ${isLive()}
+    order by maturity = 'candidate', r.created_at desc, id limit ${RULES}`;
+  const lately = `select e.id, e.session_id, row_number() over (
+      partition by e.session_id order by e.importance desc, e.occurred_at desc, e.id) as nth
+    from unnest($2::text[]) s(scope), unnest('{eden,mid,long}'::text[]) t(tier),
+      lateral (select id, session_id, importance, occurred_at from episodes
+        where tenant_id = $1 and butler = s.scope and tier = t.tier and ${isLiveEpisode("", "$3")}
+          and session_id is distinct from $4
+        order by created_at desc, id limit ${LOOKED_AT}) e`;
+  const episodes = `select e.id, left(coalesce(e.summary, e.content), ${CONTENT}) as content, e.speaker, e.session_id,
+      e.importance, e.tags, e.trust, ${at("occurred_at")}, ${at("created_at")}, e.metadata ->> 'format' as format
+    from (${lately}) l join episodes e on e.id = l.id and ${isKept("e")}
+    where l.session_id is null or l.nth <= ${OF_A_SESSION}
+    order by e.occurred_at desc, e.id limit ${EPISODES}`;
+  const [row] = await sql.query<Record<"facts" | "rules" | "episodes", string | null>>(
+    `select (select json_agg(x) from (${facts}) x)::text as facts, (select json_agg(x) from (${rules}) x)::text as rules,
+       (select json_agg(x) from (${episodes}) x)::text as episodes`,
+    params,
+  );
+  return {
+    facts: rowsOf<OpeningFact>(row?.facts),
+    rules: rowsOf<OpeningRule>(row?.rules),
+    episodes: rowsOf<OpeningEpisode>(row?.episodes),
+  };
+}
+
+/** Times are sent as milliseconds. */
+const rowsOf = <T>(json: string | null | undefined): T[] =>
+  (JSON.parse(json ?? "[]") as Record<string, unknown>[]).map(
+    (row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [name, name.endsWith("_at") ? new Date(Number(value)) : value]),
+      ) as T,
+  );
