@@ -3,6 +3,7 @@ import { rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
+import { readRecords } from "../../src/hosts/sessions/read-sessions.ts";
 import { atHome, contextOf as context, hookHost } from "../support/hook-host.ts";
 import { type Guest, onOneRig } from "../support/tenants.ts";
 
@@ -42,6 +43,11 @@ onOneRig("hooks", (guest) => {
     expect(context(await h.event("UserPromptSubmit", "two", asked))).toBe("");
     expect(context(await h.event("SessionStart", "two", { source: "resume" }))).toBe("");
     expect(context(await h.event("SessionStart", "two", { source: "compact" }))).toContain("port 5433");
+    const [two, one] = readRecords(h.home);
+    expect([one?.session.id, one?.told]).toEqual(["one", []]);
+    const [row] = await g.memory.db.query<{ id: string }>("select id from episodes where tenant_id = $1", [g.tenant]);
+    expect(two?.told.map(({ ids }) => ids)).toEqual([[row?.id], [row?.id]]);
+    expect(two?.told.every(({ tokens }) => tokens > 0)).toBe(true);
   });
 
   it("a prompt gets what fits it and is new in its session, and nothing else", async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
-import { readSessions } from "../../src/hosts/sessions/session-log.ts";
+import { readSessions } from "../../src/hosts/sessions/read-sessions.ts";
 import { butler, canListProcesses, emptyHome, processesOf, seededHome, up } from "../support/owner-processes.ts";
 import { BUTLER, stage, TOML } from "../support/run-sessions.ts";
 import { gone } from "../support/scripted-agent.ts";

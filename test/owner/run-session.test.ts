@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
-import { readSessions } from "../../src/hosts/sessions/session-log.ts";
+import { readSessions } from "../../src/hosts/sessions/read-sessions.ts";
 import { runSession } from "../../src/main/library.ts";
 import { butler, emptyHome, seededHome, up } from "../support/owner-processes.ts";
 import { stage, TOML } from "../support/run-sessions.ts";

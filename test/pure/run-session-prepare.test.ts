@@ -14,7 +14,8 @@ afterEach(() => vi.useRealTimers());
 const runtime = { command: "claude", args: ["--verbose"], timeout_seconds: 60, env: {} };
 const books: SessionButler = { name: "books", runtime, memory: { enabled: true }, folder };
 const block = { text: "<butler-memory>…</butler-memory>\n", tokens: 12, hash: "abc" };
-const answers = async (): Promise<Outcome> => ({ ok: true, answer: { ...block, budget: 3_000, sections: [] } });
+const sections = [{ name: "facts", items: [{ type: "fact", id: "f1", score: 1 }], dropped: 0 }];
+const answers = async (): Promise<Outcome> => ({ ok: true, answer: { ...block, budget: 3_000, sections } });
 
 describe("what a session starts with", () => {
   it("is the butler's instructions and what is known for the prompt, in the project that was named", async () => {
@@ -28,7 +29,7 @@ describe("what a session starts with", () => {
       butler: "books",
       runtime,
       instructions: "You keep the books.",
-      context: block,
+      context: { ...block, ids: ["f1"] },
       project: "acme",
     });
     const input = { trigger_prompt: "Close the year" };

@@ -14,12 +14,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { type Home, homeAt } from "../../src/daemon/home.ts";
-import {
-  noteSession,
-  readSessions,
-  type SessionStarted,
-  sessionLogFile,
-} from "../../src/hosts/sessions/session-log.ts";
+import { readRecords, readSessions } from "../../src/hosts/sessions/read-sessions.ts";
+import { noteSession, type SessionStarted, sessionLogFile } from "../../src/hosts/sessions/session-log.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "butler-sessions-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -60,6 +56,22 @@ describe("the log of sessions", () => {
     noteSession(home, started("a", { at: "2026-03-02T12:45:00.000Z" }));
     expect(readSessions(home, 5, LATER)).toEqual([
       expect.objectContaining({ id: "a", state: "running", at: "2026-03-02T12:45:00.000Z" }),
+    ]);
+  });
+
+  it("tells what a session was given, also after it was taken up again, and nothing of a session that is not known", () => {
+    const home = freshHome();
+    noteSession(home, started("a", { key: "k1" }));
+    noteSession(home, started("a", { key: "k2" }));
+    noteSession(home, { told: { id: "a", key: "k1", at: NOON, ids: ["m1", "m2"], tokens: 40 } });
+    noteSession(home, started("a", { key: "k1" }));
+    noteSession(home, { told: { id: "a", key: "k1", at: NOON, ids: ["m3"], tokens: 7 } });
+    noteSession(home, { told: { id: "lost", at: NOON, ids: ["m4"], tokens: 7 } });
+    appendFileSync(sessionLogFile(home), '{"told":{"id":"a","key":"k1","at":"2026-03-02","ids":"m5","tokens":1}}\n');
+    const told = readRecords(home, LATER).map((record) => [record.session.key, record.told.map(({ ids }) => ids)]);
+    expect(told.toSorted()).toEqual([
+      ["k1", [["m1", "m2"], ["m3"]]],
+      ["k2", []],
     ]);
   });
 

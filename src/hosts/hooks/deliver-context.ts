@@ -72,12 +72,19 @@ function beginSending({ sending }: HookState, key: string): () => void {
 function noteTold(
   state: HookState,
   event: SessionEvent,
-  { text, shown }: SessionContext,
+  { text, shown, told, tokens }: SessionContext,
   message: string | undefined,
 ): void {
   writeShown(state.home, event.key, shown);
   if (message === BACK) writeBack(state.home, event.key);
   if (event.opens) noteStart(state, event, text === "" ? "empty" : "used");
+  noteGiven(state, event, told, tokens);
+}
+
+/** What a session was given, for people who look at it later. */
+function noteGiven(state: HookState, event: SessionEvent, ids: readonly string[], tokens: number): void {
+  const { reading, key } = event;
+  if (ids.length > 0) noteSession(state.home, { told: { id: reading.session, key, at: nowOf(state), ids, tokens } });
 }
 
 function noteMissed(state: HookState, event: SessionEvent, why: string): void {

@@ -23,6 +23,10 @@ export interface SessionContext {
   readonly text: string;
   /** Ids of all memories that the session has once this text has reached it. */
   readonly shown: readonly string[];
+  /** Ids of those that are in this text. */
+  readonly told: readonly string[];
+  /** Of this text. */
+  readonly tokens: number;
 }
 
 /** The budget of a prompt's context: a few lines, not a second block. */
@@ -46,11 +50,18 @@ export async function contextFor(request: ContextRequest): Promise<SessionContex
     return opening(request, resumed ? before : []);
   }
   // A session that never received the answer to its start gets that block with this prompt.
-  const missed = before === undefined ? await opening(request, []) : { text: "", shown: before };
+  const missed = before === undefined ? await opening(request, []) : nothing(before);
   const fitting = await fittingPrompt(request, reading.prompt ?? "", missed.shown);
   if (missed.text.length + fitting.text.length > mostChars) return missed;
-  return { text: missed.text + fitting.text, shown: fitting.shown };
+  return {
+    text: missed.text + fitting.text,
+    shown: fitting.shown,
+    told: [...missed.told, ...fitting.told],
+    tokens: missed.tokens + fitting.tokens,
+  };
 }
+
+const nothing = (before: readonly string[]): SessionContext => ({ text: "", shown: before, told: [], tokens: 0 });
 
 const opening = (request: ContextRequest, before: readonly string[]): Promise<SessionContext> =>
   blockOf(request, { trigger_prompt: OPENING_PROMPT }, before);
@@ -62,7 +73,7 @@ async function fittingPrompt(
 ): Promise<SessionContext> {
   // Private words are not even searched for: the memory may be on another machine, and its log too.
   const asked = clip(withoutPrivate(prompt).text, PROMPT_CHARS);
-  if (asked.startsWith("/") || asked.trim().split(/\s+/).length < LEAST_WORDS) return { text: "", shown: before };
+  if (asked.startsWith("/") || asked.trim().split(/\s+/).length < LEAST_WORDS) return nothing(before);
   const input = { trigger_prompt: asked, token_budget: PROMPT_TOKENS, min_fit: FITS, lasting: false };
   return blockOf(request, input, before);
 }
@@ -81,7 +92,7 @@ async function blockOf(
     const { text, tokens, sections } = outcome.answer;
     if (text.length <= request.mostChars) {
       const ids = sections.flatMap(({ items }) => items.map(({ id }) => id));
-      return { text, shown: [...before, ...ids].slice(-MOST_SHOWN) };
+      return { text, shown: [...before, ...ids].slice(-MOST_SHOWN), told: ids, tokens };
     }
     asked = { ...asked, token_budget: Math.max(1, Math.floor((tokens * request.mostChars) / text.length) - 20) };
   }

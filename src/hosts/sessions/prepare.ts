@@ -32,12 +32,20 @@ export interface PrepareParts {
   call(butler: string, request: ToolRequest): Promise<Outcome>;
 }
 
+export interface SessionBlock {
+  readonly text: string;
+  readonly tokens: number;
+  readonly hash: string;
+  /** Of the memories in it; absent from an owner of an earlier build. */
+  readonly ids?: readonly string[];
+}
+
 export interface PreparedSession {
   readonly butler: string;
   readonly runtime: AgentRuntime;
   /** Text of the butler's CLAUDE.md; "" without one. */
   readonly instructions: string;
-  readonly context: { readonly text: string; readonly tokens: number; readonly hash: string } | null;
+  readonly context: SessionBlock | null;
   /** Why there is no context. */
   readonly why?: string;
   /** True when this butler's configuration has no memory, which is no fault. */
@@ -93,8 +101,9 @@ export async function prepareSession(
       return { ...known, why: `it gave no answer within ${CONTEXT_MS / 1_000} s` };
     const outcome = await asking;
     if (!outcome.ok) return { ...known, why: outcome.error.message };
-    const { text, tokens, hash } = outcome.answer;
-    return { ...known, context: { text, tokens, hash } };
+    const { text, tokens, hash, sections } = outcome.answer;
+    const ids = sections.flatMap(({ items }) => items.map(({ id }) => id));
+    return { ...known, context: { text, tokens, hash, ids } };
   } catch (error) {
     return { ...known, why: reasonOf(error) };
   }

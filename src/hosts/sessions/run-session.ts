@@ -85,6 +85,8 @@ export async function runSession(parts: SessionParts, request: SessionRequest): 
   const { prompt, folder } = request;
   const known = { butler, agent: agent.name, folder, ...(project === undefined ? {} : { project }) };
   noteSession(parts.home, { started: { id: session, kind: "run", prompt, at, memory, ...known } });
+  const { ids = [], tokens = 0 } = prepared.context ?? {};
+  if (ids.length > 0) noteSession(parts.home, { told: { id: session, at, ids, tokens } });
   const took = () => Math.round(performance.now() - begun);
   const note = (state: "done" | "failed", more: object) =>
     noteSession(parts.home, { ended: { id: session, at: parts.clock.now().toISOString(), state, ...more } });

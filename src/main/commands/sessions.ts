@@ -1,7 +1,7 @@
 import { homeAt } from "../../daemon/home.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import { invalid } from "../../engine/domain/errors.ts";
-import { readSessions, type Session } from "../../hosts/sessions/session-log.ts";
+import { readSessions, type Session } from "../../hosts/sessions/read-sessions.ts";
 import { type Context, readOptions } from "../program/command.ts";
 
 export const usage = `butler sessions [--limit <n>] [--butler <name>] [--json]
