@@ -1,5 +1,6 @@
 /** What the doors call: `daemon/owner/owner.ts` in the owner itself, elsewhere a proxy to a running owner. */
 import type { Trust } from "../engine/domain/learning/trust.ts";
+import type { Following } from "../engine/memory/following.ts";
 import type { Failure, Outcome, ToolRequest } from "../engine/tools/outcome.ts";
 
 /** In the place of a principal's tenant: the tenant of the butler it calls, as `butler.toml` names it. */
@@ -29,7 +30,7 @@ export interface ButlerInfo {
 export interface Backend {
   butlers(): Promise<readonly ButlerInfo[]>;
   /** Never throws: what goes wrong is an outcome. */
-  invoke(principal: Principal, butler: string, request: ToolRequest): Promise<Outcome>;
+  invoke(principal: Principal, butler: string, request: ToolRequest, following?: Following): Promise<Outcome>;
   /**
    * Truthful health. Of each butler: `open` (and it answers), `closed` (opens on first use), `off` (no memory), `failed` (could not
    * be opened) or `unknown` (its database or service does not answer), the last two with a reason.

@@ -4,6 +4,7 @@
  */
 import type { Db } from "./adapters/db/port.ts";
 import type { Embedder } from "./adapters/embedder/port.ts";
+import type { Following } from "./memory/following.ts";
 import { jobs } from "./memory/keep/jobs.ts";
 import { type MaintainOptions, maintain } from "./memory/keep/maintain.ts";
 import type { JobResult } from "./memory/keep/perform-run.ts";
@@ -22,6 +23,7 @@ export interface EngineParts extends MemoryParts {
 export interface CallOptions extends RequestOptions {
   /** Who calls. Whoever uses the engine has checked it. */
   readonly by: Identity;
+  readonly following?: Following | undefined;
 }
 
 export interface Engine {
@@ -50,8 +52,8 @@ export async function openEngine({ scratch, ...parts }: EngineParts): Promise<En
   const memory = await openMemory(parts);
   const runs = jobRunner(memory, jobs);
   return {
-    call: (tool, input, { by, ...options }) =>
-      typedCall((request) => callTool(memory, by, request))(tool, input, options),
+    call: (tool, input, { by, following, ...options }) =>
+      typedCall((request) => callTool(memory, by, request, following))(tool, input, options),
     writes: (tool) => toolNamed(tool)?.effect !== "read",
     runJob: runs.runNow,
     runs,

@@ -3,6 +3,7 @@
 import { type Backend, type ButlerInfo, type Health, inTenant, type Principal } from "../../doors/backend.ts";
 import { MemoryError, reasonOf } from "../../engine/domain/errors.ts";
 import { EVERY_SCOPE } from "../../engine/domain/scope.ts";
+import type { Following } from "../../engine/memory/following.ts";
 import type { ReplayProgress } from "../../engine/memory/past/replay.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import type { ButlerConfig } from "../config/config.ts";
@@ -51,7 +52,8 @@ export function createOwner(parts: OwnerParts): Owner {
   const answerJobs = jobsOf(state);
   return {
     butlers: async () => roster().map(({ name, role, description }): ButlerInfo => ({ name, role, description })),
-    invoke: (principal, butler, request) => underWay(state, () => answer(state, principal, butler, request)),
+    invoke: (principal, butler, request, following) =>
+      underWay(state, () => answer(state, principal, butler, request, following)),
     health: () => health(state),
     roster,
     reload(changed) {
@@ -98,6 +100,7 @@ async function answer(
   principal: Principal,
   butler: string,
   request: ToolRequest,
+  following: Following | undefined,
 ): Promise<Outcome> {
   const served = butlers.byName.get(butler);
   if (!served) {
@@ -116,7 +119,7 @@ async function answer(
     let wrote = false;
     const outcome = await keeper.use((engine) => {
       wrote = engine.writes(tool);
-      return engine.call(tool, input, { ...options, by });
+      return engine.call(tool, input, { ...options, by, following });
     });
     keeper.used(wrote);
     return outcome;

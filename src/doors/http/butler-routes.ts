@@ -38,7 +38,8 @@ export async function callTool(
   if ("code" in extras) return refuse(c, extras);
   const body = await readJson(c.req.raw, maxBodyBytes);
   if (!body.ok) return refuse(c, body.failure, body.status);
-  const outcome = await backend.invoke(c.get("principal"), name, { tool, input: body.value, ...extras });
+  const request = { tool, input: body.value, ...extras };
+  const outcome = await backend.invoke(c.get("principal"), name, request, { signal: c.req.raw.signal });
   return outcome.ok
     ? c.json(outcome.answer)
     : c.json({ error: wireFailure(outcome.error) }, httpStatus(outcome.error.code));

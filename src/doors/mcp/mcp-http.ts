@@ -4,6 +4,7 @@
  */
 import { type AuthInfo, createMcpHandler } from "@modelcontextprotocol/server";
 import type { Log } from "../../engine/adapters/log.ts";
+import type { Following } from "../../engine/memory/following.ts";
 import type { Tool } from "../../engine/tools/define.ts";
 import type { ToolRequest } from "../../engine/tools/outcome.ts";
 import type { Backend, Principal } from "../backend.ts";
@@ -26,6 +27,11 @@ export interface McpCaller {
   readonly extras: Omit<ToolRequest, "tool" | "input">;
 }
 
+interface ConnectedCaller extends McpCaller {
+  /** Aborted when the client has closed its request. */
+  readonly closed: AbortSignal;
+}
+
 export interface McpHttpDoor {
   /** `body`: of a request that was read already. */
   fetch(request: Request, caller: McpCaller, body?: unknown): Promise<Response>;
@@ -37,10 +43,17 @@ export function mcpHttpDoor(options: McpHttpOptions): McpHttpDoor {
   const { backend, tools, version, log } = options;
   const handler = createMcpHandler(
     ({ authInfo }) => {
-      const caller = authInfo?.extra?.caller as McpCaller | undefined;
+      const caller = authInfo?.extra?.caller as ConnectedCaller | undefined;
       if (caller === undefined) throw new Error("an MCP request came past the guards");
-      const { principal, butler, toolset, extras } = caller;
-      const call = (request: ToolRequest) => backend.invoke(principal, butler, { ...request, ...extras });
+      const { principal, butler, toolset, extras, closed } = caller;
+      // A client cancels by closing its request: without a session no other request can name it.
+      const call = (request: ToolRequest, { signal, progress }: Following) =>
+        backend.invoke(
+          principal,
+          butler,
+          { ...request, ...extras },
+          { signal: signal ? AbortSignal.any([signal, closed]) : closed, progress },
+        );
       return mcpServer({ tools, toolset, butler, version, call, log });
     },
     {
@@ -50,12 +63,15 @@ export function mcpHttpDoor(options: McpHttpOptions): McpHttpDoor {
   );
   return {
     fetch: (request, caller, body) =>
-      handler.fetch(request, { authInfo: authInfoOf(caller), ...(body === undefined ? {} : { parsedBody: body }) }),
+      handler.fetch(request, {
+        authInfo: authInfoOf({ ...caller, closed: request.signal }),
+        ...(body === undefined ? {} : { parsedBody: body }),
+      }),
     close: () => handler.close(),
   };
 }
 
 /** The SDK hands its auth info through to the factory; the token itself is left out. */
-function authInfoOf(caller: McpCaller): AuthInfo {
+function authInfoOf(caller: ConnectedCaller): AuthInfo {
   return { token: "", clientId: caller.principal.name, scopes: [], extra: { caller } };
 }

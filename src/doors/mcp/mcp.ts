@@ -5,10 +5,11 @@
  * The low-level `Server` is used on purpose: `McpServer.registerTool` would check, strip and default the arguments itself,
  * and the same input would then get another answer here than at the HTTP door or on the command line.
  */
-import { type CallToolResult, Server } from "@modelcontextprotocol/server";
+import { type CallToolResult, Server, type ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { type Log, silentLog } from "../../engine/adapters/log.ts";
 import { neutral, neutralDeep } from "../../engine/domain/text/neutral.ts";
+import type { Following } from "../../engine/memory/following.ts";
 import type { Tool } from "../../engine/tools/define.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import { mcpFailure, toFailure, unknownTool } from "../failures.ts";
@@ -25,7 +26,7 @@ export interface McpOptions {
   readonly version: string;
   /** Whether the agent has our hooks; without a word it has none. */
   readonly hooks?: boolean;
-  call(request: ToolRequest): Promise<Outcome>;
+  call(request: ToolRequest, following: Following): Promise<Outcome>;
   readonly log?: Log;
 }
 
@@ -53,26 +54,45 @@ export function mcpServer(options: McpOptions): Server {
   );
   server.onerror = (error) => log.warn({ err: error }, "mcp: message refused");
 
-  const call = async (request: ToolRequest): Promise<Outcome> => {
+  const call = async (request: ToolRequest, context: ServerContext): Promise<Outcome> => {
     try {
-      return forModels(request.tool, await options.call(request));
+      return forModels(request.tool, await options.call(request, followingOf(context)));
     } catch (error) {
       return { ok: false, error: toFailure(error, log) };
     }
   };
 
   server.setRequestHandler("tools/list", () => ({ tools: listedTools(tools, toolset) }));
-  server.setRequestHandler("tools/call", { params: CallParams }, async ({ name, arguments: input = {} }) => {
+  server.setRequestHandler("tools/call", { params: CallParams }, async ({ name, arguments: input = {} }, context) => {
     const tool = tools.find((known) => known.name === name);
     if (tool === undefined) throw mcpProtocolError(unknownTool(name));
-    return toolResult(tool, await call({ tool: name, input }), log);
+    return toolResult(tool, await call({ tool: name, input }, context), log);
   });
   server.setRequestHandler("resources/list", () => ({ resources: listedResources(butler) }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates }));
-  server.setRequestHandler("resources/read", ({ params }) => readResource(params.uri, call));
+  server.setRequestHandler("resources/read", ({ params }, context) =>
+    readResource(params.uri, (request) => call(request, context)),
+  );
   server.setRequestHandler("prompts/list", () => ({ prompts }));
   server.setRequestHandler("prompts/get", ({ params }) => getPrompt(params.name, params.arguments ?? {}));
   return server;
+}
+
+/** Steps are told only to a client that gave a token for them. Their numbers grow, as the protocol demands. */
+function followingOf({ mcpReq }: ServerContext): Following {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return { signal: mcpReq.signal };
+  let last = -1;
+  return {
+    signal: mcpReq.signal,
+    progress({ done, total, message }) {
+      if (done <= last || mcpReq.signal.aborted) return;
+      last = done;
+      const params = { progressToken, progress: done, ...(total === undefined ? {} : { total }), message };
+      // A client that has gone needs no news.
+      mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+    },
+  };
 }
 
 /** The answers of these tools are context blocks, which are neutral line by line already; the tag around a block must stay. */

@@ -39,3 +39,26 @@ export async function mapInTurns<T, R>(
   }
   return done;
 }
+
+/** Texts that wait for the model at a time: enough that it is never idle, few enough that a cancelled call leaves little behind. */
+const AHEAD = 8;
+
+/** `items.map(work)`, begun in order and a few at a time. The first that fails ends it, and no further one is begun. */
+export async function mapAhead<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {
+  const done: R[] = [];
+  const left = items.entries();
+  let failed = false;
+  async function take(): Promise<void> {
+    for (const [index, item] of left) {
+      if (failed) return;
+      try {
+        done[index] = await work(item, index);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(AHEAD, items.length) }, take));
+  return done;
+}

@@ -13,6 +13,7 @@ import type { RequestContext } from "../domain/request.ts";
 import type { Viewer } from "../domain/scope.ts";
 import type { Shelves } from "../store/memories/shelves.ts";
 import type { Afterwards } from "./afterwards.ts";
+import type { Following } from "./following.ts";
 import type { Uncounted } from "./recall/reference.ts";
 import type { EmbeddingVersions } from "./recall/versions.ts";
 import type { Settings } from "./settings.ts";
@@ -67,4 +68,6 @@ export interface Call {
   readonly request: RequestContext | undefined;
   /** Makes a write repeatable: a second call with the same key gives the first one's answer. */
   readonly idempotencyKey: string | undefined;
+  /** Absent for calls that nobody can cancel: those of jobs. */
+  readonly following?: Following | undefined;
 }

@@ -7,6 +7,7 @@ import type { NewEvent } from "../domain/event.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
 import { appendEvents } from "../store/history/events.ts";
 import { findAnswers, keepAnswers } from "../store/memories/idempotency.ts";
+import { stopIfCancelled } from "./following.ts";
 import type { Call } from "./memory.ts";
 
 export interface Happened {
@@ -69,6 +70,7 @@ async function writeOnce<A extends object>(
       const kept = (await findAnswers(sql, owner, [key])).get(key);
       if (kept) return { answer: sameInput(kept.input_hash, hash, kept.answer) as A, repeated: true };
     }
+    stopIfCancelled(call);
     const events: NewEvent[] = [];
     const answer = await work({
       sql,
@@ -79,6 +81,7 @@ async function writeOnce<A extends object>(
       const kept = { key, input_hash: hash, answer: answer as Record<string, unknown> };
       if (!(await keepAnswers(sql, owner, [kept], now))) throw keyTaken;
     }
+    stopIfCancelled(call);
     await appendEvents(sql, events);
     return { answer, repeated: false };
   });

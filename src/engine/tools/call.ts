@@ -5,6 +5,7 @@ import type { Trust } from "../domain/learning/trust.ts";
 import type { RequestContext } from "../domain/request.ts";
 import { isButlerName, projectScope } from "../domain/scope.ts";
 import { clip } from "../domain/text/text.ts";
+import { Cancelled, type Following, stopIfCancelled } from "../memory/following.ts";
 import type { Call, Caller, Memory } from "../memory/memory.ts";
 import * as f from "./fields.ts";
 import { noSuchTool, toolNamed } from "./index.ts";
@@ -22,7 +23,12 @@ export interface Identity {
   readonly voice: Trust;
 }
 
-export async function callTool(memory: Memory, identity: Identity, request: ToolRequest): Promise<Outcome> {
+export async function callTool(
+  memory: Memory,
+  identity: Identity,
+  request: ToolRequest,
+  following?: Following,
+): Promise<Outcome> {
   let requestId: string | undefined;
   try {
     const tool = toolNamed(request.tool);
@@ -42,7 +48,9 @@ export async function callTool(memory: Memory, identity: Identity, request: Tool
       idempotencyKey:
         (input.idempotency_key as string | undefined) ??
         safe.id(checked(f.idempotencyKey.optional(), request.idempotencyKey, "idempotency_key")),
+      following,
     };
+    stopIfCancelled(call);
     const answer = tool.output.parse(await tool.run(call, input));
     return { ok: true, answer: requestId === undefined ? answer : { ...answer, request_id: requestId } };
   } catch (error) {
@@ -94,7 +102,8 @@ function requestIdIn(input: unknown): string | undefined {
 
 function failureOf(memory: Memory, error: unknown, tool: string, requestId: string | undefined): Failure {
   const known = error instanceof MemoryError ? error : translate(error);
-  if (known.code === "internal" || known.code === "unavailable" || known.code === "integrity")
+  if (known instanceof Cancelled) memory.log.info({ tool }, known.message);
+  else if (known.code === "internal" || known.code === "unavailable" || known.code === "integrity")
     memory.log.error({ err: error, tool, request_id: safeIds(memory).id(requestId) }, known.message);
   return {
     code: known.code,

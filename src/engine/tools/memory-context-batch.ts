@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { forbidden, MemoryError } from "../domain/errors.ts";
 import { butlerOf } from "../domain/scope.ts";
+import { Cancelled, tellShare } from "../memory/following.ts";
 import type { Call } from "../memory/memory.ts";
 import { context } from "../memory/recall/context.ts";
 import { defineTool } from "./define.ts";
@@ -21,9 +22,16 @@ export const memoryContextBatch = defineTool({
   }),
   effect: "read",
   core: false,
-  run: async (call, input) => ({
-    responses: await Promise.all(input.requests.map((request, index) => one(call, request, index))),
-  }),
+  async run(call, { requests }) {
+    let done = 0;
+    const answered = async (request: unknown, index: number) => {
+      const response = await one(call, request, index);
+      done += 1;
+      tellShare(call, done, requests.length, "requests answered");
+      return response;
+    };
+    return { responses: await Promise.all(requests.map(answered)) };
+  },
   text: (a) => a.responses.map((r, i) => `${i + 1}. ${r.ok ? r.text : r.error.message}`).join("\n"),
 });
 
@@ -36,7 +44,7 @@ async function one(call: Call, request: unknown, index: number) {
       throw forbidden(`butler "${butler}" is not yours.`, `requests.${index}.butler`);
     return { ok: true as const, ...(await context(call, checked.value)) };
   } catch (error) {
-    if (!(error instanceof MemoryError)) throw error;
+    if (!(error instanceof MemoryError) || error instanceof Cancelled) throw error;
     return {
       ok: false as const,
       error: { code: error.code, message: error.message, ...(error.field ? { field: error.field } : {}) },

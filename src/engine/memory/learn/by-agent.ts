@@ -26,6 +26,7 @@ export async function giveBatch(call: Call, limit: number | undefined): Promise<
   });
   if (claimed === undefined) return undefined;
   if (claimed === "busy") throw conflict("these episodes are being consolidated right now; try again in five minutes.");
+  call.following?.progress?.({ done: 1, total: 2, message: "the episodes are yours; what is known is looked up" });
   const { material, shown } = await withKnown(call, materialOf(call, claimed, MAX_CHARS));
   await beginAttempt(call, claimed, 0, 0);
   await setInput(call.memory.db, claimed.run.id, Object.fromEntries(shown));

@@ -1,6 +1,7 @@
 /** Gathers what a decision needs: the vectors of what was learned, and the memories near it with their evidence. */
 
 import type { Sql } from "../../adapters/db/port.ts";
+import { mapAhead } from "../../adapters/turns.ts";
 import { factText } from "../../domain/fact.ts";
 import type { Answer } from "../../domain/learning/answer.ts";
 import type { Known } from "../../domain/learning/change.ts";
@@ -18,6 +19,7 @@ import {
 } from "../../store/jobs/consolidation-known.ts";
 import { dueKeys } from "../../store/memories/facts.ts";
 import { type Vectors, vectorsOf } from "../embed.ts";
+import { stopIfCancelled, tellShare } from "../following.ts";
 import type { Call } from "../memory.ts";
 import { holdersOf } from "../remember/fact-key.ts";
 import type { Writing } from "../write.ts";
@@ -34,13 +36,25 @@ export interface Embeddings {
 }
 
 /** Called before the transaction: the model needs milliseconds for each text, and no lock should be held meanwhile. */
-export async function embedLearned({ memory }: Call, answer: Answer): Promise<Embeddings> {
+export async function embedLearned(call: Call, answer: Answer): Promise<Embeddings> {
   const facts = answer.facts.map((fact) =>
     factText({ subject_text: fact.subject, predicate_text: fact.predicate, content: fact.content }),
   );
+  const total = facts.length + answer.rules.length;
+  let done = 0;
+  const embed = async (text: string) => {
+    stopIfCancelled(call);
+    const vectors = await vectorsOf(call.memory, text);
+    done += 1;
+    tellShare(call, done, total, "read and embedded");
+    return vectors;
+  };
   return {
-    facts: await Promise.all(facts.map((text) => vectorsOf(memory, text))),
-    rules: await Promise.all(answer.rules.map(({ content }) => vectorsOf(memory, content))),
+    facts: await mapAhead(facts, embed),
+    rules: await mapAhead(
+      answer.rules.map(({ content }) => content),
+      embed,
+    ),
   };
 }
 

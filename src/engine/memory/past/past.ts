@@ -27,6 +27,7 @@ import {
   readingsOf,
 } from "../../store/history/as-of.ts";
 import type { Found } from "../find.ts";
+import { stopIfCancelled } from "../following.ts";
 import type { Call } from "../memory.ts";
 import { lookOf } from "../recall/retrieve.ts";
 
@@ -73,9 +74,13 @@ export async function memoriesThen(call: Call, where: PastScope, asked: readonly
   const wanted = new Set(asked.map(h40));
   const found = new Map<string, FoldedMemory>();
   let page: PastStep[] = [];
+  let read = 0;
   do {
+    stopIfCancelled(call);
     page = await pastSteps(call.memory.db, query, page.at(-1)?.seq ?? "0", PAGE);
     for (const step of page) applyStep(found, step, wanted);
+    read += page.length;
+    call.following?.progress?.({ done: read, message: "events of that time read" });
   } while (page.length === PAGE);
   if (where.types.includes("episode"))
     for (const { id, expires_at } of await livesThen(call.memory.db, call.caller.tenant, call.now))

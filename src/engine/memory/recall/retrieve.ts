@@ -22,6 +22,7 @@ import {
   type VectorArm,
 } from "../../store/index/search.ts";
 import { comparedAs } from "../../store/index/vectors.ts";
+import { stopIfCancelled } from "../following.ts";
 import type { Call } from "../memory.ts";
 import { type Asked, ask, type Mode } from "./question.ts";
 import { type Reranking, rerankByCrossEncoder, rerankByTokens, surroundings } from "./rerank.ts";
@@ -140,8 +141,10 @@ export async function retrieveFrom(
   source: CandidateSource,
 ): Promise<Retrieval & { readonly trace: Trace }> {
   const { asked, groups } = source;
+  stopIfCancelled(call);
   const reranking = rerankingOf(call, query.mode);
   const gathered = await gather(call, query, source, reranking);
+  stopIfCancelled(call);
   const good = gathered.candidates.filter((c) => isGood(call, query, c));
   const plain = score(call, good, asked);
   const { results, degraded } =

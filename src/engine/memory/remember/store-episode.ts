@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { Sql } from "../../adapters/db/port.ts";
-import { mapInTurns } from "../../adapters/turns.ts";
+import { mapAhead, mapInTurns } from "../../adapters/turns.ts";
 import type { Episode } from "../../domain/episode.ts";
 import { type Trust, trustOfEpisode } from "../../domain/learning/trust.ts";
 import { expiryOf, seenUntil, type Tier } from "../../domain/lifecycle/tiers.ts";
@@ -22,6 +22,7 @@ import {
 } from "../../store/memories/episodes.ts";
 import { sessionNames } from "../../store/memories/names.ts";
 import { spokenText, type Vectors, vectorsOf } from "../embed.ts";
+import { stopIfCancelled, tellShare } from "../following.ts";
 import type { Call } from "../memory.ts";
 import { openRedactor } from "../privacy.ts";
 import { tierPolicy } from "../settings.ts";
@@ -66,17 +67,22 @@ export async function rememberEpisode(
 }
 
 export async function prepareEpisodes(call: Call, inputs: readonly EpisodeInput[]): Promise<PreparedEpisode[]> {
-  const drafts = await mapInTurns(inputs, contentChars, (input) => draft(call, input));
+  const drafts = await mapInTurns(inputs, contentChars, (input) => {
+    stopIfCancelled(call);
+    return draft(call, input);
+  });
   const texts = await spokenTexts(
     call,
     drafts.map(({ row }) => row),
   );
-  return Promise.all(
-    drafts.map(async (drawn, index) => ({
-      ...drawn,
-      vector: await vectorsOf(call.memory, texts[index] ?? drawn.row.content),
-    })),
-  );
+  let done = 0;
+  return mapAhead(drafts, async (drawn, index) => {
+    stopIfCancelled(call);
+    const vector = await vectorsOf(call.memory, texts[index] ?? drawn.row.content);
+    done += 1;
+    if (inputs.length > 1) tellShare(call, done, inputs.length, "read and embedded");
+    return { ...drawn, vector };
+  });
 }
 
 const contentChars = ({ content }: { readonly content: string }): number => content.length;
