@@ -20,7 +20,7 @@ import { memoryOpener } from "../main/wiring/engines.ts";
 import { type Progress, progressLine } from "../main/words/progress.ts";
 import { buildStore, countMemories } from "./build.ts";
 import { type Build, type Report, round } from "./figures.ts";
-import type { Program } from "./latency/processes.ts";
+import type { Program } from "./mcp-line.ts";
 
 export interface BenchHome {
   readonly n: number;

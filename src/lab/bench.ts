@@ -6,6 +6,7 @@ import type { ExitCode } from "../doors/failures.ts";
 import { invalid } from "../engine/domain/errors.ts";
 import { type CommandModule, type Context, readOptions } from "../main/program/command.ts";
 import { benchConsolidation } from "./consolidation/consolidation.ts";
+import { benchEveryday } from "./everyday/everyday.ts";
 import { benchHooks } from "./hooks/hooks.ts";
 import { benchIntent } from "./intent/intent.ts";
 import { benchJobs, jobLines } from "./jobs/jobs.ts";
@@ -21,6 +22,7 @@ const BENCHES: Readonly<Record<string, CommandModule["run"]>> = {
   scale,
   jobs,
   hooks,
+  everyday,
   quality,
   intent,
   consolidation,
@@ -31,7 +33,7 @@ export async function run([what = "", ...args]: readonly string[], context: Cont
   if (bench === undefined)
     throw invalid(
       "arguments",
-      "Say what to measure: butler bench latency, scale, jobs, hooks, quality, intent or consolidation.",
+      "Say what to measure: butler bench latency, scale, jobs, hooks, everyday, quality, intent or consolidation.",
     );
   return bench(args, context);
 }
@@ -42,11 +44,24 @@ async function latency(args: readonly string[], context: Context): Promise<ExitC
 }
 
 async function hooks(args: readonly string[], context: Context): Promise<ExitCode> {
-  const fill = args.includes("--fill");
-  const rest = args.filter((word) => word !== "--fill");
+  const { fill, rest } = takeFill(args);
   await benchHooks({ ...benchHomeOptions(rest, context), fill }, context);
   return 0;
 }
+
+async function everyday(args: readonly string[], context: Context): Promise<ExitCode> {
+  const { fill, rest } = takeFill(args);
+  const options = { n: text, runs: text, keep: text, json: flag } as const;
+  const { n = "1000", runs = "20", keep, json = false } = readOptions(rest, options).values;
+  const counts = { n: readCount(n, "--n", 100), queries: readCount(runs, "--runs", 1) };
+  await benchEveryday({ ...counts, databaseUrl: undefined, keep, json, fill }, context);
+  return 0;
+}
+
+const takeFill = (args: readonly string[]) => ({
+  fill: args.includes("--fill"),
+  rest: args.filter((word) => word !== "--fill"),
+});
 
 function benchHomeOptions(args: readonly string[], context: Context) {
   const options = { n: text, queries: text, store: text, keep: text, json: flag } as const;

@@ -12,6 +12,8 @@ export interface ModelRequest {
   /** Everything the model was sent, tools aside, as one text; each piece of it as it would be read. */
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
+  /** When it had arrived, on the clock of `performance.now()`. */
+  readonly at: number;
 }
 
 export interface ModelApis {
@@ -32,8 +34,9 @@ export async function modelApis(): Promise<ModelApis> {
   const server = createServer((incoming, out) => {
     void bodyOf(incoming).then((body) => {
       const path = (incoming.url ?? "").split("?")[0] ?? "";
+      const at = performance.now();
       const reply = replyFor(path);
-      if (reply) asked.push({ path, main: toolsOf(body) > 1, text: pieces(withoutTools(body)).join("\n"), body });
+      if (reply) asked.push({ path, main: toolsOf(body) > 1, text: pieces(withoutTools(body)).join("\n"), body, at });
       if (reply) reply(out, body, words);
       else json(out, path.endsWith("models") ? { object: "list", data: [{ id: "mock", object: "model" }] } : COUNTED);
     });

@@ -1,10 +1,8 @@
 /** `butler bench hooks`: the hooks that `butler install claude-code` puts into an agent, and `butler run`, as whole processes. */
-import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stopOwner } from "../../daemon/owner/take-ownership.ts";
 import { pause } from "../../daemon/pause.ts";
-import { unavailable } from "../../engine/domain/errors.ts";
 import { projectScope } from "../../engine/domain/scope.ts";
 import type { Context } from "../../main/program/command.ts";
 import {
@@ -19,6 +17,7 @@ import {
 import { type Report, round, type Spread, spread } from "../figures.ts";
 import { timeCommand } from "../latency/processes.ts";
 import { picker, promptText } from "../sentences.ts";
+import { fillElsewhere, installedHooks, PROJECT } from "./installed.ts";
 import { agentStart, type HookScript, timeHook } from "./measure.ts";
 
 interface HookReport {
@@ -37,7 +36,6 @@ interface HookReport {
   }[];
 }
 
-const PROJECT = "acme/bench";
 const COLD_STARTS = 10;
 const RUNS = 20;
 /** The pause between two hooks. A person takes longer to type; counting references, which follows an answer, is over by then. */
@@ -61,12 +59,12 @@ export async function benchHooks(options: HookOptions, context: Context): Promis
 async function measure(bench: BenchHome): Promise<HookReport> {
   const machine = thisMachine();
   await stopOwner(bench.home);
-  fillElsewhere(bench);
+  fillElsewhere(bench, "hooks");
   const agent = join(bench.home.root, "agent.sh");
   writeFileSync(agent, AGENT);
   chmodSync(agent, 0o755);
   useAgent(bench, agent);
-  const script = installed(bench);
+  const script = installedHooks(bench);
   try {
     const measured = await hookTimes(bench, script);
     const run = await runTimes(bench, agent);
@@ -75,13 +73,6 @@ async function measure(bench: BenchHome): Promise<HookReport> {
   } finally {
     await stopOwner(bench.home);
   }
-}
-
-/** Fills the store in another process: a process that has held a store takes 20 ms longer to start a program than a small one does. */
-function fillElsewhere({ home, n, program }: BenchHome): void {
-  const words = [...program.args, "bench", "hooks", "--fill", "--n", `${n}`, "--keep", home.root];
-  const { status } = spawnSync(program.command, words, { env: program.env, stdio: ["ignore", "inherit", "inherit"] });
-  if (status !== 0) throw unavailable("the store to measure on could not be built");
 }
 
 /** The memories are stored in the project's own scope, where the sessions under test look. */
@@ -98,20 +89,6 @@ function useAgent({ home, butler }: BenchHome, agent: string): void {
   const file = join(home.root, "roster", butler.name, "butler.toml");
   const { toml } = benchButler(butler.name);
   writeFileSync(file, `${toml}\n[butler.runtime]\ncommand = "sh"\nargs = ["${agent}"]\n`);
-}
-
-/** Installs the hooks with `butler install`, into a configuration folder that no agent reads. */
-function installed({ home, butler, program }: BenchHome): HookScript {
-  const folder = join(home.root, "project");
-  const config = join(home.root, "claude");
-  for (const made of [folder, config]) mkdirSync(made, { recursive: true });
-  const env = { ...program.env, CLAUDE_CONFIG_DIR: config };
-  const words = [...program.args, "install", "claude-code", "--butler", butler.name];
-  const { status, stderr } = spawnSync(program.command, words, { env, encoding: "utf8" });
-  const path = join(home.root, "plugins", "claude-code", "butler-memory", "hooks", "hook.sh");
-  if (status !== 0 || !existsSync(path))
-    throw unavailable(`butler install claude-code ended with ${status}: ${stderr}`);
-  return { path, folder, env: { ...program.env, BUTLER_PROJECT: PROJECT } };
 }
 
 async function hookTimes(bench: BenchHome, script: HookScript): Promise<Pick<HookReport, "hooks" | "answered">> {

@@ -1,7 +1,7 @@
 /** How long an agent waits for its hooks, and what `butler run` adds to an agent's start: whole processes, from start to end. */
 import { spawn } from "node:child_process";
 import { unavailable } from "../../engine/domain/errors.ts";
-import type { Program } from "../latency/processes.ts";
+import type { Program } from "../mcp-line.ts";
 
 export interface HookScript {
   readonly path: string;

@@ -5,15 +5,8 @@ import type { OwnerClient } from "../../daemon/line/client.ts";
 import type { OwnerNote } from "../../daemon/owner/owner-file.ts";
 import { MemoryError, unavailable } from "../../engine/domain/errors.ts";
 import { type Report, round, spread } from "../figures.ts";
+import { callThrough, openMcpLine, type Program, shakeHands } from "../mcp-line.ts";
 import { inputsOf, KINDS } from "../measure.ts";
-
-/** How to start a command of the installed program on the home under test. */
-export interface Program {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-  readonly butler: string;
-}
 
 /** Milliseconds from the start of `butler call memory_search …` to its end. */
 export async function timeCommand(program: Program, query: string): Promise<number> {
@@ -61,57 +54,19 @@ export async function measureSocket(
   return socket;
 }
 
-/** Starts `butler mcp`, calls a tool as an agent does, and reads its memory and CPU time. */
+/** Starts `butler mcp`, calls a tool as an agent does, and reads its memory. */
 export async function weighProxy(
   program: Program,
   query: string,
 ): Promise<{ resident: number | null; unshared: number | null }> {
-  const child = start(program, ["mcp", "--butler", program.butler]);
-  const answers = replies(child);
-  const send = (message: object) => child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const line = openMcpLine(program);
   try {
-    const clientInfo = { name: "bench", version: "1" };
-    send({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } });
-    await answers(1);
-    send({ method: "notifications/initialized" });
-    send({ id: 2, method: "tools/list" });
-    await answers(2);
-    send({ id: 3, method: "tools/call", params: { name: "memory_search", arguments: { query } } });
-    await answers(3);
-    const pid = child.pid ?? 0;
-    return { resident: residentMb(pid), unshared: unsharedMb(pid) };
+    await shakeHands(line);
+    await callThrough(line, "memory_search", { query });
+    return { resident: residentMb(line.pid), unshared: unsharedMb(line.pid) };
   } finally {
-    const gone = new Promise<void>((done) => child.once("close", () => done()));
-    child.stdin?.end();
-    await gone;
+    await line.close();
   }
-}
-
-const REPLY_MS = 30_000;
-
-function replies(child: ChildProcess): (id: number) => Promise<void> {
-  const seen = new Set<unknown>();
-  const waiting = new Map<unknown, () => void>();
-  let rest = "";
-  child.stderr?.resume();
-  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
-    const lines = `${rest}${chunk}`.split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
-      const { id } = JSON.parse(line) as { id?: unknown };
-      seen.add(id);
-      waiting.get(id)?.();
-    }
-  });
-  return (id) =>
-    new Promise((done, failed) => {
-      if (seen.has(id)) return done();
-      const timer = setTimeout(() => failed(unavailable("butler mcp did not answer.")), REPLY_MS);
-      waiting.set(id, () => {
-        clearTimeout(timer);
-        done();
-      });
-    });
 }
 
 /** Where /proc is missing these are unknown, not zero. */
@@ -124,7 +79,7 @@ function fieldMb(file: string, pattern: RegExp): number | null {
 }
 
 /** Fields 14 and 15 of stat, in ticks of 10 ms; the name in field 2 may hold spaces. */
-function cpuMs(pid: number): number | null {
+export function cpuMs(pid: number): number | null {
   const fields = readProc(`/proc/${pid}/stat`)?.split(") ")[1]?.split(" ");
   return fields === undefined ? null : (Number(fields[11]) + Number(fields[12])) * 10;
 }

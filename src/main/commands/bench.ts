@@ -42,6 +42,12 @@ Installs the hooks of Claude Code into a folder of its own and runs them as that
 the start of a session with an owner running and with none, a prompt, the end of a turn; and what butler run adds to the
 start of an agent. --keep as with latency, in another folder.
 
+butler bench everyday [--n <memories>] [--runs <of each>] [--keep <folder>] [--json]
+
+What a person who runs an agent all day waits and pays for: hooks with an owner running and with none, the owner's first
+answer, its memory awake and at rest, the start of butler mcp, and the tokens of the tool list and of answers, as text and
+as JSON. Each figure stands beside its floor in the same run. --n 1000 and --runs 20 are the defaults.
+
 butler bench consolidation --data <file> [--store pglite|postgres] [--json]
 
 Stores the memories of each corpus as episodes and learns from them with the local extractor: facts for 100 turns, duplicates,
