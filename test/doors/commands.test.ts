@@ -2,6 +2,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { type Figure, figureLines } from "../../src/lab/everyday/figure.ts";
 import { TEST_MODEL_CACHE, testModel } from "../support/model.ts";
 import {
   agent,
@@ -268,6 +269,24 @@ describe("butler bench", () => {
       expect(answer.targets).toHaveLength(11);
       for (const { met, figure, target } of answer.targets)
         expect([met, figure, target]).toEqual([expect.any(Boolean), expect.any(Number), expect.any(Number)]);
+    },
+    2 * SLOW_MS,
+  );
+
+  test(
+    "everyday sets every figure beside its floor",
+    async () => {
+      const { code, answer } = await json(emptyHome(), ["bench", "everyday", "--n", "100", "--runs", "1"]);
+      expect(code).toBe(0);
+      expect(answer).toMatchObject({ n: 100, runs: 1 });
+      const { figures } = answer as { figures: Figure[] };
+      for (const { is, floor, ratio } of figures.filter(({ unit }) => unit !== "runs"))
+        expect([is, floor, ratio]).toEqual([expect.any(Number), expect.any(Number), expect.any(Number)]);
+      // Times and sizes depend on the machine; what a model is handed does not.
+      const missed = figures.filter(({ unit, met }) => unit === "tokens" && met === false);
+      expect(missed).toEqual([]);
+      expect([...new Set(figures.map(({ group }) => group))]).toHaveLength(4);
+      expect(figureLines(figures).join("\n")).toContain("list of the core tools");
     },
     2 * SLOW_MS,
   );
