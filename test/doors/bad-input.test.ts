@@ -119,7 +119,11 @@ describe("words", () => {
     ["memory_store_episode", { content: "x", importance: 11 }, "importance: must be at most 10."],
     ["memory_store_episode", { content: "x", metadata: [] }, "metadata: must be an object, not a list."],
     ["memory_store_episode", { content: "x", tags: "a" }, 'tags: must be a list, not "a".'],
-    ["memory_get", { id: "x" }, "id: is not an id; ids look like 0198c0de-1234-7abc-8def-0123456789ab."],
+    [
+      "memory_get",
+      { id: "x" },
+      "id: is not an id; ids look like 0198c0de-1234-7abc-8def-0123456789ab, or in short like k3v9q2ab.",
+    ],
     ["memory_stats", null, "the input must be an object, not null."],
   ])("%s %j", async (tool, input, message) => {
     const { body } = await real.post(tool, JSON.stringify(input));

@@ -4,6 +4,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { fromJsonSchema, type JsonSchemaType } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shortId } from "../../src/engine/domain/short-id.ts";
 import { TEST_MODEL_CACHE } from "../support/model.ts";
 import { butler, cleanUp, emptyHome } from "../support/owner-processes.ts";
 import { openRealHost, type RealHost } from "../support/real-host.ts";
@@ -180,7 +181,7 @@ describe.each([
     expect(found.degraded, "the real model answers").toBeUndefined();
     expect(found.results.map((r: { id: string }) => r.id)).toContain(fact.id);
     expect(found.results[0].explain.cosine).toBeGreaterThan(0);
-    expect(found.said).toContain(found.results[0].id);
+    expect(found.said).toContain(shortId(found.results[0].id));
     const recalled = await call("memory_recall", { topic: "coffee" });
     expect(recalled.results.map((r: { type: string }) => r.type).toSorted()).toEqual(["fact", "rule"]);
     const context = await call("memory_context", {

@@ -36,7 +36,7 @@ const number = (below: number, above: number): Bad[] => [
 const whole = (above: number): Bad[] => [...number(0, above), ["negative", -1], ["1e9", 1e9], ["a fraction", 1.5]];
 const id: Bad[] = [
   ["empty", ""],
-  ["a word", "nonsense"],
+  ["a word", "gibberish"],
   ["a letter too many", `${ID}0`],
   ["not hexadecimal", ID.replace("c", "z")],
   ["SQL", `${ID}' or true --`],

@@ -7,6 +7,7 @@ import { isButlerName, projectScope } from "../domain/scope.ts";
 import { clip } from "../domain/text/text.ts";
 import { Cancelled, type Following, stopIfCancelled } from "../memory/following.ts";
 import type { Call, Caller, Memory } from "../memory/memory.ts";
+import { withWholeIds } from "../memory/whole-ids.ts";
 import * as f from "./fields.ts";
 import { noSuchTool, toolNamed } from "./index.ts";
 import { checkInput } from "./invalid-input.ts";
@@ -51,7 +52,7 @@ export async function callTool(
       following,
     };
     stopIfCancelled(call);
-    const answer = tool.output.parse(await tool.run(call, input));
+    const answer = tool.output.parse(await tool.run(call, await withWholeIds(call, input)));
     return { ok: true, answer: requestId === undefined ? answer : { ...answer, request_id: requestId } };
   } catch (error) {
     return { ok: false, error: failureOf(memory, error, request.tool, requestId) };

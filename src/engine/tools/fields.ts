@@ -5,6 +5,7 @@ import { canonicalState, VALIDITY } from "../domain/lifecycle/lifecycle.ts";
 import { TIERS } from "../domain/lifecycle/tiers.ts";
 import { MEMORY_TYPES } from "../domain/memory-types.ts";
 import { RequestContext } from "../domain/request.ts";
+import { plainShortId } from "../domain/short-id.ts";
 import { hasNul, isBlank, isWellFormed, jsonDepth } from "../domain/text/text.ts";
 
 export const input = <S extends z.ZodRawShape>(shape: S) =>
@@ -28,6 +29,14 @@ export const id = z
   .string()
   .refine((s) => UUID.test(s), { error: "is not an id; ids look like 0198c0de-1234-7abc-8def-0123456789ab" })
   .transform((s) => s.toLowerCase());
+
+/** Of a memory that may be named by the short id that texts show; `tools/call.ts` puts the whole id in its place. */
+export const memoryId = z
+  .string()
+  .refine((s) => UUID.test(s) || plainShortId(s) !== undefined, {
+    error: "is not an id; ids look like 0198c0de-1234-7abc-8def-0123456789ab, or in short like k3v9q2ab",
+  })
+  .transform((s) => plainShortId(s) ?? s.toLowerCase());
 
 const ISO = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 

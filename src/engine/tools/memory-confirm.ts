@@ -7,7 +7,7 @@ export const memoryConfirm = defineTool({
   name: "memory_confirm",
   title: "Confirm a memory",
   description: "Say that a fact or rule still holds: its confidence starts anew, and a fading one is active again.",
-  input: f.input({ type: z.enum(["fact", "rule"]).optional(), id: f.id }),
+  input: f.input({ type: z.enum(["fact", "rule"]).optional(), id: f.memoryId }),
   output: f.output({
     type: z.enum(["fact", "rule"]),
     id: z.string(),

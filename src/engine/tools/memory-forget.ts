@@ -10,7 +10,7 @@ export const memoryForget = defineTool({
     "Take a memory out of sight. It is kept for memory_restore, and the audit stream says who forgot it and why.",
   input: f.input({
     type: f.type.optional().describe("May be left out: ids are unique over all types."),
-    id: f.id,
+    id: f.memoryId,
     reason: f.text(2000).optional(),
   }),
   output: f.output({ type: f.type, id: z.string(), state: z.literal("retracted"), recoverable: z.boolean() }),

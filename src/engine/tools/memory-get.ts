@@ -11,7 +11,7 @@ export const memoryGet = defineTool({
   title: "Get one memory",
   description: "One memory whole, by its id: all fields, its links in both directions, and what happened to it.",
   input: f.input({
-    id: f.id,
+    id: f.memoryId,
     type: f.type.optional().describe("May be left out: ids are unique over all types."),
     as_of: f.asOf.optional(),
   }),

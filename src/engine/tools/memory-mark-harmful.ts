@@ -9,7 +9,7 @@ export const memoryMarkHarmful = defineTool({
   description:
     "Say that applying a rule did harm, and why. Harm weighs four times as much as help; after the third time a poor rule becomes a warning.",
   input: f.input({
-    rule_id: f.id,
+    rule_id: f.memoryId,
     reason: f.text(2000).optional().describe("What went wrong."),
     session_id: f.name.optional().describe("With it, a session counts once per rule and outcome."),
   }),

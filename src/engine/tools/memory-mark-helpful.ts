@@ -8,7 +8,7 @@ export const memoryMarkHelpful = defineTool({
   title: "Mark a rule helpful",
   description: "Say that applying a rule helped. Enough of these, and it is established, later proven.",
   input: f.input({
-    rule_id: f.id,
+    rule_id: f.memoryId,
     session_id: f.name.optional().describe("With it, a session counts once per rule and outcome."),
     note: f.text(2000).optional(),
   }),

@@ -7,7 +7,7 @@ export const memoryRestore = defineTool({
   name: "memory_restore",
   title: "Restore a memory",
   description: "Bring back a forgotten or expired memory, unless a newer fact has taken its place.",
-  input: f.input({ type: f.type.optional(), id: f.id }),
+  input: f.input({ type: f.type.optional(), id: f.memoryId }),
   output: f.output({ type: f.type, id: z.string(), state: z.enum(["active", "fading"]) }),
   effect: "write",
   core: false,

@@ -27,7 +27,7 @@ export const memoryStoreFact = defineTool({
       confidence: f.confidence.optional().describe("0 to 1; 1 if left out."),
       valid_from: f.time.optional().describe("When it begins to be true; until then, what is true now stays."),
       valid_to: f.time.optional().describe("When it stops being true; in the past, it is kept as history."),
-      source_episode_id: f.id.optional().describe("The episode it was learned from."),
+      source_episode_id: f.memoryId.optional().describe("The episode it was learned from."),
       metadata: f.metadata.optional(),
       idempotency_key: f.idempotencyKey.optional(),
     })

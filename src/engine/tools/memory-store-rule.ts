@@ -14,7 +14,7 @@ export const memoryStoreRule = defineTool({
     content: f.text(f.STATEMENT_MAX).describe("The rule, as an instruction."),
     scope: f.scope.optional(),
     tags: f.tags.optional(),
-    source_episode_id: f.id.optional().describe("The episode it was learned from."),
+    source_episode_id: f.memoryId.optional().describe("The episode it was learned from."),
     matcher: f.metadata.optional().describe("When it applies, as data of your own."),
     idempotency_key: f.idempotencyKey.optional(),
   }),

@@ -12,7 +12,7 @@ export const memoryWhy = defineTool({
   description:
     "Says for one memory and one question how it got its place in a search or a context block, or what kept it out, check by check. Changes nothing.",
   input: f.input({
-    id: f.id,
+    id: f.memoryId,
     query: f.text(f.CONTENT_MAX).describe("The question of the search, or the prompt of the context."),
     for: z
       .enum(["search", "context"])

@@ -6,6 +6,7 @@ import { PERMANENCE } from "../domain/lifecycle/decay.ts";
 import { MATURITY } from "../domain/lifecycle/maturity.ts";
 import { INTENTS } from "../domain/ranking/intent.ts";
 import { SIGNALS } from "../domain/ranking/late-interaction.ts";
+import { shortId } from "../domain/short-id.ts";
 import { neutralLine } from "../domain/text/neutral.ts";
 import { clip } from "../domain/text/text.ts";
 import * as f from "./fields.ts";
@@ -86,7 +87,7 @@ function line(r: z.infer<typeof Found>): string {
     r.type === "episode"
       ? (r.occurred_at ?? r.created_at).slice(0, 10)
       : `confidence ${r.effective_confidence.toFixed(2)}`,
-    r.id,
+    shortId(r.id),
   ];
   return `${clip(neutralLine(clip(what, 4 * LINE_CHARS)), LINE_CHARS)} [${notes.filter(Boolean).join(", ")}]`;
 }

@@ -5,6 +5,7 @@ import { type FactWords, shownFact } from "../../domain/fact.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import { type Block, fillBudget, type Line, type Section } from "../../domain/ranking/budget.ts";
+import { shortId } from "../../domain/short-id.ts";
 import { neutralLine, OWN_TAG } from "../../domain/text/neutral.ts";
 import { clip, contentKey, normaliseKey } from "../../domain/text/text.ts";
 import type { Candidate } from "../../store/index/search.ts";
@@ -89,7 +90,7 @@ function profileLine(item: ProfileItem): Line<ContextItem> {
   const { type, id, importance } = item;
   const isFact = type === "fact";
   return {
-    line: isFact ? factLine(item, item.permanence) : `- Rule: ${neutralLine(item.content)} (proven)\n`,
+    line: isFact ? factLine(item, item.permanence) : `- Rule: ${neutralLine(item.content)} (proven, ${shortId(id)})\n`,
     item: { type, id, score: importance },
     key: isFact ? factKey(item) : contentKey(item.content),
   };
@@ -114,9 +115,11 @@ export function factLine(fact: FactWords, note: string): string {
   return `- ${neutralLine(shownFact(fact.subject_text, fact.predicate_text, fact.content))} (${note})\n`;
 }
 
-export function ruleLine(c: Pick<Candidate, "content" | "maturity">): string {
+/** With the short id, by which an agent can say that the rule helped or did harm. */
+export function ruleLine(c: Pick<Candidate, "id" | "content" | "maturity">): string {
   const said = neutralLine(c.content);
-  return c.maturity === "anti_pattern" ? `- WARNING ${said}\n` : `- ${said} (${c.maturity})\n`;
+  const id = shortId(c.id);
+  return c.maturity === "anti_pattern" ? `- WARNING ${said} (${id})\n` : `- ${said} (${c.maturity}, ${id})\n`;
 }
 
 const EPISODE_CHARS = 600;
