@@ -1,9 +1,12 @@
 import fc from "fast-check";
+import cl100kRanks from "gpt-tokenizer/bpeRanks/cl100k_base";
+import o200kRanks from "gpt-tokenizer/bpeRanks/o200k_base";
 import { countTokens as exactCl100k } from "gpt-tokenizer/encoding/cl100k_base";
 import { encode, countTokens as exactO200k } from "gpt-tokenizer/encoding/o200k_base";
 import { beforeAll, describe, expect, it } from "vitest";
-import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
+import { openTokenizer, TOKENIZERS } from "../../src/engine/adapters/tokenizer/gpt.ts";
 import type { Tokenizer } from "../../src/engine/adapters/tokenizer/port.ts";
+import { NO_TOKEN, packTokens, unpackTokens } from "../../src/engine/adapters/tokenizer/token-table.ts";
 
 const plain = { disallowedSpecial: new Set<string>() };
 
@@ -15,7 +18,7 @@ describe("openTokenizer", () => {
   });
 
   it("carries its name", () => {
-    expect([o200k.name, cl100k.name]).toEqual(["o200k_base", "cl100k_base"]);
+    expect([o200k.name, cl100k.name]).toEqual(TOKENIZERS);
   });
 
   it("counts known texts, differently per vocabulary", () => {
@@ -99,5 +102,26 @@ describe("openTokenizer", () => {
   it("finishes runs for which the library alone needs minutes", () => {
     expect(o200k.count("a".repeat(500_000))).toBeGreaterThan(10_000);
     expect(o200k.count("你".repeat(100_000))).toBeGreaterThan(10_000);
+  });
+});
+
+describe("the table of tokens", () => {
+  it.each([
+    ["o200k_base", o200kRanks],
+    ["cl100k_base", cl100kRanks],
+  ])("has every token of %s at its rank, and no other", (_, ranks) => {
+    const table = unpackTokens(packTokens(ranks));
+    const rankOf = (bytes: Uint8Array) => table.rank(bytes, 0, bytes.length);
+    const wrong = ranks.findIndex((token, rank) => {
+      const bytes = typeof token === "string" ? Buffer.from(token) : Uint8Array.from(token);
+      return rankOf(bytes) !== rank;
+    });
+    expect(wrong).toBe(-1);
+    expect(rankOf(Buffer.from("no token is called like this"))).toBe(NO_TOKEN);
+    expect(rankOf(new Uint8Array(0))).toBe(NO_TOKEN);
+  });
+
+  it("is not made of a token that is too long for it", () => {
+    expect(() => packTokens(["a", "b".repeat(256)])).toThrow("longer");
   });
 });

@@ -5,7 +5,6 @@ import { keptHere, loadRoster, type Roster } from "../../daemon/roster/roster.ts
 import type { ExitCode } from "../../doors/failures.ts";
 import { MODEL_NAME, type ModelVariant } from "../../engine/adapters/model/catalogue.ts";
 import { locateModel } from "../../engine/adapters/model/files.ts";
-import { openTokenizer } from "../../engine/adapters/tokenizer/gpt.ts";
 import { reasonOf } from "../../engine/domain/errors.ts";
 import { ENVIRONMENT_FLAGS, type Environment, withFlags } from "../environment.ts";
 import { stderrLog } from "../logger.ts";
@@ -34,7 +33,6 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
   const unwise = await checkDatabase(environment.databaseUrl);
   if (unwise !== undefined) context.note(unwise);
   await haveModels(environment, home, roster, context);
-  await haveTokenizers(roster);
   const lock = await takeOwnership(home);
   const running = await runOwner({ environment, home, lock, roster, log, mode: "up" }).catch(async (error: unknown) => {
     await lock.release();
@@ -63,12 +61,6 @@ async function haveModels(environment: Environment, home: Home, roster: Roster, 
       note(`Going on without the model, with keyword search only: ${reasonOf(error)}`);
     }
   }
-}
-
-/** Loading a tokenizer holds the event loop for a tenth of a second: done before the doors open, no caller waits for it. */
-async function haveTokenizers(roster: Roster): Promise<void> {
-  for (const name of new Set(keptHere(roster).map(({ memory }) => memory.retrieval.tokenizer)))
-    await openTokenizer(name);
 }
 
 function welcome(environment: Environment, home: Home, roster: Roster, { note }: RunningOwner): string[] {

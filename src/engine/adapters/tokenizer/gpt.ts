@@ -1,22 +1,24 @@
+import { readFile } from "node:fs/promises";
+import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
+import { isMissing } from "../../domain/errors.ts";
 import { lruCache } from "../../domain/lru-cache.ts";
+import { tokenCounter } from "./count-tokens.ts";
 import type { Tokenizer } from "./port.ts";
+import { packTokens, type Ranks, type TokenTable, unpackTokens } from "./token-table.ts";
 
-export type TokenizerName = "o200k_base" | "cl100k_base";
-
-/** Loading costs 67 MB (o200k) or 41 MB (cl100k) and 0.1 to 0.2 s, so only the one asked for is imported. */
 const encodings = {
-  o200k_base: () => import("gpt-tokenizer/encoding/o200k_base"),
-  cl100k_base: () => import("gpt-tokenizer/encoding/cl100k_base"),
-} as const satisfies Record<TokenizerName, unknown>;
+  o200k_base: { split: O200K_TOKEN_SPLIT_REGEX, ranks: () => import("gpt-tokenizer/bpeRanks/o200k_base") },
+  cl100k_base: { split: CL100K_TOKEN_SPLIT_REGEX, ranks: () => import("gpt-tokenizer/bpeRanks/cl100k_base") },
+} as const satisfies Record<string, { split: RegExp; ranks(): Promise<{ default: Ranks }> }>;
 
-/** Text such as `<|endoftext|>` is counted as plain text: by default the library throws on it. */
-const PLAIN = { disallowedSpecial: new Set<string>() };
+export type TokenizerName = keyof typeof encodings;
+export const TOKENIZERS = Object.keys(encodings) as TokenizerName[];
 
 const CACHED_TEXTS = 4_096;
 const CACHED_CHARACTERS = 2_000;
 
 /**
- * The library's merge is quadratic in a run without a break: 50,000 Chinese characters took 13 s, 200,000 letters 25 s.
+ * Merging is quadratic in a run without a break: the library took 13 s for 50,000 Chinese characters, 25 s for 200,000 letters.
  * Runs beyond this length are counted in parts of it. Greedy merging is not optimal, so a cut can also save tokens
  * (up to 2 in a run of random words): each part counts CUT more, so that a budget is overestimated, never exceeded.
  */
@@ -26,19 +28,19 @@ const LONG_RUN = new RegExp(`[\\p{L}\\p{M}]{${RUN + 1},}|[^\\p{L}\\p{M}\\p{N}\\s
 const PART = new RegExp(`[^]{1,${RUN}}`, "gu");
 
 export async function openTokenizer(name: TokenizerName): Promise<Tokenizer> {
-  const { countTokens } = await encodings[name]();
+  const countTokens = tokenCounter(await tableOf(name), encodings[name].split);
   const known = lruCache<string, number>(CACHED_TEXTS);
 
   function countParts(text: string): number {
-    if (text.length <= RUN) return countTokens(text, PLAIN);
+    if (text.length <= RUN) return countTokens(text);
     let total = 0;
     let from = 0;
     for (const run of text.matchAll(LONG_RUN)) {
-      if (run.index > from) total += countTokens(text.slice(from, run.index), PLAIN);
-      for (const part of run[0].matchAll(PART)) total += countTokens(part[0], PLAIN) + CUT;
+      if (run.index > from) total += countTokens(text.slice(from, run.index));
+      for (const part of run[0].matchAll(PART)) total += countTokens(part[0]) + CUT;
       from = run.index + run[0].length;
     }
-    return from < text.length ? total + countTokens(text.slice(from), PLAIN) : total;
+    return from < text.length ? total + countTokens(text.slice(from)) : total;
   }
 
   return {
@@ -53,3 +55,22 @@ export async function openTokenizer(name: TokenizerName): Promise<Tokenizer> {
     },
   };
 }
+
+/** The file that the build wrote; running from the sources before a build, the same from the library's own tables. */
+async function tableOf(name: TokenizerName): Promise<TokenTable> {
+  try {
+    return unpackTokens(await readFile(tokenFile(name)));
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return unpackTokens(await packedTokens(name));
+  }
+}
+
+export function tokenFile(name: TokenizerName): URL {
+  const dist = import.meta.url.endsWith(".ts") ? "../../../../dist" : "../../..";
+  return new URL(`${dist}/tokens/${name}.bin`, import.meta.url);
+}
+
+/** What the build writes into `tokenFile`. */
+export const packedTokens = async (name: TokenizerName): Promise<Uint8Array> =>
+  packTokens((await encodings[name].ranks()).default);
