@@ -21,4 +21,16 @@ export interface MemoryEvent {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
+/** Events that tell a person nothing new: what was read, tried, or said again. */
+export const UNREMARKABLE: readonly string[] = [
+  "memory.referenced",
+  "episode.consolidation_attempted",
+  "episode.consolidation_failed",
+  "episode.consolidated",
+  "episode.repeated",
+  "fact.echoed",
+  "rule.echoed",
+  "rule.marked_again",
+];
+
 export type NewEvent = Omit<MemoryEvent, "seq">;

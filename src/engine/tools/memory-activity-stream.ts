@@ -3,6 +3,15 @@ import { activity } from "../memory/activity.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
 
+const Seen = z.object({
+  type: f.type,
+  id: z.string(),
+  state: f.state,
+  trust: z.string(),
+  text: z.string().optional().describe("Its beginning; absent when it was forgotten."),
+  maturity: z.string().optional(),
+});
+
 export const memoryActivityStream = defineTool({
   name: "memory_activity_stream",
   title: "Activity stream",
@@ -12,6 +21,13 @@ export const memoryActivityStream = defineTool({
     scope: f.scope.optional(),
     limit: f.limit(1000).optional().describe("100 if left out."),
     cursor: f.text(64).optional().describe("next_cursor of the page before."),
+    newest: z.boolean().optional().describe("The last ones instead of the first."),
+    changes: z
+      .boolean()
+      .optional()
+      .describe("Only what changed, each with its memory as it is now instead of a payload."),
+    session_id: f.text(200).optional().describe("Only what was said in this session or learned from it."),
+    ids: z.array(f.id).max(1_000).optional().describe("Only what happened to these memories."),
   }),
   output: f.output({
     events: z.array(
@@ -29,6 +45,10 @@ export const memoryActivityStream = defineTool({
         subrequest_id: z.string().nullable(),
         segment_id: z.string().nullable(),
         payload: z.record(z.string(), z.unknown()),
+        memory: Seen.optional(),
+        replaced: Seen.optional().describe("The fact that it took the place of."),
+        sessions: z.array(z.string()).optional().describe("The sessions that it comes from."),
+        reader: z.string().optional().describe("Who read the episodes that it was learned from."),
       }),
     ),
     next_cursor: z.string(),

@@ -32,17 +32,45 @@ export interface StreamQuery {
   readonly since: Date | undefined;
   readonly after: string;
   readonly limit: number;
+  /** The last ones; still the oldest of them first. */
+  readonly newest: boolean;
+  /** Types of events that are left out. */
+  readonly without: readonly string[];
+  /** Only events of this session. */
+  readonly session: string | undefined;
+  /** Only events of these memories; with a session, these too. */
+  readonly memories: readonly string[] | undefined;
 }
 
-export function readStream(sql: Sql, query: StreamQuery): Promise<MemoryEvent[]> {
-  return sql.query<MemoryEvent>(
+export async function readStream(sql: Sql, query: StreamQuery): Promise<MemoryEvent[]> {
+  const { tenant, after, scopes, since, limit, newest, without, session, memories } = query;
+  const events = await sql.query<MemoryEvent>(
     `select seq, ${COLUMNS} from memory_events
      where tenant_id = $1 and seq > $2::int8
        and ($3::text[] is null or scope = any($3::text[]))
        and ($4::timestamptz is null or occurred_at >= $4::timestamptz)
-     order by seq limit $5`,
-    [query.tenant, query.after, query.scopes ?? null, query.since ?? null, query.limit],
+       and event_type <> all($6::text[])
+       and (($7::text is null and $8::uuid[] is null) or session_id = $7 or entity_id = any($8::uuid[]))
+     order by seq ${newest ? "desc" : "asc"} limit $5`,
+    [tenant, after, scopes ?? null, since ?? null, limit, without, session ?? null, memories ?? null],
   );
+  return newest ? events.toReversed() : events;
+}
+
+/** The episodes of a session, those that are deleted by now too, and what was learned from them. */
+export async function memoriesOfSession(sql: Sql, tenant: string, session: string): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    `with said as (
+       select entity_id as id from memory_events
+       where tenant_id = $1 and event_type = 'episode.stored' and payload -> 'row' ->> 'session_id' = $2)
+     select id from said
+     union select l.source_id from memory_links l join said on said.id = l.target_id
+       where l.tenant_id = $1 and l.relation = 'derived_from'
+     union select l.target_id from memory_links l join said on said.id = l.source_id
+       where l.tenant_id = $1 and l.relation = 'supports'`,
+    [tenant, session],
+  );
+  return rows.map(({ id }) => id);
 }
 
 export async function seqOf(sql: Sql, tenant: string, id: string): Promise<string | undefined> {
