@@ -224,6 +224,14 @@ export const CASES: Readonly<Record<string, Case>> = {
       scope,
       limit: whole(1001),
       cursor: [...text(64), ["garbage", "e12'; drop table facts"], ["too far", `e${"9".repeat(30)}`]],
+      newest: explain,
+      changes: explain,
+      session_id: text(200),
+      ids: [
+        ["text", ID],
+        ["a word inside", ["nonsense"], "ids.0"],
+        ["1001 ids", Array.from({ length: 1001 }, () => ID)],
+      ],
     },
   },
   memory_consolidate: {

@@ -107,6 +107,7 @@ export const GOOD: readonly Step[] = [
   }),
   step("memory_activity_stream", { limit: 5 }),
   step("memory_activity_stream", { since: "2026-03-01", cursor: "e0", scope: "general" }),
+  step("memory_activity_stream", { newest: true, changes: true, limit: 3 }),
   step("memory_stats", { scope: "general" }),
   step("memory_dead_letters", { limit: 3 }),
   step("memory_consolidate", { limit: 2 }),
