@@ -10,9 +10,9 @@ import { fromJsonSchema, type JsonSchemaType } from "@modelcontextprotocol/serve
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loopbackHosts } from "../../src/doors/http/guards.ts";
 import { httpApp } from "../../src/doors/http/http.ts";
-import { serveMcpStdio } from "../../src/doors/mcp/mcp-stdio.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import { anyone, fakeHost, fakeTools } from "../support/fake-host.ts";
+import { serveLocalLine } from "../support/thin-line.ts";
 
 const FIXTURE = fileURLToPath(new URL("../support/mcp-fixture.ts", import.meta.url));
 const node = (...args: string[]) => ({ command: process.execPath, args: ["--import", "tsx", FIXTURE, ...args] });
@@ -334,7 +334,7 @@ describe("the stdio process", () => {
     expect(answer.result.structuredContent.results[0].content).toBe("about still here");
   });
 
-  function slowDoor(drainMs: number) {
+  async function slowDoor(drainMs: number) {
     const stdin = new PassThrough();
     const stdout = new PassThrough();
     let finish: () => void = () => undefined;
@@ -345,7 +345,7 @@ describe("the stdio process", () => {
     const started = new Promise<void>((resolve) => {
       begun = resolve;
     });
-    const door = serveMcpStdio({
+    const door = await serveLocalLine({
       tools: fakeTools,
       toolset: "core",
       butler: "general",
@@ -364,7 +364,7 @@ describe("the stdio process", () => {
   }
 
   it("answers a slow call after stdin has ended, and a last line without a newline", async () => {
-    const { door, stdout, started, finish } = slowDoor(60_000);
+    const { door, stdout, started, finish } = await slowDoor(60_000);
     await started;
     finish();
     await door.closed;
@@ -373,7 +373,7 @@ describe("the stdio process", () => {
   });
 
   it("does not wait for ever for a call that hangs", async () => {
-    const { door, stdout, started } = slowDoor(5);
+    const { door, stdout, started } = await slowDoor(5);
     await started;
     await door.closed;
     stdout.end();

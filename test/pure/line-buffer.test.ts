@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addChunk, endLines, lineBuffer } from "../../src/doors/mcp/line-buffer.ts";
+import { addChunk, endLines, lineBuffer } from "../../src/doors/mcp/stdio/line-buffer.ts";
 
 function reading(maxBytes: number, chunks: readonly (string | Buffer)[]): string[] {
   const seen: string[] = [];

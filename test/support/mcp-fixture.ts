@@ -1,9 +1,9 @@
 /** A stdio MCP server over the fake host, for tests that need a real process. */
-import { serveMcpStdio } from "../../src/doors/mcp/mcp-stdio.ts";
 import { anyone, fakeHost, fakeTools } from "./fake-host.ts";
+import { serveLocalLine } from "./thin-line.ts";
 
 const host = fakeHost();
-const door = serveMcpStdio({
+const door = await serveLocalLine({
   tools: fakeTools,
   toolset: process.argv.includes("full") ? "full" : "core",
   butler: "general",

@@ -5,7 +5,6 @@ import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@mod
 import type { Backend, Principal } from "../../src/doors/backend.ts";
 import { loopbackHosts } from "../../src/doors/http/guards.ts";
 import { httpApp } from "../../src/doors/http/http.ts";
-import { serveMcpStdio } from "../../src/doors/mcp/mcp-stdio.ts";
 import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import type { Db } from "../../src/engine/adapters/db/port.ts";
 import { openOnnxEmbedder } from "../../src/engine/adapters/embedder/onnx.ts";
@@ -15,6 +14,7 @@ import { tools } from "../../src/engine/tools/index.ts";
 import type { Outcome } from "../../src/engine/tools/outcome.ts";
 import { testModel } from "./model.ts";
 import { migratedSnapshot, openRig, type Rig } from "./stores.ts";
+import { serveLocalLine } from "./thin-line.ts";
 
 export const admin: Principal = { name: "owner", tenant: "default", butler: "*", admin: true, voice: "user" };
 export const plain: Principal = { name: "agent", tenant: "default", butler: "general", admin: false, voice: "agent" };
@@ -60,7 +60,7 @@ export async function openRealHost(options: { model?: boolean } = {}): Promise<R
   }
   const host: Backend = {
     butlers: async () => [{ name: "general", role: "butler", description: "Does everything." }],
-    invoke: (principal, _butler, request) => callTool(rig.memory, principal, request),
+    invoke: (principal, _butler, request, following) => callTool(rig.memory, principal, request, following),
     health: async () => ({ ok: true, version: "1.2.3", model: "test", butlers: [{ name: "general", store: "open" }] }),
   };
   let hosts = loopbackHosts(4270);
@@ -117,17 +117,21 @@ export async function openRealHost(options: { model?: boolean } = {}): Promise<R
     overLines({ maxLineBytes } = {}) {
       const stdin = new PassThrough();
       const stdout = new PassThrough();
-      const door = serveMcpStdio({
+      const door = serveLocalLine({
         tools,
         toolset: "full",
         butler: "general",
         version: "1.2.3",
-        call: (request) => host.invoke(plain, "general", request),
+        call: (request, following) => host.invoke(plain, "general", request, following),
         stdin,
         stdout,
-        ...(maxLineBytes === undefined ? {} : { maxLineBytes }),
+        maxLineBytes,
       });
-      return { send: (line) => stdin.write(`${line}\n`), next: lineReader(stdout), close: () => door.close() };
+      return {
+        send: (line) => stdin.write(`${line}\n`),
+        next: lineReader(stdout),
+        close: async () => (await door).close(),
+      };
     },
     async close() {
       await rig.settled();

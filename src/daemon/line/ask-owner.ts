@@ -21,16 +21,24 @@ export function askOwner(
   deadlines: Deadlines,
   find: (attempt: number) => Promise<unknown>,
 ): Promise<OwnerReply> {
+  return untilAnswered(home, deadlines, find, (timeoutMs) =>
+    requestOwner({ ...question, socket: home.socket, timeoutMs }),
+  );
+}
+
+/** Repeats `send` with the time that is left, as long as it finds no owner. */
+export function untilAnswered<T>(
+  home: Home,
+  deadlines: Deadlines,
+  find: (attempt: number) => Promise<unknown>,
+  send: (timeoutMs: number) => Promise<T>,
+): Promise<T> {
   let attempt = 0;
   const giveUp = () => new OwnerError("unreachable", notInTime(home));
   return retry({ until: deadlines.reach, firstMs: 0, giveUp }, async () => {
     try {
       await find(attempt++);
-      return await requestOwner({
-        ...question,
-        socket: home.socket,
-        timeoutMs: Math.max(1, deadlines.answer - performance.now()),
-      });
+      return await send(Math.max(1, deadlines.answer - performance.now()));
     } catch (error) {
       if (mayRepeat(error)) return undefined;
       throw error;

@@ -12,7 +12,8 @@ import type { Home } from "../home.ts";
 import { databaseMark, type OwnerNote } from "../owner/owner-file.ts";
 import { ensureOwner, type Launch } from "../owner/start-owner.ts";
 import type { JobRequest } from "../schedule/job-requests.ts";
-import { askOwner } from "./ask-owner.ts";
+import { askOwner, type Deadlines, untilAnswered } from "./ask-owner.ts";
+import { askMcp, MCP_PATH, type McpQuestion } from "./mcp-request.ts";
 import { OwnerError } from "./owner-error.ts";
 import { requestOwner, sendToOwner } from "./request.ts";
 
@@ -39,6 +40,12 @@ export interface OwnerClient {
   butlers(): Promise<readonly ButlerInfo[]>;
   /** Never throws: what goes wrong is an outcome. */
   invoke(butler: string, request: ToolRequest): Promise<Outcome>;
+  /** A request of the agent's connection: resolves with the response as JSON, and fails with the sentence why there is none. */
+  mcp(
+    question: Omit<McpQuestion, "key" | "project" | "now">,
+    tell: (notification: string) => void,
+    signal: AbortSignal,
+  ): Promise<string>;
   /** A question about jobs; never throws. */
   jobs(request: JobRequest): Promise<Outcome>;
   health(): Promise<Health>;
@@ -76,6 +83,15 @@ export function connectOwner(options: ClientOptions): OwnerClient {
       };
       return askForOutcome(state, "/owner/call", { butler, agent, request: keyed });
     },
+    mcp(question, tell, signal) {
+      const { home, project, now } = options;
+      const key = `${CALL_KEY_PREFIX}${randomUUID()}`;
+      const body: McpQuestion = { ...question, project, now, key };
+      const request = { socket: home.socket, method: "POST", path: MCP_PATH, body } as const;
+      return beforeDeadlines(state, (deadlines, find) =>
+        untilAnswered(home, deadlines, find, (timeoutMs) => askMcp({ ...request, timeoutMs, signal, tell })),
+      );
+    },
     jobs: (request) => askForOutcome(state, "/owner/jobs", request),
     close() {
       state.closed = true;
@@ -97,11 +113,19 @@ async function askForOutcome(state: ClientState, path: string, body: unknown): P
 }
 
 async function ask(state: ClientState, method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> {
-  const { home, reachMs = REACH_MS, answerMs = ANSWER_MS } = state.options;
+  const { home } = state.options;
+  return (await beforeDeadlines(state, (...limits) => askOwner(home, { method, path, body }, ...limits))).json;
+}
+
+async function beforeDeadlines<T>(
+  state: ClientState,
+  work: (deadlines: Deadlines, find: () => Promise<OwnerNote>) => Promise<T>,
+): Promise<T> {
+  const { reachMs = REACH_MS, answerMs = ANSWER_MS } = state.options;
   const answer = performance.now() + answerMs;
   const reach = Math.min(answer, performance.now() + reachMs);
   try {
-    return (await askOwner(home, { method, path, body }, { reach, answer }, finder(state, reach))).json;
+    return await work({ reach, answer }, finder(state, reach));
   } catch (error) {
     if (!(error instanceof OwnerError)) throw error;
     if (error.code === "timeout") throw tooSlow(answerMs, error);

@@ -39,7 +39,8 @@ export async function answerReplay(
 /** The caller's end. */
 export async function askReplay(socket: string, butler: string, tell: ReplayProgress): Promise<Outcome> {
   const lines = await linesFromOwner({ socket, method: "POST", path: REPLAY_PATH, body: { butler } });
-  if (!lines) throw unavailable('The running owner cannot do this now, or is of another build: "butler stop" ends it.');
+  if (typeof lines === "number")
+    throw unavailable('The running owner cannot do this now, or is of another build: "butler stop" ends it.');
   try {
     for await (const text of lines) {
       const line = JSON.parse(text) as Line;

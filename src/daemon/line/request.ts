@@ -69,14 +69,19 @@ export async function requestOwner({ timeoutMs, ...request }: TimedRequest): Pro
   }
 }
 
-/** The lines of an answer as they come; undefined when its status is not 200. */
-export async function linesFromOwner(request: OwnerRequest): Promise<AsyncGenerator<string> | undefined> {
+/** The lines of an answer as they come; its status when that is not 200. `signal` closes the connection. */
+export async function linesFromOwner(
+  request: OwnerRequest,
+  signal?: AbortSignal,
+): Promise<AsyncGenerator<string> | number> {
+  signal?.throwIfAborted();
   const connection = sendToOwner(request);
+  signal?.addEventListener("abort", () => connection.destroy(), { once: true });
   try {
     const head = await readHead(connection);
     if (head.status === 200) return linesOf(connection, head);
     connection.destroy();
-    return undefined;
+    return head.status;
   } catch (error) {
     connection.destroy();
     throw ownerErrorOf(error);
@@ -84,15 +89,19 @@ export async function linesFromOwner(request: OwnerRequest): Promise<AsyncGenera
 }
 
 async function* linesOf(connection: Socket, { first, rest }: Head): AsyncGenerator<string> {
-  let unread = first;
+  let unread = "";
   try {
-    for (;;) {
-      const lines = unread.split("\n");
-      unread = lines.pop() ?? "";
-      yield* lines;
+    for (let part = first; ; ) {
+      unread += part;
+      // A long line comes in many parts, and looking through all of it each time would take long.
+      if (part.includes("\n")) {
+        const lines = unread.split("\n");
+        unread = lines.pop() ?? "";
+        yield* lines;
+      }
       const { done, value } = await rest.next();
       if (done) return;
-      unread += value;
+      part = value;
     }
   } catch (error) {
     throw ownerErrorOf(error);

@@ -3,18 +3,30 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
 import type { Backend, Principal } from "../../doors/backend.ts";
+import { ERAS } from "../../doors/mcp/stdio/era.ts";
+import { isRequest } from "../../doors/mcp/stdio/json-rpc.ts";
 import { messageOf } from "../../engine/domain/errors.ts";
 import { TRUST, type Trust } from "../../engine/domain/learning/trust.ts";
 import type { ReplayProgress } from "../../engine/memory/past/replay.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
+import { answerMcp, MCP_PATH, type McpQuestion, OTHER_BUILD } from "../line/mcp-request.ts";
 import { answerReplay, REPLAY_PATH } from "../line/replay.ts";
 import type { OwnerNote } from "./owner-file.ts";
+
+export interface McpLines {
+  /** An agent's connection has begun: requests will follow. */
+  expect(): void;
+  /** Answers a request of an agent's connection; undefined when it was cancelled. */
+  answer(question: McpQuestion, tell: (notification: string) => void, signal: AbortSignal): Promise<string | undefined>;
+}
 
 export interface OwnerRouteParts {
   readonly backend: Backend;
   /** Whoever can reach the socket owns the data; an agent that a person started is kept to its own butler all the same. */
   local(butler: string, agent: boolean, voice?: Trust): Principal;
   jobs(request: unknown): Promise<Outcome>;
+  /** Absent: this owner serves no connections of agents. */
+  readonly mcp?: McpLines | undefined;
   /** What a session of an agent starts with; absent: this owner prepares none. */
   session?: ((question: unknown) => Promise<object>) | undefined;
   verifyReplay(butler: string, tell: ReplayProgress): Promise<Outcome>;
@@ -39,6 +51,18 @@ const CallBody = z.strictObject({
     project: z.string().optional(),
     now: z.string().optional(),
   }),
+});
+
+const McpBody = z.strictObject({
+  butler: z.string(),
+  toolset: z.enum(["core", "full"]),
+  hooks: z.boolean(),
+  session: z.string(),
+  project: z.string().optional(),
+  now: z.string().optional(),
+  key: z.string(),
+  era: z.enum(ERAS),
+  message: z.custom<McpQuestion["message"]>(isRequest),
 });
 
 /** A batch of 1,000 episodes of 32 KB. */
@@ -74,6 +98,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
     answer: async (parts, outgoing, text) =>
       send(outgoing, 200, await parts.jobs(text === undefined ? undefined : JSON.parse(text))),
   },
+  [`POST ${MCP_PATH}`]: { answer: mcp },
   [`POST ${REPLAY_PATH}`]: {
     answer: (parts, outgoing, text) => answerReplay(JSON.parse(text ?? "{}"), outgoing, parts.verifyReplay),
   },
@@ -110,6 +135,7 @@ async function answer(parts: OwnerRouteParts, incoming: IncomingMessage, outgoin
 /** The response stays open for as long as the client lives; the kernel closes it when the client dies. */
 function attach(parts: OwnerRouteParts, outgoing: ServerResponse): void {
   parts.attached.add(outgoing);
+  parts.mcp?.expect();
   outgoing.on("close", () => parts.attached.delete(outgoing));
   outgoing.writeHead(200, { "content-type": "application/x-ndjson" });
   outgoing.write(`${JSON.stringify(parts.note())}\n`);
@@ -125,7 +151,12 @@ async function call(parts: OwnerRouteParts, outgoing: ServerResponse, text: stri
   send(outgoing, 200, outcome);
 }
 
-const OTHER_BUILD = 'The running owner is of another build and does not understand this call: "butler stop" ends it.';
+async function mcp(parts: OwnerRouteParts, outgoing: ServerResponse, text: string | undefined): Promise<void> {
+  const asked = McpBody.safeParse(JSON.parse(text ?? "null"));
+  const { mcp: lines } = parts;
+  if (!asked.success || !lines) return send(outgoing, 404, failure("unavailable", OTHER_BUILD));
+  await answerMcp(outgoing, (tell, signal) => lines.answer(asked.data, tell, signal));
+}
 
 /** zod sets a key that was left out to undefined; the request type has the key or not. */
 function definedOnly(request: z.infer<typeof CallBody>["request"]): ToolRequest {

@@ -27,6 +27,7 @@ export interface ServeOwnerParts {
   readonly localListener: RequestListener;
   readonly http?: { readonly host: string; readonly port: number; readonly listener: RequestListener } | undefined;
   readonly session?: OwnerRouteParts["session"];
+  readonly mcp?: OwnerRouteParts["mcp"];
   /** True while there is work that nobody waits for and that must not be cut off when an idle owner leaves. */
   busy?(): boolean;
   /** Called at a stop, before calls under way are waited for. */
@@ -131,12 +132,13 @@ async function listenEverywhere(served: ServedOwner): Promise<void> {
 
 function localListener(served: ServedOwner): RequestListener {
   const { parts, answering, attached } = served;
-  const { owner, local, session } = parts;
+  const { owner, local, session, mcp } = parts;
   const routes = ownerRoutes({
     backend: owner,
     local,
     jobs: owner.jobs,
     session,
+    mcp,
     verifyReplay: owner.verifyReplay,
     note: () => served.note,
     stopping: () => served.draining,

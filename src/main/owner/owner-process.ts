@@ -27,6 +27,7 @@ import { sharedModels } from "../wiring/models.ts";
 import { remoteOf } from "../wiring/remote.ts";
 import { checkDatabase, storeJobs } from "../wiring/stores.ts";
 import { type LocalCallers, localCallers } from "./local-callers.ts";
+import { mcpLines } from "./mcp-lines.ts";
 import { ownerDoors } from "./owner-doors.ts";
 
 export interface OwnerProcessParts {
@@ -82,6 +83,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
     log,
     local: callers.local,
     localListener: doors.socket,
+    mcp: mcpLines(owner, callers, log),
     session: (asked) =>
       prepareSession(
         {

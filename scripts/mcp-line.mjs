@@ -1,0 +1,32 @@
+/**
+ * After each build: `butler mcp` as one file, and the answers that it gives without a memory, recorded from the protocol's own library. Agents
+ * wait for this process at their start.
+ */
+import { rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { recordAnswers } from "../dist/doors/mcp/stdio/record-answers.js";
+import { tools } from "../dist/engine/tools/index.js";
+import { version } from "../dist/main/version.js";
+
+const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const outfile = at("dist/main/commands/mcp-line.js");
+
+const { metafile } = await build({
+  entryPoints: [at("src/main/commands/mcp-line.ts")],
+  outfile,
+  allowOverwrite: true,
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  minifyWhitespace: true,
+  minifySyntax: true,
+  metafile: true,
+});
+rmSync(`${outfile}.map`, { force: true });
+const foreign = Object.keys(metafile.inputs).filter((path) => path.includes("node_modules"));
+if (foreign.length > 0)
+  throw new Error(`the line of an agent must load no package, but it loads ${foreign.join(", ")}`);
+
+writeFileSync(at("dist/main/commands/mcp-answers.json"), JSON.stringify(await recordAnswers({ tools, version })));

@@ -1,0 +1,50 @@
+/** What `butler mcp` does, given the answers that it knows without a memory. The build makes one file of this and of all that it imports. */
+import { randomUUID } from "node:crypto";
+import { homeAt } from "../../daemon/home.ts";
+import { connectOwner } from "../../daemon/line/client.ts";
+import type { KnownAnswers } from "../../doors/mcp/stdio/known-answers.ts";
+import { serveThinLine } from "../../doors/mcp/stdio/thin-line.ts";
+import { invalid } from "../../engine/domain/errors.ts";
+import type { Environment } from "../environment.ts";
+import { ownerLaunch } from "../owner/launch.ts";
+import { chooseButler } from "./choose-butler.ts";
+import { chosenProject } from "./choose-project.ts";
+import { readOptions } from "./command.ts";
+
+const OPTIONS = {
+  butler: { type: "string" },
+  tools: { type: "string" },
+  project: { type: "string" },
+  hooks: { type: "boolean" },
+} as const;
+
+/** Resolves when the connection is over. Throws before anything of stdin is read. */
+export async function serveLine(args: readonly string[], environment: Environment, known: KnownAnswers): Promise<void> {
+  const { values } = readOptions(args, OPTIONS);
+  const { tools: toolset = "core", hooks = false } = values;
+  if (toolset !== "core" && toolset !== "full")
+    throw invalid("tools", `--tools is "${toolset}"; it must be core or full.`);
+  const { now, databaseUrl, autostart } = environment;
+  const client = connectOwner({
+    home: homeAt(environment.home),
+    launch: autostart ? ownerLaunch(environment) : undefined,
+    version: known.version,
+    ...{ now, databaseUrl, agent: true, project: chosenProject(values.project, environment) },
+  });
+  const butler = await chooseButler(client, values.butler).catch((error: unknown) => {
+    client.close();
+    throw error;
+  });
+  // An agent starts this process for one session; references from several sessions are what promotes a memory.
+  const session = `stdio-${randomUUID()}`;
+  const { stdin, stdout } = process;
+  const line = serveThinLine({
+    ...{ stdin, stdout, known, butler, toolset, hooks },
+    ask: (handed, tell, signal) => client.mcp({ butler, toolset, hooks, session, ...handed }, tell, signal),
+  });
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, line.close);
+  // The owner starts beside the handshake, which does not wait for it; a failure is told at the first call.
+  setImmediate(() => void client.butlers().catch(() => undefined));
+  await line.closed;
+  client.close();
+}
