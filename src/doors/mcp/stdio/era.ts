@@ -13,11 +13,15 @@ export type Era = (typeof ERAS)[number];
 const PREFIX = "io.modelcontextprotocol";
 const VERSION = `${PREFIX}/protocolVersion`;
 
+/** Versions are dates, and are compared as texts. */
+const FIRST_MODERN = "2026-07-28";
+
 export function eraAfter(era: Era, message: Message, modernVersions: readonly string[]): Era {
   if (era === "legacy" || era === "modern") return era;
   if (!claims(message)) return "legacy";
-  // An invalid claim is refused and decides nothing; only `initialize` is of the older family then.
-  if (!isModern(message, modernVersions)) return message.method === "initialize" ? "legacy" : era;
+  if (message.method === "initialize" && !isModern(message, (version) => version >= FIRST_MODERN)) return "legacy";
+  // A claim that is invalid, or of a version that is not served, is refused and decides nothing.
+  if (!isModern(message, (version) => modernVersions.includes(version))) return era;
   if (!isRequest(message)) return era === "probed" ? era : "modern";
   return message.method === "server/discover" ? "probed" : "modern";
 }
@@ -27,17 +31,17 @@ function claims({ params }: Message): boolean {
   return isRecord(params?._meta) && VERSION in params._meta;
 }
 
-/** True when its claim is valid, and of a version that is served. */
-export function isModern({ params }: Message, modernVersions: readonly string[]): boolean {
+/** True when its claim is valid, and of a version that is accepted. */
+export function isModern({ params }: Message, accepts: (version: string) => boolean): boolean {
   const meta = params?._meta;
   return (
     isRecord(meta) &&
-    modernVersions.includes(String(meta[VERSION])) &&
-    typeof meta[VERSION] === "string" &&
+    isText(meta[VERSION]) &&
+    accepts(meta[VERSION]) &&
     optional(meta.progressToken, isRequestId) &&
     optional(meta[`${PREFIX}/clientInfo`], isImplementation) &&
     isCapabilities(meta[`${PREFIX}/clientCapabilities`]) &&
-    optional(meta[`${PREFIX}/logLevel`], (level) => LEVELS.includes(String(level)) && typeof level === "string")
+    optional(meta[`${PREFIX}/logLevel`], (level) => isText(level) && LEVELS.includes(level))
   );
 }
 

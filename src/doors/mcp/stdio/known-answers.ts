@@ -39,7 +39,7 @@ export interface Introduction {
 /** The response to a request, as JSON; undefined when the owner has to be asked. */
 export function knownAnswer(introduction: Introduction, era: Era, request: Request): string | undefined {
   const { known, toolset, hooks } = introduction;
-  const modern = isModern(request, known.modern.versions);
+  const modern = isModern(request, (version) => known.modern.versions.includes(version));
   // Whether a request of the other family is refused, and how, is not decided here.
   if (modern ? era !== "modern" && era !== "probed" : era !== "legacy") return undefined;
   const { greeting, lists, versions } = modern ? known.modern : known.legacy;
