@@ -64,6 +64,8 @@ export interface Health {
   readonly ok: boolean;
   readonly version: string;
   readonly model: string;
+  /** No store is open and no model is loaded: the next call brings them back. Absent where nobody can say. */
+  readonly resting?: boolean;
   readonly butlers: readonly {
     name: string;
     store: "open" | "closed" | "off" | "failed" | "unknown";

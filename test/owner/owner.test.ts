@@ -47,6 +47,60 @@ describe("stores", () => {
     await owner.close();
   });
 
+  test("at rest neither a store nor a model is held, and the next call brings both back", async () => {
+    const held = { models: 0 };
+    const rested: number[] = [];
+    const model = sharedModel({
+      log: silentLog,
+      locate: async () =>
+        fakeModel(async () => {
+          held.models += 1;
+          return fakeEmbedder(() => {
+            held.models -= 1;
+          });
+        }),
+    });
+    const { owner, seen } = fakeOwner({
+      model: () => model,
+      roster: [butler("a"), butler("b")],
+      rested: () => void rested.push(held.models),
+    });
+    expect((await owner.health()).resting).toBe(true);
+    for (const round of [1, 2]) {
+      await Promise.all([owner.invoke(everyone, "a", call), owner.invoke(everyone, "b", call)]);
+      expect((await owner.health()).resting).toBe(false);
+      expect(held.models).toBe(1);
+      await owner.rest();
+      expect((await owner.health()).resting).toBe(true);
+      expect(seen).toMatchObject({ opened: 2 * round, closed: 2 * round });
+      // Told once each time, when the model is gone.
+      expect(rested).toEqual(Array(round).fill(0));
+    }
+    await owner.close();
+  });
+
+  test("a rest that is asked for waits for the call under way, and a call that comes meanwhile is answered after it", async () => {
+    const slow = gate();
+    const begun = gate();
+    const { owner, seen } = fakeOwner({
+      call: async (memory) => {
+        begun.open();
+        await slow.passed;
+        return ok(memory.number);
+      },
+    });
+    const first = owner.invoke(everyone, "general", call);
+    await begun.passed;
+    const resting = owner.rest();
+    const second = owner.invoke(everyone, "general", call);
+    expect(seen.closed).toBe(0);
+    slow.open();
+    expect(await first).toEqual(ok(1));
+    expect(await second).toEqual(ok(2));
+    await resting;
+    await owner.close();
+  });
+
   test("a failure to open is an outcome, is shown by health, and is tried again", async () => {
     let broken = true;
     const { owner } = fakeOwner({

@@ -4,12 +4,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { sharedModel } from "../../src/daemon/owner/shared-model.ts";
 import { type Known, notesInFile, notesInMemory } from "../../src/daemon/schedule/notes.ts";
 import { type Clock, systemClock } from "../../src/engine/adapters/clock.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import type { Job } from "../../src/engine/memory/keep/job.ts";
 import type { JobRunner, RunsKnown, Slot } from "../../src/engine/memory/keep/run-job.ts";
-import { butler, type FakeJobs, fakeOwner, gate } from "../support/owner-fakes.ts";
+import { butler, everyone, type FakeJobs, fakeEmbedder, fakeModel, fakeOwner, gate } from "../support/owner-fakes.ts";
 import { PATIENCE } from "../support/patience.ts";
 
 const START = new Date("2026-03-01T12:00:00Z");
@@ -90,6 +91,31 @@ describe("stores and jobs", () => {
       { job: "decay_sweep", slot: new Date("2026-03-02T03:00:00Z"), trigger: "schedule", missed: 0 },
     ]);
     await vi.waitFor(() => expect(stores).toMatchObject({ opened: 2, closed: 2, maintained: 1 }), PATIENCE);
+    await owner.close();
+  });
+
+  test("a job that is due while the owner rests runs without the model, and the owner rests again", async () => {
+    const clock = movable();
+    const { runner, seen } = fakeRunner();
+    let loaded = 0;
+    const model = sharedModel({
+      log: silentLog,
+      locate: async () =>
+        fakeModel(async () => {
+          loaded += 1;
+          return fakeEmbedder();
+        }),
+    });
+    const { owner, seen: stores } = fakeOwner({ model: () => model, jobs: jobsWith(runner, clock) });
+    await owner.invoke(everyone, "general", { tool: "t", input: {} });
+    await owner.rest();
+    expect(loaded).toBe(1);
+    clock.set("2026-03-02T03:00:05Z");
+    await owner.tick();
+    expect(seen.runs).toHaveLength(1);
+    expect((await owner.health()).resting).toBe(true);
+    expect(stores).toMatchObject({ opened: 2, closed: 2 });
+    expect(loaded).toBe(1);
     await owner.close();
   });
 

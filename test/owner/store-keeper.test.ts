@@ -1,35 +1,90 @@
-/** Who keeps a store open: a store that has died is opened anew by the next call. */
+/** Who keeps a store open: a store that has died is opened anew by the next call, and no call is lost when one is being closed. */
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { storeKeeper } from "../../src/daemon/owner/store-keeper.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 
-test("a store that has stopped for good is closed, and the next call opens another", async () => {
-  const stores: { n: number; dead: boolean; closed: boolean }[] = [];
-  const keeper = storeKeeper({
+interface Store {
+  readonly n: number;
+  dead: boolean;
+  closed: boolean;
+}
+
+/** `wait` is called wherever a real store takes time. */
+function keeperOf(stores: Store[], wait: () => Promise<unknown> = async () => undefined, idleMs = 60_000) {
+  return storeKeeper({
     butler: "ada",
     log: silentLog,
     async open() {
+      await wait();
+      if (stores.some(({ closed }) => !closed)) throw new Error("two stores are open at once");
       const store = { n: stores.length, dead: false, closed: false };
       stores.push(store);
       return {
         store,
         isDead: () => store.dead,
         close: async () => {
+          await wait();
           store.closed = true;
         },
       };
     },
-    maintain: async () => undefined,
+    maintain: async () => void (await wait()),
     closed: () => undefined,
-    idleMs: 60_000,
+    idleMs,
     quietMs: 60_000,
     maintainEveryMs: 60_000,
     fullEveryMs: 60_000,
   });
+}
+
+test("a store that has stopped for good is closed, and the next call opens another", async () => {
+  const stores: Store[] = [];
+  const keeper = keeperOf(stores);
   const asked = () => keeper.use(async ({ store }) => store.n);
   expect([await asked(), await asked()]).toEqual([0, 0]);
-  (stores[0] as { dead: boolean }).dead = true;
+  (stores[0] as Store).dead = true;
   expect(await Promise.all([asked(), asked(), asked()])).toEqual([1, 1, 1]);
   expect(stores.map(({ closed }) => closed)).toEqual([true, false]);
   await keeper.close();
+});
+
+test("whenever a store is let go, every call is answered by an open one", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.array(fc.constantFrom("use", "visit", "close", "used"), { minLength: 2, maxLength: 12 }),
+      async (order, steps) => {
+        const stores: Store[] = [];
+        const keeper = keeperOf(stores, () => order.schedule(Promise.resolve()));
+        const answers = steps.map(async (step) => {
+          await order.schedule(Promise.resolve());
+          if (step === "close") return keeper.close();
+          if (step === "used") return keeper.used(true);
+          const closedBefore = await keeper[step as "use" | "visit"](async ({ store }) => {
+            await order.schedule(Promise.resolve());
+            return store.closed;
+          });
+          expect(closedBefore).toBe(false);
+        });
+        await order.waitFor(Promise.all(answers));
+        await order.waitFor(keeper.close());
+        expect(stores.every(({ closed }) => closed)).toBe(true);
+        expect(keeper.state()).toEqual({ store: "closed" });
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test("a store whose time is over at the moment of a call answers it, open or opened again", async () => {
+  const stores: Store[] = [];
+  const keeper = keeperOf(stores, () => new Promise((done) => setImmediate(done)), 1);
+  for (let n = 0; n < 100; n++) {
+    expect(await keeper.use(async ({ store }) => store.closed)).toBe(false);
+    // About as long as the store stays open: some calls come before it is closed, some after, some in the middle.
+    await new Promise((done) => setTimeout(done, n % 3));
+  }
+  await keeper.close();
+  expect(stores.every(({ closed }) => closed)).toBe(true);
 });

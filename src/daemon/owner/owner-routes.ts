@@ -30,6 +30,8 @@ export interface OwnerRouteParts {
   /** What a session of an agent starts with; absent: this owner prepares none. */
   session?: ((question: unknown) => Promise<object>) | undefined;
   verifyReplay(butler: string, tell: ReplayProgress): Promise<Outcome>;
+  /** Lets go of stores and models, as after a while without calls. */
+  rest(): Promise<void>;
   note(): OwnerNote;
   /** True once a stop was asked for: callers are sent to the next owner. */
   stopping(): boolean;
@@ -91,6 +93,12 @@ const ROUTES: Readonly<Record<string, Route>> = {
     answer(parts, outgoing) {
       send(outgoing, 202, parts.note());
       parts.stop("asked over the socket");
+    },
+  },
+  "POST /owner/rest": {
+    async answer(parts, outgoing) {
+      await parts.rest();
+      send(outgoing, 200, await parts.backend.health());
     },
   },
   "POST /owner/call": { answer: call },

@@ -27,6 +27,9 @@ export interface OwnerParts {
   readonly reach?: (() => Promise<void>) | undefined;
   /** Absent: this owner runs no jobs. */
   readonly jobs?: OwnerJobs;
+  /** Called when the last store has been closed and no model is loaded any more. */
+  rested?(): void;
+  /** A store that nobody has used for this long is closed; with the last one the models are let go. */
   readonly storeIdleMs?: number;
   readonly quietMs?: number;
   readonly maintainEveryMs?: number;
@@ -50,6 +53,8 @@ export interface OwnerState {
   readonly visitors: Map<string, number>;
   /** Set right after the start where the owner runs jobs. */
   scheduler: Scheduler | undefined;
+  /** Set while models are being dropped. */
+  lettingGo: Promise<void> | undefined;
   inFlight: number;
   /** When the last call came or was answered, on the clock of `performance.now()`. */
   lastCall: number;
@@ -69,6 +74,7 @@ export function ownerState(parts: OwnerParts): OwnerState {
     models: new Set(),
     visitors: new Map(),
     scheduler: undefined,
+    lettingGo: undefined,
     inFlight: 0,
     lastCall: performance.now(),
     closed: false,
@@ -82,19 +88,20 @@ function keepStore(state: OwnerState, config: ButlerConfig, after: Promise<void>
   const { parts } = state;
   const { name } = config;
   const model = modelOf(state, config);
+  const isVisit = () => (state.visitors.get(name) ?? 0) > 0;
   return storeKeeper<Engine>({
     butler: name,
     log: parts.log,
     open: async () => {
       await after;
-      return parts.open(config, await model.handle());
+      return parts.open(config, await model.handle(!isVisit()));
     },
     maintain: (engine, upkeep) => engine.maintain(upkeep),
     opened: () => {
       // A visit for a job looks at the schedule itself.
-      if ((state.visitors.get(name) ?? 0) === 0) state.scheduler?.opened(name);
+      if (!isVisit()) state.scheduler?.opened(name);
     },
-    closed: () => dropUnusedModels(state),
+    closed: () => void letGo(state),
     idleMs: parts.storeIdleMs ?? 5 * 60_000,
     quietMs: parts.quietMs ?? 1_000,
     maintainEveryMs: parts.maintainEveryMs ?? 3 * 60_000,
@@ -123,10 +130,31 @@ function giveToOpenStores({ parts, butlers }: OwnerState, model: SharedModel, em
   }
 }
 
-/** The weights of a model take more memory than anything else; an owner without an open store does not keep them. */
-function dropUnusedModels({ butlers, models }: OwnerState): void {
-  if ([...butlers.byName.values()].some(({ keeper }) => keeper.state().store === "open")) return;
-  for (const model of models) void model.drop();
+/** An owner without an open store keeps no model either. The next call opens the store and loads the model side by side. */
+function letGo(state: OwnerState): Promise<void> {
+  state.lettingGo ??= dropModels(state).finally(() => {
+    state.lettingGo = undefined;
+  });
+  return state.lettingGo;
+}
+
+async function dropModels(state: OwnerState): Promise<void> {
+  if (hasOpenStore(state)) return;
+  await Promise.all([...state.models].map((model) => model.drop()));
+  if (isResting(state) && !state.closed) state.parts.rested?.();
+}
+
+const hasOpenStore = ({ butlers }: OwnerState): boolean =>
+  [...butlers.byName.values()].some(({ keeper }) => keeper.state().store === "open");
+
+/** Neither a store nor a model is in memory. */
+export const isResting = (state: OwnerState): boolean =>
+  !hasOpenStore(state) && ![...state.models].some((model) => model.loaded());
+
+/** Closes every store without waiting until it is unused for long; calls under way end first, and later ones open it again. */
+export async function rest(state: OwnerState): Promise<void> {
+  await Promise.all([...state.butlers.byName.values()].map(({ keeper }) => keeper.close()));
+  await letGo(state);
 }
 
 /** Opens a butler's store for `work`; one that was closed before is closed again, and then this resolves. */

@@ -12,10 +12,12 @@ import { jobRequests } from "../schedule/job-requests.ts";
 import { createScheduler } from "../schedule/scheduler.ts";
 import {
   ask,
+  isResting,
   type OwnerParts,
   type OwnerState,
   ownerState,
   refusal,
+  rest,
   stopping,
   underWay,
   visit,
@@ -36,6 +38,8 @@ export interface Owner extends Backend {
   verifyReplay(butler: string, tell: ReplayProgress): Promise<Outcome>;
   /** Opens the store before the first call asks for it, where there is only one. If that fails, the first call tries again and says why. */
   warm(): void;
+  /** Lets go of stores and models now; resolves when they are gone. The next call brings them back. */
+  rest(): Promise<void>;
   /** Calls that have not been answered yet. */
   inFlight(): number;
   /** No call or job is under way and no model is being fetched: a download that is cut off at every idle stop would never end. */
@@ -73,6 +77,7 @@ export function createOwner(parts: OwnerParts): Owner {
       return answerJobs(request);
     },
     verifyReplay: (butler, tell) => underWay(state, () => compareWithStream(state, butler, tell)),
+    rest: () => rest(state),
     inFlight: () => state.inFlight,
     atRest: () =>
       state.inFlight === 0 &&
@@ -166,11 +171,12 @@ async function compareWithStream(state: OwnerState, butler: string, tell: Replay
   }
 }
 
-async function health({ butlers, models, parts }: OwnerState): Promise<Health> {
+async function health(state: OwnerState): Promise<Health> {
+  const { butlers, models, parts } = state;
   const standings = await healthOf(butlers);
   const model = [...models].map((shared) => shared.status()).join("; ");
   const ok = standings.every(({ store }) => store !== "failed" && store !== "unknown");
-  return { ok, version: parts.version, model, butlers: standings };
+  return { ok, version: parts.version, model, resting: isResting(state), butlers: standings };
 }
 
 function warm({ butlers }: OwnerState): void {

@@ -140,6 +140,7 @@ function localListener(served: ServedOwner): RequestListener {
     session,
     mcp,
     verifyReplay: owner.verifyReplay,
+    rest: owner.rest,
     note: () => served.note,
     stopping: () => served.draining,
     stop: (why) => stop(served, why),

@@ -20,12 +20,17 @@ export interface SharedModelParts {
 }
 
 export interface SharedModel {
-  /** What a store may embed with; undefined while there is no model on this disk. Never waits for a download. */
-  handle(): Promise<Embedder | undefined>;
+  /**
+   * What a store may embed with; undefined while there is no model on this disk. Never waits for a download. `soon`: somebody is about to
+   * embed, so the weights are loaded beside the opening of the store instead of after it.
+   */
+  handle(soon: boolean): Promise<Embedder | undefined>;
   /** Called once when a model arrives after `handle` had to say that there is none. */
   onArrival(tell: (embedder: Embedder) => void): void;
   status(): string;
   fetching(): boolean;
+  /** The weights are in memory, or about to be. */
+  loaded(): boolean;
   /** Frees the weights; the next use loads them again. */
   drop(): Promise<void>;
   close(): Promise<void>;
@@ -57,9 +62,9 @@ export function sharedModel(parts: SharedModelParts): SharedModel {
     status: "unknown until first use",
   };
   return {
-    async handle() {
+    async handle(soon) {
       const model = await locate(state);
-      if (model) return handleOf(state, model);
+      if (model) return handleOf(state, model, soon);
       fetchInBackground(state);
       return undefined;
     },
@@ -68,6 +73,7 @@ export function sharedModel(parts: SharedModelParts): SharedModel {
     },
     status: () => state.status,
     fetching: () => state.pulling !== undefined,
+    loaded: () => state.loaded !== undefined,
     drop: () => drop(state),
     async close() {
       state.stopped.abort();
@@ -95,9 +101,8 @@ function locate(state: ModelState): Promise<ModelOnDisk | undefined> {
 }
 
 /** What a store gets: it loads the weights when it first embeds, unless they are loaded already. */
-function handleOf(state: ModelState, model: ModelOnDisk): Embedder {
-  // A store that opens is about to embed: loading now runs beside the opening instead of after it.
-  void load(state, model).catch(() => undefined);
+function handleOf(state: ModelState, model: ModelOnDisk, soon: boolean): Embedder {
+  if (soon) void load(state, model).catch(() => undefined);
   return {
     version: model.version,
     embed: async (text, priority) => (await load(state, model)).embed(text, priority),
@@ -143,7 +148,7 @@ function arrived(state: ModelState, model: ModelOnDisk): void {
   state.found = Promise.resolve(model);
   state.status = describe(model.version);
   state.parts.log.info({ model: state.status }, "the embedding model has arrived");
-  state.tellArrival(handleOf(state, model));
+  state.tellArrival(handleOf(state, model, true));
 }
 
 function fetchLater(state: ModelState, reason: string): void {

@@ -26,6 +26,7 @@ import { clockAt, engineOpener } from "../wiring/engines.ts";
 import { sharedModels } from "../wiring/models.ts";
 import { remoteOf } from "../wiring/remote.ts";
 import { checkDatabase, storeJobs } from "../wiring/stores.ts";
+import { collectGarbage } from "./light-process.ts";
 import { type LocalCallers, localCallers } from "./local-callers.ts";
 import { mcpLines } from "./mcp-lines.ts";
 import { ownerDoors } from "./owner-doors.ts";
@@ -128,6 +129,7 @@ function ownerOf({ environment, home, roster, log, early }: OwnerProcessParts, c
     jobs: storeJobs(stores, clock, databaseUrl === undefined ? notesInFile(home.scheduleFile, log) : notesInMemory()),
     model: sharedModels({ folders: models, fetch: true, log }),
     remote: remoteOf,
+    rested: collectGarbage,
     reach: databaseUrl === undefined ? undefined : async () => void (await checkDatabase(databaseUrl)),
   });
 }

@@ -103,6 +103,13 @@ export function prepareFolder(dir: string): boolean {
   }
 }
 
+/** The size of the database that holds everything; PostgreSQL gives the database `postgres` this number. */
+export function databaseBytes(dir: string): number {
+  const folder = join(dir, "base", "5");
+  const sizeOf = (name: string) => fs.statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+  return fs.existsSync(folder) ? fs.readdirSync(folder).reduce((sum, name) => sum + sizeOf(name), 0) : 0;
+}
+
 /** Files of stores that earlier versions made are made private once; after that only two modes are looked at. */
 function closeFolder(dir: string): void {
   const mark = join(dir, "PG_VERSION");

@@ -1,0 +1,48 @@
+/** A real owner that lets go of its store and its model when nobody calls, and answers all the same. */
+import { afterAll, expect, test } from "vitest";
+import { homeAt } from "../../src/daemon/home.ts";
+import { requestOwner } from "../../src/daemon/line/request.ts";
+import type { Health } from "../../src/doors/backend.ts";
+import { agent, butler, cleanUp, ownerNote, seededHome } from "../support/owner-processes.ts";
+
+afterAll(cleanUp);
+
+const asked = async (home: string, method: "GET" | "POST", path: string) =>
+  (await requestOwner({ socket: homeAt(home).socket, method, path, timeoutMs: 60_000 })).json as Health;
+
+test("an owner at rest holds neither store nor model, is asked without waking, and remembers when it is called", async () => {
+  const home = await seededHome();
+  const ada = await agent(home);
+  await ada.call("memory_store_fact", { subject: "tea", predicate: "kind", content: "Ada drinks smoked tea" });
+  const pid = ownerNote(home)?.pid;
+  for (let round = 0; round < 3; round++) {
+    expect(await asked(home, "POST", "/owner/rest")).toMatchObject({ ok: true, resting: true });
+    // Neither a question for health nor the list of butlers opens a store.
+    await asked(home, "GET", "/owner/butlers");
+    expect(await asked(home, "GET", "/owner/health")).toMatchObject({
+      resting: true,
+      butlers: [{ name: "general", store: "closed" }],
+    });
+    const { text } = await ada.call("memory_context", { trigger_prompt: `which tea does Ada drink, round ${round}?` });
+    expect(text).toContain("smoked tea");
+    expect(await asked(home, "GET", "/owner/health")).toMatchObject({ resting: false });
+  }
+  expect(ownerNote(home)?.pid).toBe(pid);
+});
+
+test("calls that come while an owner goes to rest are all answered", async () => {
+  const home = await seededHome();
+  const ada = await agent(home);
+  const stored = async (n: number) =>
+    ada.call("memory_store_fact", { subject: `cup ${n}`, predicate: "colour", content: `blue ${n}` });
+  await stored(0);
+  const answers = [];
+  for (let n = 1; n <= 12; n++) {
+    answers.push(stored(n));
+    if (n % 3 === 0) answers.push(asked(home, "POST", "/owner/rest"));
+    if (n % 4 === 0) await answers.at(-1);
+  }
+  await Promise.all(answers);
+  const listed = await butler(home, ["stats", "--json"]);
+  expect(JSON.parse(listed.stdout)).toMatchObject({ facts: { total: 13 } });
+});
