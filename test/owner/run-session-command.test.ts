@@ -106,7 +106,7 @@ describe("the command", () => {
     agent.plan({ result: "Good." });
     await run(home, ["general", "How are you, with the password=Zk81qLp0-hunter2?"], down);
     const listed = await butler(home, ["sessions"]);
-    expect(listed.stdout).toMatch(/^WHEN +BUTLER +AGENT +PROJECT +STATE +SECONDS +MEMORY +EPISODES +PROMPT\n/);
+    expect(listed.stdout).toMatch(/^WHEN +SESSION +BUTLER +AGENT +PROJECT +STATE +SECONDS +MEMORY +EPISODES +PROMPT\n/);
     expect(listed.stdout).toMatch(/general +claude-code +- +done +\d+\.\d +No owner of the memory.* How are you, with/);
     expect(listed.stdout).not.toContain("hunter2");
     const json = await butler(home, ["sessions", "--json", "--butler", "general"]);

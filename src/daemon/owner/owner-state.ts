@@ -25,6 +25,8 @@ export interface OwnerParts {
   remote?(butler: ButlerConfig): RemoteMemory;
   /** Fails when the database server cannot be reached; absent for embedded stores. */
   readonly reach?: (() => Promise<void>) | undefined;
+  /** Told of every change of a memory that is kept here. */
+  readonly changes?: { changed(butler: string): void } | undefined;
   /** Absent: this owner runs no jobs. */
   readonly jobs?: OwnerJobs;
   /** Called when the last store has been closed and no model is loaded any more. */

@@ -93,7 +93,10 @@ function jobsOf(state: OwnerState): ((request: unknown) => Promise<Outcome>) | u
   const { jobs, log } = state.parts;
   if (!jobs) return undefined;
   const roster = () => rosterOf(state.butlers);
-  const changed = (butler: string) => state.butlers.byName.get(butler)?.keeper.used(true);
+  const changed = (butler: string) => {
+    state.butlers.byName.get(butler)?.keeper.used(true);
+    state.parts.changes?.changed(butler);
+  };
   const common = { ...jobs, log, changed };
   const scheduler = createScheduler({ ...common, roster: roster(), visit: (name, work) => visit(state, name, work) });
   state.scheduler = scheduler;
@@ -127,6 +130,7 @@ async function answer(
       return engine.call(tool, input, { ...options, by, following });
     });
     keeper.used(wrote);
+    if (wrote) parts.changes?.changed(butler);
     return outcome;
   } catch (error) {
     parts.log.error({ butler, reason: reasonOf(error) }, "a store could not be opened");

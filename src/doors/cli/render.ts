@@ -17,7 +17,7 @@ export interface RenderOptions {
 }
 
 type Row = Readonly<Record<string, unknown>>;
-type Paint = (style: keyof typeof STYLES, text: string) => string;
+export type Paint = (style: keyof typeof STYLES, text: string) => string;
 
 const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, magenta: 35 } as const;
 
@@ -143,7 +143,7 @@ function degradedNote(degraded: unknown): string | undefined {
     : "Answered with less than usual.";
 }
 
-function painter(colour: boolean): Paint {
+export function painter(colour: boolean): Paint {
   return colour ? (style, value) => `\u001b[${STYLES[style]}m${value}\u001b[0m` : (_style, value) => value;
 }
 

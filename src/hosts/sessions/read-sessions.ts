@@ -18,7 +18,7 @@ export interface Session extends SessionStarted, Omit<SessionEnded, "at" | "stat
 
 type Told = Pick<SessionTold, "at" | "ids" | "tokens">;
 
-interface SessionRecord {
+export interface SessionRecord {
   readonly session: Session;
   /** What it was given, the first first. */
   readonly told: readonly Told[];
@@ -40,6 +40,15 @@ export function readRecords(home: Home, now: Date = systemClock.now()): SessionR
   return [...sessions.values()]
     .reverse()
     .sort((left, right) => Date.parse(right.session.at) - Date.parse(left.session.at));
+}
+
+/** Those whose id begins so, or whose key, where two callers gave theirs the same id. One that is named whole comes alone. */
+export function findSessions(home: Home, beginning: string, now?: Date): SessionRecord[] {
+  const records = readRecords(home, now);
+  const named = (fits: (name: string) => boolean) =>
+    records.filter(({ session: { id, key } }) => fits(id) || (key !== undefined && fits(key)));
+  const exact = named((name) => name === beginning);
+  return exact.length > 0 ? exact : named((name) => name.startsWith(beginning));
 }
 
 function note(sessions: Map<string, SessionRecord>, event: SessionLogEvent, now: Date): void {
@@ -84,7 +93,7 @@ function linesOf(file: string): string[] {
 }
 
 /** A line that was cut off when its writer died is followed by the next one without a line break. */
-function sessionEventOf(line: string): SessionLogEvent | undefined {
+export function sessionEventOf(line: string): SessionLogEvent | undefined {
   const starts = [0, ...Object.keys(TEXTS).map((name) => line.lastIndexOf(`{"${name}":`))];
   for (const start of starts) {
     if (start === -1) continue;

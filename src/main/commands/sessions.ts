@@ -1,17 +1,26 @@
-import { homeAt } from "../../daemon/home.ts";
+import { type Home, homeAt } from "../../daemon/home.ts";
 import type { ExitCode } from "../../doors/failures.ts";
-import { invalid } from "../../engine/domain/errors.ts";
-import { readSessions, type Session } from "../../hosts/sessions/read-sessions.ts";
+import { invalid, notFound } from "../../engine/domain/errors.ts";
+import { neutralLine } from "../../engine/domain/text/neutral.ts";
+import { findSessions, readSessions, type Session, type SessionRecord } from "../../hosts/sessions/read-sessions.ts";
+import { sessionReport } from "../log/session-report.ts";
+import { ownerClient } from "../owner/owner-client.ts";
 import { type Context, readOptions } from "../program/command.ts";
+import { sessionWords } from "../words/session.ts";
 
 export const usage = `butler sessions [--limit <n>] [--butler <name>] [--json]
+butler sessions show <id> [--json]
 
 Sessions of agents with the memory of this home, the newest first: those that butler run started and those of installed hooks.
-MEMORY is what a session started with: used, empty (nothing was known), off, or why there was none.`;
+MEMORY is what a session started with: used, empty (nothing was known), off, or why there was none.
+show tells of one session, by its id or how that begins, what it was told, what was stored of it and what was learned from it;
+memories that were forgotten meanwhile are shown as forgotten.`;
 
 const LIMIT = 20;
 
-export async function run(args: readonly string[], { environment, say }: Context): Promise<ExitCode> {
+export async function run(args: readonly string[], context: Context): Promise<ExitCode> {
+  if (args[0] === "show") return show(args.slice(1), context);
+  const { environment, say } = context;
   const { values } = readOptions(args, {
     limit: { type: "string" },
     butler: { type: "string" },
@@ -27,10 +36,39 @@ export async function run(args: readonly string[], { environment, say }: Context
   return 0;
 }
 
+async function show(args: readonly string[], { environment, say }: Context): Promise<ExitCode> {
+  const { values, positionals } = readOptions(args, { json: { type: "boolean" } }, true);
+  const [id, ...more] = positionals;
+  if (id === undefined || more.length > 0)
+    throw invalid("id", "Which session? butler sessions show <id>; butler sessions --json lists them.");
+  const record = theSession(homeAt(environment.home), id);
+  const client = ownerClient(environment);
+  try {
+    const report = await sessionReport(client, record);
+    const terminal = process.stdout.isTTY === true;
+    const style = { colour: environment.colour && terminal, width: Math.max(60, process.stdout.columns ?? 140) };
+    if (values.json) say(JSON.stringify(report, null, 2));
+    else for (const line of sessionWords(report, style)) say(line);
+    return report.why === undefined ? 0 : 1;
+  } finally {
+    client.close();
+  }
+}
+
+function theSession(home: Home, beginning: string): SessionRecord {
+  const [found, ...more] = findSessions(home, beginning);
+  if (found === undefined)
+    throw notFound(`There is no session "${beginning}" in the log; butler sessions shows those that are.`);
+  if (more.length === 0) return found;
+  const names = [found, ...more].map(({ session: { id, key, agent } }) => `${agent} ${key ?? id}`);
+  throw invalid("id", `"${beginning}" means several sessions: ${names.slice(0, 5).join(", ")}.`);
+}
+
 function table(sessions: readonly Session[]): string[] {
-  const head = ["WHEN", "BUTLER", "AGENT", "PROJECT", "STATE", "SECONDS", "MEMORY", "EPISODES", "PROMPT"];
+  const head = ["WHEN", "SESSION", "BUTLER", "AGENT", "PROJECT", "STATE", "SECONDS", "MEMORY", "EPISODES", "PROMPT"];
   const rows = sessions.map((session) => [
     session.at.slice(0, 16).replace("T", " "),
+    session.id.slice(0, 8),
     session.butler,
     session.agent,
     session.project ?? "-",
@@ -42,7 +80,8 @@ function table(sessions: readonly Session[]): string[] {
     session.episodes === undefined ? "-" : String(session.episodes),
     short(session.prompt ?? "", 60),
   ]);
-  const all = [head, ...rows];
+  // Agents choose their ids, and prompts hold anything.
+  const all = [head, ...rows.map((row) => row.map(neutralLine))];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   return all.map((row) =>
     row

@@ -1,6 +1,7 @@
 /** Runs an owner with its doors in this process: what `butler up` and `butler own` have in common. */
 import { hostname, networkInterfaces } from "node:os";
 import { basename } from "node:path";
+import { markChanged } from "../../daemon/change-marks.ts";
 import { type Home, ownPaths } from "../../daemon/home.ts";
 import { createOwner, type Owner } from "../../daemon/owner/owner.ts";
 import { databaseMark } from "../../daemon/owner/owner-file.ts";
@@ -130,6 +131,7 @@ function ownerOf({ environment, home, roster, log, early }: OwnerProcessParts, c
     model: sharedModels({ folders: models, fetch: true, log }),
     remote: remoteOf,
     rested: collectGarbage,
+    changes: { changed: (butler) => markChanged(home, butler, clock.now()) },
     reach: databaseUrl === undefined ? undefined : async () => void (await checkDatabase(databaseUrl)),
   });
 }

@@ -23,6 +23,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     about: "What agents did with this memory, and how it went.",
     load: () => import("../commands/sessions.ts"),
   },
+  log: {
+    about: "What was remembered, by session, as it happens.",
+    load: () => import("../commands/log.ts"),
+  },
   spool: {
     about: "What agents said and is not stored yet, and what could not be stored.",
     load: () => import("../commands/spool.ts"),
