@@ -120,11 +120,24 @@ export interface Agent {
 }
 
 /** What an agent does: starts `butler mcp` and speaks MCP with it over stdio. */
-export async function agent(
+export async function agent(home: string, more: Variables = {}, args?: readonly string[]): Promise<Agent> {
+  const client = await mcpClient(home, more, args);
+  return {
+    async call(tool, input) {
+      const result = await client.callTool({ name: tool, arguments: input });
+      if (result.isError) throw new Error(JSON.stringify(result.content));
+      return result.structuredContent as Record<string, unknown>;
+    },
+    close: () => client.close(),
+  };
+}
+
+/** The client of such an agent. */
+export async function mcpClient(
   home: string,
   more: Variables = {},
   args: readonly string[] = ["--butler", "general"],
-): Promise<Agent> {
+): Promise<Client> {
   const client = new Client({ name: "test-agent", version: "1.0.0" });
   clients.push(client);
   await client.connect(
@@ -135,14 +148,7 @@ export async function agent(
       stderr: "inherit",
     }),
   );
-  return {
-    async call(tool, input) {
-      const result = await client.callTool({ name: tool, arguments: input });
-      if (result.isError) throw new Error(JSON.stringify(result.content));
-      return result.structuredContent as Record<string, unknown>;
-    },
-    close: () => client.close(),
-  };
+  return client;
 }
 
 export const ownerNote = (home: string): OwnerNote | undefined => readOwnerNote(homeAt(home));
