@@ -7,6 +7,7 @@ import { invalid } from "../engine/domain/errors.ts";
 import { type CommandModule, type Context, readOptions } from "../main/program/command.ts";
 import { benchConsolidation } from "./consolidation/consolidation.ts";
 import { benchEveryday } from "./everyday/everyday.ts";
+import { benchWeek } from "./everyday/week/week.ts";
 import { benchHooks } from "./hooks/hooks.ts";
 import { benchIntent } from "./intent/intent.ts";
 import { benchJobs, jobLines } from "./jobs/jobs.ts";
@@ -26,6 +27,7 @@ const BENCHES: Readonly<Record<string, CommandModule["run"]>> = {
   quality,
   intent,
   consolidation,
+  week,
 };
 
 export async function run([what = "", ...args]: readonly string[], context: Context): Promise<ExitCode> {
@@ -33,7 +35,7 @@ export async function run([what = "", ...args]: readonly string[], context: Cont
   if (bench === undefined)
     throw invalid(
       "arguments",
-      "Say what to measure: butler bench latency, scale, jobs, hooks, everyday, quality, intent or consolidation.",
+      "Say what to measure: butler bench latency, scale, jobs, hooks, everyday, week, quality, intent or consolidation.",
     );
   return bench(args, context);
 }
@@ -128,6 +130,16 @@ async function consolidation(args: readonly string[], context: Context): Promise
   if (file === undefined)
     throw invalid("data", "Say what to learn from: --data <file>, of the format of bench quality.");
   await benchConsolidation({ file, databaseUrl: serverOf(store, context), json }, context);
+  return 0;
+}
+
+async function week(args: readonly string[], context: Context): Promise<ExitCode> {
+  const {
+    data: file,
+    searched = false,
+    json = false,
+  } = readOptions(args, { data: text, searched: flag, json: flag }).values;
+  await benchWeek({ file, searched, json }, context);
   return 0;
 }
 

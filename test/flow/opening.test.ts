@@ -122,3 +122,179 @@ onOneRig(
   },
   { model: false, settings: { retrieval: { context_token_budget: 120 } }, only: "embedded" },
 );
+
+/** As a transcript tells it. */
+const exchange = (g: Guest, session_id: string, content: string, more: object = {}, project = "p") =>
+  g.call(
+    "memory_ingest_batch",
+    { episodes: [{ content, session_id, metadata: { format: "exchange", agent: "claude-code" }, ...more }] },
+    { project },
+  );
+
+onOneRig("what an opening tells of earlier sessions", (guest) => {
+  it("no greetings, nods, thanks and orders for the moment", async () => {
+    const g = guest();
+    const idle = [
+      "good morning!",
+      "thanks, that helps",
+      "run the tests again",
+      "commit and push",
+      "lol ok",
+      "danke, passt so",
+    ];
+    for (const [nth, prompt] of idle.entries())
+      await exchange(g, "s1", `User: ${prompt}\nAgent: Done, all ${nth} of it.\nDid: ran pnpm test`);
+    expect((await opening(g)).text).toBe("");
+    await exchange(g, "s1", "User: good morning. we use pnpm here, never npm\nAgent: Understood.");
+    const { text } = await opening(g);
+    expect(text).toContain("- 2026-03-01 user: we use pnpm here, never npm\n");
+    expect(text).not.toMatch(/good morning|Understood/);
+  });
+
+  it("nor in a prompt's block that asks for something else", async () => {
+    const g = guest();
+    await exchange(g, "s1", "User: good morning!\nAgent: Good morning! What are we working on today?");
+    await exchange(g, "s1", "User: the morning report is sent at six by the cron job\nAgent: Noted.");
+    const ask = (trigger_prompt: string) => g.call("memory_context", { trigger_prompt }, { project: "p" });
+    const { text } = await ask("When is the good morning report sent?");
+    expect(text).toContain("at six by the cron job");
+    expect(text).not.toContain("What are we working on today");
+  });
+
+  it("says of pastes and long outputs what was said about them", async () => {
+    const g = guest();
+    const log = Array.from(
+      { length: 12 },
+      (_, n) => `2026-03-01 02:00:${10 + n}.113 INFO [sync-${n}] closing ${n} sent`,
+    );
+    const words = "the nightly job crashed after the update of the office";
+    const pasted = `User: ${words} ${log.join(" ")} TypeError: rate of null\nAgent: Two workers took the same closing.`;
+    const stored = await exchange(g, "s1", pasted);
+    const { text } = await opening(g);
+    expect(text).toContain(`user: ${words} → failed: TypeError: rate of null; Two workers took the same closing.\n`);
+    expect(text).not.toContain("sync-3");
+    const block = await g.call(
+      "memory_context",
+      { trigger_prompt: "why did the nightly job crash?" },
+      { project: "p" },
+    );
+    expect(block.text).toContain(words);
+    expect(block.text).not.toContain("sync-3");
+    const { memory } = await g.call("memory_get", { id: stored.results[0].id }, { project: "p" });
+    expect(memory.content).toBe(pasted);
+  });
+
+  it("a fact or rule, or the episode that taught it, not both", async () => {
+    const g = guest();
+    const words = "The staging database listens on port 5433";
+    const { id } = await g.call("memory_store_episode", { content: words, session_id: "s1" }, { project: "p" });
+    const ask = () =>
+      g.call("memory_context", { trigger_prompt: "Which port has the staging database?" }, { project: "p" });
+    expect((await opening(g)).text).toContain(words);
+    expect((await ask()).text).toContain(words);
+    const fact = {
+      subject: "staging",
+      predicate: "database port",
+      content: "Listens on port 5433",
+      source_episode_id: id,
+    };
+    const stored = await g.call("memory_store_fact", fact, { project: "p" });
+    for (const answer of [await opening(g), await ask()]) {
+      expect(answer.text).toContain("Listens on port 5433");
+      expect(answer.text).not.toContain(words);
+      expect(idsOf(answer)).toEqual([stored.id]);
+    }
+    // Without the fact the episode is told: nothing is lost.
+    expect(idsOf(await opening(g, { except: [stored.id] }))).toEqual([id]);
+  });
+
+  it("the episode still, to a prompt that it tells more than the fact", async () => {
+    const g = guest();
+    const told =
+      "My name is Ada. The deployment on Friday failed because the certificate of the proxy had expired; renewing it by hand helped.";
+    const { id } = await g.call("memory_store_episode", { content: told, session_id: "s1" }, { project: "p" });
+    const name = { subject: "user", predicate: "name", content: "Ada", permanence: "permanent", importance: 9 };
+    await g.call("memory_store_fact", { ...name, source_episode_id: id }, { project: "p" });
+    const block = await g.call(
+      "memory_context",
+      { trigger_prompt: "Why did the deployment fail on Friday?" },
+      { project: "p" },
+    );
+    expect(block.text).toContain("certificate of the proxy");
+  });
+
+  it("nothing that is not true any more: what it taught was superseded or taken back", async () => {
+    const g = guest();
+    const { id } = await g.call(
+      "memory_store_episode",
+      { content: "The test database is on port 5433", session_id: "s1" },
+      { project: "p" },
+    );
+    const port = (content: string, more = {}) =>
+      g.call("memory_store_fact", { subject: "test database", predicate: "port", content, ...more }, { project: "p" });
+    await port("5433", { source_episode_id: id });
+    g.later(1);
+    const now = await port("5544");
+    const { text } = await opening(g);
+    expect(text).toContain("5544");
+    expect(text).not.toContain("5433");
+    await g.call("memory_forget", { type: "fact", id: now.id }, { project: "p" });
+    expect((await opening(g)).text).not.toMatch(/5433|5544/);
+  });
+
+  it("not what the person set right with their next words", async () => {
+    const g = guest();
+    await exchange(
+      g,
+      "s1",
+      "User: the refund test fails\nAgent: I changed the test to the day of the refund.\nDid: edited a.test.ts",
+    );
+    await exchange(g, "s1", "User: wrong, a refund is booked on the day of the sale\nAgent: Restored.", {
+      tags: ["correction"],
+    });
+    const { text } = await opening(g);
+    expect(text).toContain("a refund is booked on the day of the sale");
+    expect(text).not.toContain("the day of the refund");
+  });
+
+  it("what was worked on for a few sessions, what was said for as long as it is there", async () => {
+    const g = guest();
+    await exchange(g, "first", "User: write the loyalty API\nAgent: Both routes work.\nDid: wrote src/api/cards.ts");
+    await exchange(g, "first", "User: never add another date library\nAgent: Understood.");
+    expect((await opening(g)).text).toContain("write the loyalty API → Both routes work.");
+    for (const session of ["second", "third", "fourth"])
+      await exchange(
+        g,
+        session,
+        `User: rename the column of the ${session} table\nAgent: Renamed it in two files, with a migration.\nDid: edited a.sql`,
+      );
+    const { text } = await opening(g);
+    expect(text).toContain("never add another date library");
+    expect(text).toContain("the fourth table");
+    expect(text).not.toContain("loyalty API");
+  });
+
+  it("what was left open on the day and the next", async () => {
+    const g = guest();
+    await exchange(
+      g,
+      "s1",
+      "User: we need an outbox, call it outbox\nAgent: The table is there. Old closings are not moved over yet.\nDid: wrote a.sql",
+    );
+    expect((await opening(g)).text).toContain("call it outbox (open: Old closings are not moved over yet.)");
+    g.later(3);
+    const { text } = await opening(g);
+    expect(text).toContain("call it outbox\n");
+    expect(text).not.toContain("not moved over");
+  });
+
+  it("all of a session but itself: after a compaction, in the middle, and when it is resumed under another id", async () => {
+    const g = guest();
+    await exchange(g, "this", "User: never mock the clock in tests\nAgent: Understood.");
+    await exchange(g, "other", "User: never mock the database in tests\nAgent: Understood.");
+    const own = await opening(g, { except_session: "this" });
+    expect(own.text).toContain("the database");
+    expect(own.text).not.toContain("the clock");
+    expect((await opening(g, { except_session: "resumed" })).text).toContain("the clock");
+  });
+});

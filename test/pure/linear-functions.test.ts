@@ -4,6 +4,8 @@ import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
 import { agreement } from "../../src/engine/domain/learning/agreement.ts";
 import { distil } from "../../src/engine/domain/learning/distil.ts";
 import { exchangeText, turnsOf } from "../../src/engine/domain/learning/exchange.ts";
+import { gistOf, retold, teachesNothing } from "../../src/engine/domain/learning/gist.ts";
+import { isIdle } from "../../src/engine/domain/learning/idle-prompt.ts";
 import { isCorrection, isNod } from "../../src/engine/domain/learning/prompt-kind.ts";
 import { junkReasons } from "../../src/engine/domain/lifecycle/junk.ts";
 import { overlap } from "../../src/engine/domain/lifecycle/near-duplicates.ts";
@@ -13,6 +15,7 @@ import { lexemes } from "../../src/engine/domain/text/lexemes.ts";
 import { possibleNames, withoutNames } from "../../src/engine/domain/text/names.ts";
 import { neutral, neutralLine } from "../../src/engine/domain/text/neutral.ts";
 import { withoutOwnBlock } from "../../src/engine/domain/text/own-block.ts";
+import { withoutPasted } from "../../src/engine/domain/text/pasted.ts";
 import { hider, withoutPrivate } from "../../src/engine/domain/text/private.ts";
 import { stem } from "../../src/engine/domain/text/stemmer.ts";
 import { SUMMARY_SIZE, summarise } from "../../src/engine/domain/text/summary.ts";
@@ -47,6 +50,12 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   intent: readIntent,
   junk: junkReasons,
   "prompt kind": (text) => isNod(text) || isCorrection(text),
+  "idle or not": isIdle,
+  "what is pasted": withoutPasted,
+  "the gist of a prompt": (text) => gistOf(`User: ${text}`),
+  "the gist of an answer": (text) => gistOf(`User: fix the parser\nAgent: ${text}\nFailed: ${text}\nDid: ${text}`),
+  "the gist of a text": gistOf,
+  "an episode retold": (text) => [retold(`User: ${text}\nAgent: ${text}`), teachesNothing(`User: ${text}`)],
   lexemes,
   stem,
   names: (text) => withoutNames(text, possibleNames(text)),

@@ -51,6 +51,11 @@ as JSON. Each figure stands beside its floor in the same run. --n 1000 and --run
 butler bench consolidation --data <file> [--store pglite|postgres] [--json]
 
 Stores the memories of each corpus as episodes and learns from them with the local extractor: facts for 100 turns, duplicates,
-provenance, what a second run changes, turns a second, and how many of a fixed sample a reader judged right.`;
+provenance, what a second run changes, turns a second, and how many of a fixed sample a reader judged right.
+
+butler bench week [--data <file>] [--searched] [--json]
+
+Lives through a scripted week of 30 sessions in one project, with hooks, transcripts and jobs on a moved clock, and prints what each
+session is told at its start, each line judged useful (+), useless (.) or harmful (!). --searched asks as for a first prompt instead.`;
 
 export const run: CommandModule["run"] = (args) => runLab(["bench", ...args]);

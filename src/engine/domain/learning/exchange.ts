@@ -106,6 +106,18 @@ function apart(lines: readonly string[]): string {
 
 const LINE = new RegExp(`^(${LABELS.map(({ label }) => label).join("|")}): (.*)$`);
 
+/** The parts of such a text, for whoever retells it; undefined when it does not begin with a label. */
+export function partsOf(text: string): ExchangeParts | undefined {
+  const parts: Record<keyof ExchangeParts, string[]> = { user: [], agent: [], did: [], failed: [], decided: [] };
+  if (!LINE.test(text.split("\n", 1)[0] ?? "")) return undefined;
+  for (const line of text.split("\n", MOST_TURNS)) {
+    const [, name, said = ""] = LINE.exec(line) ?? [];
+    const part = LABELS.find(({ label }) => label === name)?.part;
+    if (part !== undefined && said.trim() !== "") parts[part].push(said.trim());
+  }
+  return parts;
+}
+
 /** The inverse, for whoever learns from it. A line without a label counts as a tool's. */
 export function turnsOf(text: string): Turn[] {
   const turns: Turn[] = [];

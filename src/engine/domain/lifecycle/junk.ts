@@ -1,10 +1,10 @@
 /** What is hardly worth remembering, and why. Advice for a reader: nothing is deleted because of it. */
+import { isSmallTalk } from "../learning/idle-prompt.ts";
+
 export type JunkReason = "short" | "no_letters" | "filler" | "repetition" | "echo" | "stack_dump" | "log" | "encoded";
 
 /** The tag of our own context block, also in the form in which a block quotes it. */
 const ECHO = /<[\s/]*butler-memory\s*>/i;
-const FILLER =
-  /^(?:ok(?:ay)?|yes|no|done|thanks?(?: you)?|sure|great|got it|sounds good|hello|hi|test(?:ing)?|continue|go on|lgtm)(?:[\s,.!…]+(?:ok(?:ay)?|thanks?(?: you)?|great|sounds good|got it))*[\s.!…]*$/i;
 const BOILERPLATE = /\b(?:lorem ipsum dolor|as an ai (?:language )?model|i(?:'m| am) sorry, but i can(?:no|')t)\b/i;
 const FRAME =
   /^(?:at\s+(?:\S.*\s)?[^\s:(]*[:(]\S+|File ".+", line \d+|#\d+\s+0x[0-9a-f]+|\S+\.(?:go|rs|rb|py|java|[cm]?[jt]sx?):\d+.*|\.\.\. \d+ more)$/;
@@ -30,7 +30,7 @@ export function junkReasons(whole: string): readonly JunkReason[] {
 
   if (!/\p{L}/u.test(text)) reasons.push("no_letters");
   else if (isShort(text)) reasons.push("short");
-  if (FILLER.test(text) || BOILERPLATE.test(text)) reasons.push("filler");
+  if (isFiller(text)) reasons.push("filler");
   if (ECHO.test(text)) reasons.push("echo");
   if (isRepetition(text, lines)) reasons.push("repetition");
   if (lines.length >= LINES && share(FRAME) >= 0.6) reasons.push("stack_dump");
@@ -39,6 +39,8 @@ export function junkReasons(whole: string): readonly JunkReason[] {
   if (encoded > text.length / 2) reasons.push("encoded");
   return reasons;
 }
+
+const isFiller = (text: string): boolean => (/\p{L}/u.test(text) && isSmallTalk(text)) || BOILERPLATE.test(text);
 
 function isShort(text: string): boolean {
   const chars = [...text.replace(/[^\p{L}\p{N}]/gu, "")].length;

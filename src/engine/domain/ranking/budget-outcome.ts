@@ -1,5 +1,5 @@
 /** What became of one line when sections were filled under a budget: the same walk as `fillBudget`, with its reasons kept. */
-import { fillBudget, fillLines, type Section } from "./budget.ts";
+import { fillBudget, fillLines, isSaid, type Section } from "./budget.ts";
 
 interface Offered {
   readonly section: string;
@@ -36,10 +36,10 @@ export function outcomesOf<T>(
     const allowance = carried + Math.floor(section.quota * shares);
     const room = allowance - count(section.heading);
     const wanted = section.items.find(({ item }) => isWanted(item));
-    const offered = section.items.filter(({ key }) => !told.has(key));
+    const offered = section.items.filter((line) => !isSaid(line, told));
     const { kept, used, ended } = fillLines(offered, room, count);
     carried = allowance - (kept.length === 0 ? 0 : used + allowance - room);
-    const said = wanted && told.get(wanted.key);
+    const said = wanted && (told.get(wanted.key) ?? told.get(wanted.name ?? wanted.key));
     if (wanted !== undefined && said !== undefined) outcomes.push({ kind: "said", section: section.name, ...said });
     else if (wanted !== undefined) {
       const needs = count(wanted.line);
@@ -52,7 +52,8 @@ export function outcomesOf<T>(
       else if (ended === undefined || ended === wanted || needs > left) outcomes.push({ ...at, kind: "no room", left });
       else outcomes.push({ ...at, kind: "behind", left, behind: ended.item });
     }
-    for (const { key, item } of kept) told.set(key, { by: item, in: section.name });
+    for (const { key, tells = [], item } of kept)
+      for (const one of [key, ...tells]) told.set(one, { by: item, in: section.name });
   });
   return outcomes;
 }

@@ -15,7 +15,15 @@ export interface Line<T> {
   readonly item: T;
   /** What it says: a line whose key an earlier section has shown is not shown again. */
   readonly key: string;
+  /** Its name among what other lines tell. */
+  readonly name?: string | undefined;
+  /** Names of lines that need not be shown after this one: what it was learned from. */
+  readonly tells?: readonly string[] | undefined;
 }
+
+/** Whether an earlier line has said it. */
+export const isSaid = <T>({ key, name }: Line<T>, told: { has(key: string): boolean }): boolean =>
+  told.has(key) || (name !== undefined && told.has(name));
 
 export interface Filled<T> {
   readonly name: string;
@@ -56,12 +64,12 @@ export function fillBudget<T>(
   let carried = 0;
   for (const section of sections) {
     const allowance = carried + Math.floor(section.quota * Math.max(0, budget - frameTokens));
-    const offered = section.items.filter((line) => !told.has(line.key));
+    const offered = section.items.filter((line) => !isSaid(line, told));
     const heading = count(section.heading);
     const filled = fillLines(offered, allowance - heading, count);
     const used = filled.kept.length === 0 ? 0 : filled.used + heading;
     carried = allowance - used;
-    for (const line of filled.kept) told.add(line.key);
+    for (const { key, tells = [] } of filled.kept) for (const said of [key, ...tells]) told.add(said);
     kept.push({ section, kept: filled.kept, offered: offered.length, used });
   }
   let text = render(frame, kept);

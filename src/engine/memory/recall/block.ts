@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { type FactWords, shownFact } from "../../domain/fact.ts";
+import { retold } from "../../domain/learning/gist.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import { type Block, fillBudget, type Line, type Section } from "../../domain/ranking/budget.ts";
@@ -130,6 +131,9 @@ export const readOf = (c: Candidate): string => c.content.trimStart().slice(0, E
 
 export function episodeLine(c: Candidate): string {
   const day = (c.occurred_at ?? c.created_at).toISOString().slice(0, 10);
-  const said = clip(neutralLine(readOf(c)), EPISODE_CHARS);
+  const said = clip(neutralLine(retold(readOf(c))), EPISODE_CHARS);
   return `- ${day}${c.speaker === null ? "" : ` ${neutralLine(c.speaker)}`}: ${said}\n`;
 }
+
+/** Such a line without its day. */
+export const saidIn = (line: string): string => line.replace(/^- \d{4}-\d{2}-\d{2}/, "");

@@ -1,6 +1,7 @@
 /** The block of memory that an agent is given: what is lasting first, then what fits the prompt, within the token budget. */
 
 import { nextTurn } from "../../adapters/turns.ts";
+import { teachesNothing } from "../../domain/learning/gist.ts";
 import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
 import type { Line, Section } from "../../domain/ranking/budget.ts";
 import { FITS } from "../../domain/ranking/fit.ts";
@@ -9,8 +10,8 @@ import { byRank, settledReference } from "../../domain/ranking/scoring.ts";
 import { readableScopes } from "../../domain/scope.ts";
 import { clip, contentKey } from "../../domain/text/text.ts";
 import type { Candidate } from "../../store/index/search.ts";
+import { type Origin, originsOf, taughtBy } from "../../store/memories/origins.ts";
 import { type ProfileItem, readProfile } from "../../store/memories/profile.ts";
-import { taughtBySession } from "../../store/memories/session-origin.ts";
 import type { Call } from "../memory.ts";
 import { type ContextThen, contextThen } from "../past/as-of.ts";
 import { atThatTime } from "../past/past.ts";
@@ -28,12 +29,14 @@ import {
   RULE_TRUST,
   readOf,
   ruleLine,
+  saidIn,
   sureness,
 } from "./block.ts";
 import { opening } from "./opening.ts";
 import { intentOf, type RankedResult, rankResults } from "./rank-results.ts";
 import { reference } from "./reference.ts";
 import { lookOf, type Retrieved, type RetrieveQuery, retrieve } from "./retrieve.ts";
+import { hasMostWords, toldOnce } from "./told-once.ts";
 
 /** Candidates of each type and arm; what ranks below does not get into a block of a few thousand tokens. */
 const PER_TYPE = 20;
@@ -50,12 +53,13 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   const { lasting, retrieval } = await (input.as_of === undefined
     ? contextNow(call, query, input.lasting !== false)
     : contextThen(asked, query, PROFILE_LIMIT));
-  const said = await alreadyKnown(call, input, [...lasting, ...retrieval.results.map(({ candidate }) => candidate)]);
+  const origins = await originsIn(asked, [...lasting, ...retrieval.results.map(({ candidate }) => candidate)]);
+  const said = alreadyKnown(input, origins);
   await nextTurn();
   const { intent } = intentOf(call, query.text);
   const ranked = rankForContext(asked, wanted(retrieval.results, said, input), intent);
   const profile = input.lasting === false ? [] : profileLines(asked, lasting);
-  const sections = arrange(asked, unsaid(profile, said), ranked, intent);
+  const sections = arrange(asked, unsaid(profile, said), ranked, intent, origins);
   const block = blockOf(call, sections, budget);
   // Only what fits counts as referenced: not what filled up the list, nor what is always shown. Reading the past counts nothing.
   const fitting = new Set(retrieval.results.filter(({ fit }) => fit >= FITS).map(({ candidate }) => candidate.id));
@@ -71,15 +75,21 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   };
 }
 
-/** What the session was told already, and what it has said itself. */
-async function alreadyKnown(
-  { memory, caller }: Call,
-  { except, except_session: session }: ContextInput,
+/** Where the facts and rules among these were learned. */
+export async function originsIn(
+  { memory, caller, now }: Call,
   found: readonly { readonly type: MemoryType; readonly id: string }[],
-): Promise<ReadonlySet<string>> {
+): Promise<Origin[]> {
   const learned = found.filter(({ type }) => type !== "episode").map(({ id }) => id);
-  if (session === undefined || learned.length === 0) return new Set(except);
-  return new Set([...(except ?? []), ...(await taughtBySession(memory.db, caller.tenant, session, learned))]);
+  return learned.length === 0 ? [] : originsOf(memory.db, caller.tenant, learned, now);
+}
+
+/** What the session was told already, and what it has said itself. */
+function alreadyKnown(
+  { except = [], except_session: session }: ContextInput,
+  origins: readonly Origin[],
+): ReadonlySet<string> {
+  return new Set(session === undefined ? except : [...except, ...taughtBy(session, origins)]);
 }
 
 function wanted(
@@ -87,8 +97,14 @@ function wanted(
   said: ReadonlySet<string>,
   { min_fit: floor = 0 }: ContextInput,
 ): readonly Retrieved[] {
-  return found.filter(({ candidate, fit }) => !said.has(candidate.id) && fit >= floor);
+  return found.filter((one) => !said.has(one.candidate.id) && one.fit >= floor && !isBeside(one));
 }
+
+/** What teaches nothing ("good morning", "run the tests again") is told only to a prompt that asks for nothing else. */
+const ASKED_FOR = 0.75;
+
+export const isBeside = ({ candidate, fit }: Pick<Retrieved, "candidate" | "fit">): boolean =>
+  candidate.type === "episode" && fit < ASKED_FOR && teachesNothing(readOf(candidate));
 
 function unsaid(lines: readonly Line<ContextItem>[], said: ReadonlySet<string>): readonly Line<ContextItem>[] {
   return lines.filter(({ item }) => !said.has(item.id));
@@ -137,6 +153,7 @@ export function arrange(
   profile: readonly Line<ContextItem>[],
   ranked: readonly Entry[],
   intent: Intent,
+  origins: readonly Origin[],
 ): Section<ContextItem>[] {
   const { retrieval } = call.memory.settings;
   const { quotas } = routed(retrieval.score_weights, retrieval.quotas, intent);
@@ -147,7 +164,7 @@ export function arrange(
     key: entry.key,
   });
   const rules = of("rule").toSorted((a, b) => trustOf(b.candidate) - trustOf(a.candidate) || byRank(a, b));
-  return [
+  const sections = [
     { name: "profile", heading: "# Always\n", quota: quotas.profile, items: firstOfEach(profile) },
     {
       name: "facts",
@@ -168,6 +185,7 @@ export function arrange(
       items: of("episode").map((e) => line(e, episodeLine(e.candidate))),
     },
   ];
+  return toldOnce(sections, origins, (learned, episode) => hasMostWords(learned, saidIn(episode)));
 }
 
 const trustOf = (c: Candidate): number => (c.maturity === null ? 0 : RULE_TRUST[c.maturity]);

@@ -10,16 +10,9 @@ import type { Line } from "../../domain/ranking/budget.ts";
 import { OPENING_QUOTAS, OPENING_TOKENS } from "../../domain/ranking/opening.ts";
 import { dayOf } from "../../domain/ranking/scoring.ts";
 import { readableScopes } from "../../domain/scope.ts";
-import { neutralLine } from "../../domain/text/neutral.ts";
-import { clip, contentKey } from "../../domain/text/text.ts";
-import {
-  type OpeningEpisode,
-  type OpeningFact,
-  type OpeningRows,
-  type OpeningRule,
-  readOpening,
-} from "../../store/memories/opening.ts";
-import { taughtBySession } from "../../store/memories/session-origin.ts";
+import { contentKey } from "../../domain/text/text.ts";
+import { type OpeningFact, type OpeningRows, type OpeningRule, readOpening } from "../../store/memories/opening.ts";
+import { originsOf, taughtBy } from "../../store/memories/origins.ts";
 import type { Call } from "../memory.ts";
 import {
   blockOf,
@@ -33,9 +26,9 @@ import {
   ruleLine,
   sureness,
 } from "./block.ts";
+import { latelyLines } from "./lately.ts";
 import { lookOf } from "./retrieve.ts";
-
-const LATELY_CHARS = 240;
+import { toldOnce } from "./told-once.ts";
 
 export async function opening(call: Call, input: ContextInput): Promise<ContextAnswer> {
   if (input.as_of !== undefined)
@@ -50,7 +43,10 @@ export async function opening(call: Call, input: ContextInput): Promise<ContextA
     tenant: caller.tenant,
     exceptSession: input.except_session,
   });
-  const rows = await untold(call, input, found);
+  const learned = [...found.facts, ...found.rules].map(({ id }) => id);
+  const origins = await originsOf(memory.db, caller.tenant, learned, call.now);
+  const own = input.except_session === undefined ? [] : taughtBy(input.except_session, origins);
+  const rows = untold(call, new Set([...(input.except ?? []), ...own]), found);
   const lasting = input.lasting === false ? [] : rows.facts.filter(isLasting);
   const passing = rows.facts.filter((fact) => !isLasting(fact));
   const sections = [
@@ -65,11 +61,13 @@ export async function opening(call: Call, input: ContextInput): Promise<ContextA
       heading: "# Facts\n",
       items: passing.map((fact) => factOf(fact, sureness(confidenceOf(call, fact)))),
     },
-    { name: "episodes", heading: "# Lately\n", items: rows.episodes.map(episodeOf) },
+    { name: "episodes", heading: "# Lately\n", items: latelyLines(rows.episodes, call.now) },
   ] as const;
+  const quota = (section: (typeof sections)[number]) => OPENING_QUOTAS[section.name];
+  const offered = sections.map((section) => ({ ...section, quota: quota(section), items: firstOfEach(section.items) }));
   return blockOf(
     call,
-    sections.map((section) => ({ ...section, quota: OPENING_QUOTAS[section.name], items: firstOfEach(section.items) })),
+    toldOnce(offered, origins, () => true),
     budget,
   );
 }
@@ -78,18 +76,14 @@ export async function opening(call: Call, input: ContextInput): Promise<ContextA
 const confidenceOf = ({ now }: Call, fading: Fading): number =>
   effectiveConfidence(fading, new Date(dayOf(now) * DAY_MS));
 
-/** What is still believed and what the session neither was told nor has said itself. */
-async function untold(call: Call, { except, except_session: session }: ContextInput, rows: OpeningRows) {
-  const { memory, caller } = call;
-  const learned = [...rows.facts, ...rows.rules].map(({ id }) => id);
-  const own = session === undefined ? [] : await taughtBySession(memory.db, caller.tenant, session, learned);
-  const known = new Set([...(except ?? []), ...own]);
-  const threshold = memory.settings.facts.retrieval_confidence_threshold;
+/** What is still believed and not among these. */
+function untold(call: Call, known: ReadonlySet<string>, { facts, rules, episodes }: OpeningRows): OpeningRows {
+  const threshold = call.memory.settings.facts.retrieval_confidence_threshold;
   const isTold = (row: Fading & { readonly id: string }) => !known.has(row.id) && confidenceOf(call, row) >= threshold;
   return {
-    facts: rows.facts.filter(isTold),
-    rules: rows.rules.filter(isTold),
-    episodes: rows.episodes.filter(({ id }) => !known.has(id)),
+    facts: facts.filter(isTold),
+    rules: rules.filter(isTold),
+    episodes: episodes.filter(({ id }) => !known.has(id)),
   };
 }
 
@@ -105,10 +99,4 @@ const ruleOf = (rule: OpeningRule): Line<ContextItem> => ({
   line: ruleLine(rule),
   item: { type: "rule", id: rule.id, score: rule.importance },
   key: contentKey(rule.content),
-});
-
-const episodeOf = ({ id, content, occurred_at, speaker, importance }: OpeningEpisode): Line<ContextItem> => ({
-  line: `- ${occurred_at.toISOString().slice(0, 10)}${speaker === null ? "" : ` ${neutralLine(speaker)}`}: ${clip(neutralLine(content), LATELY_CHARS)}\n`,
-  item: { type: "episode", id, score: importance },
-  key: contentKey(content),
 });

@@ -7,6 +7,7 @@ import type { Fading } from "../../domain/lifecycle/decay.ts";
 import type { Look } from "../../domain/present.ts";
 import type { Rule } from "../../domain/rule.ts";
 import { isKept, isLasting, isLive, isLiveEpisode, stillHolds } from "./live.ts";
+import { isOutdated } from "./origins.ts";
 import { isValueSql } from "./present.ts";
 
 export type OpeningFact = Fading &
@@ -18,10 +19,7 @@ export type OpeningRule = Fading &
 
 export interface OpeningEpisode
   extends Pick<Episode, "id" | "content" | "speaker" | "session_id" | "importance" | "tags" | "trust">,
-    Pick<Episode, "occurred_at" | "created_at"> {
-  /** `metadata.format`: tells an exchange from what was told in one voice. */
-  readonly format: string | null;
-}
+    Pick<Episode, "ordinal" | "occurred_at" | "created_at"> {}
 
 export interface OpeningRows {
   readonly facts: readonly OpeningFact[];
@@ -63,17 +61,17 @@ export async function readOpening(sql: Sql, query: OpeningQuery): Promise<Openin
     where tenant_id = $1 and scope = any($2::text[]) and ${isLive()}
     order by maturity = 'candidate', r.created_at desc, id limit ${RULES}`;
   const lately = `select e.id, e.session_id, row_number() over (
-      partition by e.session_id order by e.importance desc, e.occurred_at desc, e.id) as nth
+      partition by e.session_id order by e.importance desc, e.occurred_at desc, e.id desc) as nth
     from unnest($2::text[]) s(scope), unnest('{eden,mid,long}'::text[]) t(tier),
       lateral (select id, session_id, importance, occurred_at from episodes
         where tenant_id = $1 and butler = s.scope and tier = t.tier and ${isLiveEpisode("", "$3")}
           and session_id is distinct from $4
-        order by created_at desc, id limit ${LOOKED_AT}) e`;
+        order by created_at desc, id desc limit ${LOOKED_AT}) e`;
   const episodes = `select e.id, left(coalesce(e.summary, e.content), ${CONTENT}) as content, e.speaker, e.session_id,
-      e.importance, e.tags, e.trust, ${at("occurred_at")}, ${at("created_at")}, e.metadata ->> 'format' as format
+      e.ordinal, e.importance, e.tags, e.trust, ${at("occurred_at")}, ${at("created_at")}
     from (${lately}) l join episodes e on e.id = l.id and ${isKept("e")}
-    where l.session_id is null or l.nth <= ${OF_A_SESSION}
-    order by e.occurred_at desc, e.id limit ${EPISODES}`;
+    where (l.session_id is null or l.nth <= ${OF_A_SESSION}) and not ${isOutdated("e")}
+    order by e.occurred_at desc, e.created_at desc, e.id desc limit ${EPISODES}`;
   const [row] = await sql.query<Record<"facts" | "rules" | "episodes", string | null>>(
     `select (select json_agg(x) from (${facts}) x)::text as facts, (select json_agg(x) from (${rules}) x)::text as rules,
        (select json_agg(x) from (${episodes}) x)::text as episodes`,

@@ -9,7 +9,7 @@ import type { IntentReading } from "../../../domain/ranking/intent.ts";
 import type { Found } from "../../find.ts";
 import type { Call } from "../../memory.ts";
 import { profileLines } from "../block.ts";
-import { arrange, contextQuery, rankForContext, readLasting } from "../context.ts";
+import { arrange, contextQuery, isBeside, originsIn, rankForContext, readLasting } from "../context.ts";
 import { intentOf, type RankedResult } from "../rank-results.ts";
 import { type Retrieval, type Retrieved, retrieveTraced, type Trace } from "../retrieve.ts";
 import { type Explanation, explain, floorOf, rankForSearch, type SearchInput, searchQuery } from "../search.ts";
@@ -107,7 +107,12 @@ async function whySearch(asked: WhyCase, limit: number): Promise<WhyAnswer> {
 async function whyContext(asked: WhyCase): Promise<WhyAnswer> {
   const { call, input, found, retrieval, intent, before, open } = asked;
   const { type, row } = found;
-  const ranked = rankForContext(call, retrieval.results, intent.intent);
+  const beside = retrieval.results.find(({ candidate }) => candidate.id === row.id && isBeside({ candidate, fit: 0 }));
+  const ranked = rankForContext(
+    call,
+    retrieval.results.filter((one) => one === beside || !isBeside(one)),
+    intent.intent,
+  );
   const index = ranked.findIndex(({ id }) => id === row.id);
   const ranking: WhyRanking = {
     results: ranked,
@@ -117,8 +122,10 @@ async function whyContext(asked: WhyCase): Promise<WhyAnswer> {
     reranked: retrieval.reranked,
   };
   if (!open) return answer(asked, ranking, null, before, "");
-  const profile = profileLines(call, await readLasting(call, contextQuery(call, input.query)));
-  const sections = arrange(call, profile, ranked, intent.intent);
+  const lasting = await readLasting(call, contextQuery(call, input.query));
+  const profile = profileLines(call, lasting);
+  const origins = await originsIn(call, [...lasting, ...ranked.map(({ candidate }) => candidate)]);
+  const sections = arrange(call, profile, ranked, intent.intent, origins);
   const budget = input.token_budget ?? call.memory.settings.retrieval.context_token_budget;
   const block = inBlock(call, { id: row.id, type, budget, profile, ranked, sections });
   if (block.shown?.section === "profile") {
@@ -126,10 +133,17 @@ async function whyContext(asked: WhyCase): Promise<WhyAnswer> {
     return answer(asked, ranking, null, [...before, ...block.profile], words);
   }
   const met = await asked.met(ranked);
-  const steps = [...before, ...block.profile, bare(met), ...(met.ok ? block.section : [])];
+  const idle = beside !== undefined && isBeside(beside) ? [IDLE] : [];
+  const steps = [...before, ...block.profile, bare(met), ...idle, ...(met.ok ? block.section : [])];
   const place = block.shown && `in ${titleOf(block.shown.section)} at place ${block.shown.place} of ${block.shown.of}`;
   return answer(asked, ranking, null, steps, `It is shown ${place}: found ${met.by}${carried(call, ranking)}.`);
 }
+
+const IDLE = step(
+  "relevance",
+  false,
+  "It teaches nothing (a greeting, thanks, an order for the moment), so it is shown only to a prompt that it fits very well.",
+);
 
 function floorStep(floor: Floor, own: Retrieved): Step {
   const { least, asked } = floor;
