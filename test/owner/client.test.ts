@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Home, homeAt, prepareHome } from "../../src/daemon/home.ts";
 import { type ClientOptions, connectOwner } from "../../src/daemon/line/client.ts";
 import type { Owner } from "../../src/daemon/owner/owner.ts";
+import type { McpLines } from "../../src/daemon/owner/owner-routes.ts";
 import { type RunningOwner, type ServeOwnerParts, serveOwner } from "../../src/daemon/owner/serve-owner.ts";
 import { takeOwnership } from "../../src/daemon/owner/take-ownership.ts";
 import { acquireLock } from "../../src/engine/adapters/files/lock.ts";
@@ -234,4 +235,82 @@ test("a home reached over a link is the same home", async () => {
   } finally {
     rmSync(link);
   }
+});
+
+describe("a request of an agent's connection", () => {
+  const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "t" } } as const;
+  const question = { butler: "general", toolset: "core", hooks: false, session: "s", era: "legacy", message } as const;
+  const ask = (one: ReturnType<typeof client>, signal = new AbortController().signal, told: string[] = []) =>
+    one.mcp(question, (notification) => told.push(notification), signal);
+
+  /** An owner whose answers to such requests are given by the test. */
+  const serving = (answer: McpLines["answer"], more: Partial<ServeOwnerParts> = {}) =>
+    rig(fakeOwner().owner, { mcp: { expect: () => undefined, answer }, ...more });
+
+  test("is answered with what the owner sends, notifications first", async () => {
+    const asked: unknown[] = [];
+    await serving(async (given, tell) => {
+      asked.push(given);
+      tell('{"step":1}');
+      tell('{"step":2}');
+      return '{"whole":"answer\\n"}';
+    });
+    const told: string[] = [];
+    expect(await ask(client({ project: "p", agent: true }), undefined, told)).toBe('{"whole":"answer\\n"}');
+    expect(told).toEqual(['{"step":1}', '{"step":2}']);
+    expect(asked).toEqual([{ ...question, project: "p", key: expect.stringMatching(/^call:/) }]);
+  });
+
+  test("is repeated under the same key when its connection ends before the answer is whole", async () => {
+    const keys: unknown[] = [];
+    await serving(async ({ key }, tell) => {
+      keys.push(key);
+      tell('{"step":1}');
+      // Without a response the connection is cut off.
+      return keys.length < 3 ? undefined : '"done"';
+    });
+    expect(await ask(client())).toBe('"done"');
+    expect(keys).toHaveLength(3);
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test("that is cancelled reaches its owner as such, and is not repeated", async () => {
+    const begun = gate();
+    const stopped = gate();
+    let asked = 0;
+    await serving(async (_given, _tell, signal) => {
+      asked += 1;
+      signal.addEventListener("abort", stopped.open);
+      begun.open();
+      await stopped.passed;
+      return undefined;
+    });
+    const cancel = new AbortController();
+    const answer = ask(client(), cancel.signal);
+    await begun.passed;
+    cancel.abort();
+    await expect(answer).rejects.toThrow("cancelled");
+    await stopped.passed;
+    expect(asked).toBe(1);
+  });
+
+  test("to an owner that gives no answer fails in words, and is not cancelled: it may still be carried out", async () => {
+    const late = gate();
+    let signal: AbortSignal | undefined;
+    await serving(async (_given, _tell, given) => {
+      signal = given;
+      await late.passed;
+      return '"late"';
+    });
+    await expect(ask(client({ answerMs: 200 }))).rejects.toThrow(
+      "no answer within 0.2 s; the call may still be carried out",
+    );
+    expect(signal?.aborted).toBe(false);
+    late.open();
+  });
+
+  test("to an owner of another build fails in words", async () => {
+    await rig(fakeOwner().owner);
+    await expect(ask(client())).rejects.toThrow("of another build");
+  });
 });

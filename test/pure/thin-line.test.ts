@@ -17,6 +17,7 @@ import type { KnownAnswers } from "../../src/doors/mcp/stdio/known-answers.ts";
 import { answerRequest } from "../../src/doors/mcp/stdio/owner-side.ts";
 import { recordAnswers } from "../../src/doors/mcp/stdio/record-answers.ts";
 import { serveThinLine } from "../../src/doors/mcp/stdio/thin-line.ts";
+import { forbidden, MemoryError, unavailable } from "../../src/engine/domain/errors.ts";
 import { tools } from "../../src/engine/tools/index.ts";
 
 const VERSION = "1.2.3";
@@ -279,3 +280,88 @@ it("answers any opening as the library does, odd ones too", async () => {
     { numRuns: 300 },
   );
 }, 120_000);
+
+describe("a request that the owner is asked for", () => {
+  /** A line whose owner is played by the test. */
+  function open(ask: Parameters<typeof serveThinLine>[0]["ask"]) {
+    const stdin = new PassThrough();
+    const stdout = new PassThrough();
+    let text = "";
+    stdout.setEncoding("utf8").on("data", (part: string) => {
+      text += part;
+    });
+    const line = serveThinLine({ stdin, stdout, known, toolset: "core", butler: "general", hooks: false, ask });
+    return {
+      send: (message: Message) => stdin.write(`${JSON.stringify(message)}\n`),
+      async said() {
+        stdin.end();
+        await line.closed;
+        return text
+          .split("\n")
+          .filter(Boolean)
+          .map((one) => JSON.parse(one));
+      },
+    };
+  }
+
+  const call = (id: number) => request(id, "tools/call", { name: "memory_search", arguments: { query: "x" } });
+  const progress = (done: number) =>
+    JSON.stringify({ method: "notifications/progress", params: { progressToken: 1, progress: done }, jsonrpc: "2.0" });
+
+  it("is told to stop when it is cancelled, gets no answer, and holds nobody up", async () => {
+    const stopped: unknown[] = [];
+    const { send, said } = open(
+      ({ message }, tell, signal) =>
+        new Promise((_, failed) =>
+          signal.addEventListener("abort", () => {
+            stopped.push(message.id);
+            tell(progress(5));
+            failed(new Error("cancelled"));
+          }),
+        ),
+    );
+    send(call(1));
+    send(request(2, "ping"));
+    send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } });
+    send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 77 } });
+    expect(await said()).toEqual([{ result: {}, jsonrpc: "2.0", id: 2 }]);
+    expect(stopped).toEqual([1]);
+  });
+
+  it("reports progress that only grows, also when it is asked again from the beginning", async () => {
+    const { send, said } = open(async ({ message }, tell) => {
+      for (const done of [1, 2, 5, 1, 2, 5, 6]) tell(progress(done));
+      return JSON.stringify({ result: { content: [] }, jsonrpc: "2.0", id: message.id });
+    });
+    send(call(1));
+    const lines = await said();
+    expect(lines.map(({ params, id }) => params?.progress ?? id)).toEqual([1, 2, 5, 6, 1]);
+  });
+
+  it.each([
+    ["unavailable", unavailable("The memory could not be reached within 30 s."), -32603],
+    ["forbidden", forbidden("The folder <x> is not yours."), -32602],
+    ["unavailable", new Error("out of luck\nat line 1"), -32603],
+  ])("fails in one sentence when there is no owner (%s)", async (code, error, protocolCode) => {
+    const message =
+      error instanceof MemoryError
+        ? error.message.replace("<x>", "(x)")
+        : "The memory could not be reached: out of luck";
+    for (const meta of [{}, envelope]) {
+      const { send, said } = open(async () => {
+        throw error;
+      });
+      send(request(1, "tools/call", { name: "memory_search", arguments: {}, ...meta }));
+      send(request(2, "resources/read", { uri: "memory://stats", ...meta }));
+      send(request(3, "prompts/get", { name: "handoff", ...meta }));
+      const [tool, resource, prompt] = (await said()).toSorted((a, b) => a.id - b.id);
+      expect(tool.result).toMatchObject({
+        isError: true,
+        content: [{ type: "text", text: message }],
+        structuredContent: { error: { code, message } },
+      });
+      expect(resource.error).toEqual({ code: protocolCode, message, data: { uri: "memory://stats", code, message } });
+      expect(prompt.error).toEqual({ code: protocolCode, message, data: { code, message } });
+    }
+  });
+});
