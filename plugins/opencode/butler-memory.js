@@ -66,7 +66,8 @@ export const ButlerMemory = async ({ client, directory }) => {
 
   async function show(answer) {
     if (!answer?.message) return;
-    await client.tui.showToast({ body: { message: answer.message, variant: "warning" } }).catch(() => undefined);
+    const variant = answer.message.startsWith("Butler Memory is unavailable") ? "warning" : "info";
+    await client.tui.showToast({ body: { message: answer.message, variant } }).catch(() => undefined);
   }
 
   function begin(session, source) {

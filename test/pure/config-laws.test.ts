@@ -35,6 +35,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   service_token_file: fc.constantFrom("/run/secrets/token", "/etc/butler/token"),
   embedding_model: fc.constant("all-MiniLM-L6-v2"),
   embedding_dimensions: fc.constant(384),
+  notices: fc.boolean(),
   embedding_variant: fc.constantFrom("int8", "fp32"),
   default_ttl_days: days,
   unlearned_grace_days: days,

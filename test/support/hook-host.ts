@@ -38,6 +38,7 @@ export interface HookHostParts {
   readonly tenant?: string;
   readonly log?: Log;
   remembers?(butler: string): boolean;
+  notices?(butler: string): boolean;
 }
 
 export interface Told {
@@ -75,6 +76,7 @@ export function hookHost(parts: HookHostParts) {
     const hook = hookAnswerer({
       ...{ home, clock, log, pickup, limitMs },
       remembers: parts.remembers ?? (() => true),
+      ...(parts.notices === undefined ? {} : { notices: parts.notices }),
       invoke: (principal, butler, request) => parts.invoke(principal, request, butler),
     });
     return { hook, pickup };

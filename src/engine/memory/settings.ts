@@ -150,6 +150,12 @@ export const Settings = z
         output_price: z.number().min(0).optional(),
       })
       .prefault({}),
+    hooks: z
+      .strictObject({
+        // Whether a line in the agent tells the person what was learned since.
+        notices: z.boolean().default(true),
+      })
+      .prefault({}),
     privacy: z.strictObject({ redact: z.boolean().default(true) }).prefault({}),
   })
   .describe("[modules.memory]");

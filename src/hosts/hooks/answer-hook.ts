@@ -14,6 +14,7 @@ import { answerWithContext } from "./deliver-context.ts";
 import { AGENT_NAMES, type AgentName, HOOK_DIALECTS, type HookReading, isAgentName, type Moment } from "./dialects.ts";
 import { faultOf } from "./fault.ts";
 import { type HookParts, type HookState, nowOf, type SessionEvent } from "./hook-state.ts";
+import { noticed } from "./notice.ts";
 import { heldPrompts } from "./prompts.ts";
 import { recordTurn } from "./record-turn.ts";
 import { readShown, sessionKey } from "./spool/sessions.ts";
@@ -32,6 +33,7 @@ export function hookAnswerer(parts: HookParts): HookAnswerer {
     ...parts,
     limitMs: parts.limitMs ?? LIMIT_MS,
     prompts: heldPrompts(),
+    noticed: noticed(),
     sending: new Map(),
   };
   return async (principal, asked, local) => {

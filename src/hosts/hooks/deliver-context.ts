@@ -6,6 +6,7 @@ import { reasonOf } from "../../engine/domain/errors.ts";
 import { noteSession } from "../sessions/session-log.ts";
 import { faultOf } from "./fault.ts";
 import { type HookState, nowOf, type SessionEvent } from "./hook-state.ts";
+import { lookForNotice } from "./notice.ts";
 import { contextFor, MemoryRefused, type SessionContext } from "./session-context.ts";
 import { firstWarning, readShown, readWarned, writeBack, writeShown } from "./spool/sessions.ts";
 import { BACK, lateWords, withoutWords } from "./warnings.ts";
@@ -16,13 +17,14 @@ const MOST_CHARS = 9_500;
 export async function answerWithContext(state: HookState, event: SessionEvent): Promise<HookAnswer> {
   const { home, log, limitMs } = state;
   const { dialect, name, key } = event;
+  const notice = lookForNotice(state, event);
   const gathering = gather(state, event, state.sending.get(key));
   const sent = beginSending(state, key);
   try {
     const context = (await within(limitMs, gathering)) ? await gathering : undefined;
     if (!context) throw new MemoryRefused(lateReason(state));
     const { text } = context;
-    const message = readWarned(home, key) === "without" ? BACK : undefined;
+    const message = readWarned(home, key) === "without" ? BACK : notice.line();
     return {
       ok: true,
       answer: dialect.answer(name, { context: text === "" ? undefined : text, message }),
@@ -33,11 +35,13 @@ export async function answerWithContext(state: HookState, event: SessionEvent): 
         } catch (error) {
           log.error({ reason: faultOf(error) }, "what a session was told could not be noted");
         } finally {
+          notice.settled(delivered && message !== BACK && message !== undefined);
           sent();
         }
       },
     };
   } catch (error) {
+    notice.settled(false);
     sent();
     const why = error instanceof MemoryRefused ? reasonOf(error) : faultOf(error);
     noteMissed(state, event, why);

@@ -7,6 +7,7 @@ import type { Log } from "../../engine/adapters/log.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import type { TypedCall } from "../../engine/tools/typed-call.ts";
 import type { Dialect, HookReading } from "./dialects.ts";
+import type { Noticed } from "./notice.ts";
 import type { Prompts } from "./prompts.ts";
 import type { By } from "./spool/files.ts";
 import type { Pickup } from "./spool/pickup.ts";
@@ -19,6 +20,8 @@ export interface HookParts {
   remembers(butler: string): boolean;
   invoke(principal: Principal, butler: string, request: ToolRequest): Promise<Outcome>;
   readonly pickup: Pickup;
+  /** Whether this butler tells the person in a line what it has learned; absent: none does. */
+  notices?(butler: string): boolean;
   /** How long memory has for an answer. */
   readonly limitMs?: number;
 }
@@ -26,6 +29,7 @@ export interface HookParts {
 export interface HookState extends HookParts {
   readonly limitMs: number;
   readonly prompts: Prompts;
+  readonly noticed: Noticed;
   /**
    * The answers that are being sent, by session key. The next answer of a session waits for it, because what the session has been given is
    * known only when the answer has arrived or is lost.

@@ -67,7 +67,15 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
     log,
     owner,
     callers,
-    hook: hookAnswerer({ home, clock, log, pickup, remembers: remembersIn(owner), invoke: owner.invoke }),
+    hook: hookAnswerer({
+      home,
+      clock,
+      log,
+      pickup,
+      remembers: remembersIn(owner),
+      notices: noticesIn(owner),
+      invoke: owner.invoke,
+    }),
     rosterFault: () => watch?.fault(),
     hostNames: () => hostNames(environment.host, boundPort),
     signal: streams.signal,
@@ -155,6 +163,9 @@ function pickupFor({ home, log }: OwnerProcessParts, owner: Owner, callers: Loca
 
 const remembersIn = (owner: Owner) => (butler: string) =>
   owner.roster().some(({ name, memory }) => name === butler && memory.enabled);
+
+const noticesIn = (owner: Owner) => (butler: string) =>
+  owner.roster().some(({ name, memory }) => name === butler && memory.hooks.notices);
 
 /** The names in the Host header of a request that are accepted: this machine's own, and what the port is bound to. */
 function hostNames(host: string, port: number): string[] {
