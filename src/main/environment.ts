@@ -24,6 +24,9 @@ export interface Environment {
   readonly colour: boolean;
 }
 
+/** Ten hours: an owner at rest takes little, and starting one takes a busy machine seconds. */
+const WORKING_DAY_SECONDS = "36000";
+
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -45,7 +48,7 @@ export function readEnvironment(variables: Variables = process.env): Environment
     roster: path("BUTLER_ROSTER"),
     logLevel: readLogLevel(value("BUTLER_LOG")),
     now: readNow(value("BUTLER_NOW")),
-    idleSeconds: readSeconds(value("BUTLER_IDLE_SECONDS") ?? "30"),
+    idleSeconds: readSeconds(value("BUTLER_IDLE_SECONDS") ?? WORKING_DAY_SECONDS),
     project: value("BUTLER_PROJECT"),
     autostart: !isOff(value("BUTLER_AUTOSTART")),
     hooksOff: value("BUTLER_CONSOLIDATION") === "1" || value("BUTLER_SPAWNED") === "1" || isOff(value("BUTLER_HOOKS")),

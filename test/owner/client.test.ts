@@ -1,6 +1,6 @@
 /** The proxy against owners in this process: older, stopping, silent and strange ones. */
 
-import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { type Home, homeAt, prepareHome } from "../../src/daemon/home.ts";
 import { type ClientOptions, connectOwner } from "../../src/daemon/line/client.ts";
 import type { Owner } from "../../src/daemon/owner/owner.ts";
 import type { McpLines } from "../../src/daemon/owner/owner-routes.ts";
+import { reasonToLeave } from "../../src/daemon/owner/reason-to-leave.ts";
 import { type RunningOwner, type ServeOwnerParts, serveOwner } from "../../src/daemon/owner/serve-owner.ts";
 import { takeOwnership } from "../../src/daemon/owner/take-ownership.ts";
 import { acquireLock } from "../../src/engine/adapters/files/lock.ts";
@@ -199,6 +200,37 @@ test("an attached client keeps its owner, which leaves after the client does", a
   expect(left).toBe(false);
   one.close();
   await opened.stopped;
+});
+
+test("an owner that has a reason leaves in a pause although a client is attached, which goes on with the next one", async () => {
+  let why: string | undefined;
+  const opened = await rig(fakeOwner().owner, { idleMs: 60, leaveEarly: () => why });
+  const one = client({ agent: true });
+  expect(await one.invoke("general", call)).toMatchObject({ ok: true });
+  why = "its program was replaced";
+  await opened.stopped;
+  const next = fakeOwner();
+  await rig(next.owner);
+  expect(await one.invoke("general", call)).toMatchObject({ ok: true });
+  expect(next.seen.opened).toBe(1);
+  one.close();
+});
+
+test("the reasons to leave: a socket that nobody can reach, a file of the program that changed or went", async () => {
+  await rig(fakeOwner().owner);
+  const file = join(home.root, "program.js");
+  writeFileSync(file, "1");
+  const reason = reasonToLeave(home, [file]);
+  expect(reason()).toBeUndefined();
+  writeFileSync(`${file}.new`, "1");
+  renameSync(`${file}.new`, file);
+  expect(reason()).toContain("program");
+  const again = reasonToLeave(home, [file]);
+  expect(again()).toBeUndefined();
+  rmSync(file);
+  expect(again()).toContain("program");
+  rmSync(home.socket);
+  expect(again()).toContain("home");
 });
 
 test("a stop answers what is under way, and frees the lock", async () => {

@@ -1,18 +1,31 @@
 /** A real owner that lets go of its store and its model when nobody calls, and answers all the same. */
-import { afterAll, expect, test } from "vitest";
+import { rmSync } from "node:fs";
+import { afterAll, expect, test, vi } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
 import { requestOwner } from "../../src/daemon/line/request.ts";
 import type { Health } from "../../src/doors/backend.ts";
-import { agent, butler, cleanUp, ownerNote, seededHome } from "../support/owner-processes.ts";
+import {
+  agent,
+  butler,
+  canListProcesses,
+  cleanUp,
+  ownerNote,
+  processesOf,
+  seededHome,
+} from "../support/owner-processes.ts";
+import { PATIENCE } from "../support/patience.ts";
 
 afterAll(cleanUp);
+
+/** On a fixed clock the schedule is not looked at, so that nobody but the test opens the store. */
+const NO_JOBS = { BUTLER_NOW: "2026-03-01T12:00:00Z" };
 
 const asked = async (home: string, method: "GET" | "POST", path: string) =>
   (await requestOwner({ socket: homeAt(home).socket, method, path, timeoutMs: 60_000 })).json as Health;
 
 test("an owner at rest holds neither store nor model, is asked without waking, and remembers when it is called", async () => {
   const home = await seededHome();
-  const ada = await agent(home);
+  const ada = await agent(home, NO_JOBS);
   await ada.call("memory_store_fact", { subject: "tea", predicate: "kind", content: "Ada drinks smoked tea" });
   const pid = ownerNote(home)?.pid;
   for (let round = 0; round < 3; round++) {
@@ -45,4 +58,14 @@ test("calls that come while an owner goes to rest are all answered", async () =>
   await Promise.all(answers);
   const listed = await butler(home, ["stats", "--json"]);
   expect(JSON.parse(listed.stdout)).toMatchObject({ facts: { total: 13 } });
+});
+
+test.skipIf(!canListProcesses)("an owner whose home is deleted ends, though an agent is attached to it", async () => {
+  const home = await seededHome();
+  const ada = await agent(home, { BUTLER_IDLE_SECONDS: "2" });
+  await ada.call("memory_stats", {});
+  const pid = ownerNote(home)?.pid ?? 0;
+  expect(processesOf(home)).toContain(pid);
+  rmSync(home, { recursive: true, maxRetries: 5 });
+  await vi.waitFor(() => expect(processesOf(home)).not.toContain(pid), PATIENCE);
 });

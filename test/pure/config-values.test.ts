@@ -99,7 +99,7 @@ describe("the values of flags and environment", () => {
       log: ["warn", "BUTLER_LOG", false],
       roster: [undefined, "default", false],
       database: ["postgres://***@db.example.org/postgres", "BUTLER_DATABASE_URL", true],
-      idle_seconds: [30, "default", false],
+      idle_seconds: [36_000, "default", false],
     });
     expect(Object.keys(rows)).toEqual(expect.arrayContaining(["home", "model_dir", "now"]));
   });

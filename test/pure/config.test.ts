@@ -207,7 +207,7 @@ describe("home and environment", () => {
       roster: undefined,
       port: 0,
       host: "127.0.0.1",
-      idleSeconds: 30,
+      idleSeconds: 36_000,
       logLevel: undefined,
     });
   });

@@ -36,6 +36,8 @@ export interface ServeOwnerParts {
   onStop(): void;
   /** The owner stops after this long without clients and calls; absent: it stays. */
   readonly idleMs?: number | undefined;
+  /** Why an idle owner should leave before that, with clients attached too: they find or start the next one. */
+  leaveEarly?(): string | undefined;
 }
 
 export interface RunningOwner {
@@ -159,16 +161,21 @@ function localListener(served: ServedOwner): RequestListener {
   };
 }
 
+/** An owner that has a reason to leave early still waits for so long a pause: an upgrade may be under way. */
+const PAUSE_MS = 10_000;
+
 function watchIdle(served: ServedOwner, idleMs: number): NodeJS.Timeout {
-  const { parts, answering } = served;
+  const { parts, answering, attached } = served;
   const { owner } = parts;
   return setInterval(
     () => {
-      if (answering.size > 0 || !owner.atRest() || parts.busy?.()) return;
+      if (answering.size > attached.size || !owner.atRest() || parts.busy?.()) return;
       const unused = performance.now() - Math.max(served.lastAnswered, owner.lastCall());
-      if (unused >= idleMs) stop(served, "nobody needs it");
+      if (attached.size === 0 && unused >= idleMs) return stop(served, "nobody needs it");
+      const why = unused >= Math.min(idleMs, PAUSE_MS) ? parts.leaveEarly?.() : undefined;
+      if (why !== undefined) stop(served, why);
     },
-    Math.min(1_000, Math.max(50, idleMs / 4)),
+    Math.min(5_000, Math.max(50, idleMs / 4)),
   );
 }
 

@@ -3,10 +3,15 @@ import { fileURLToPath } from "node:url";
 import type { Launch } from "../../daemon/owner/start-owner.ts";
 import { type Environment, ownerVariables } from "../environment.ts";
 
+const entry = () => new URL(`../butler${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
+
+/** Files of this program that every upgrade and every build writes anew. */
+export const programFiles = (): string[] =>
+  [entry(), new URL("../../../package.json", import.meta.url)].map((file) => fileURLToPath(file));
+
 /** The command that starts this program, from its sources or from the build as it runs now. */
 export function programCommand(): { readonly command: string; readonly args: readonly string[] } {
-  const entry = new URL(`../butler${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
-  return { command: process.execPath, args: [...process.execArgv, fileURLToPath(entry)] };
+  return { command: process.execPath, args: [...process.execArgv, fileURLToPath(entry())] };
 }
 
 /** As an owner in the background. */

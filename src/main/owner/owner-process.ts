@@ -5,6 +5,7 @@ import { markChanged } from "../../daemon/change-marks.ts";
 import { type Home, ownPaths } from "../../daemon/home.ts";
 import { createOwner, type Owner } from "../../daemon/owner/owner.ts";
 import { databaseMark } from "../../daemon/owner/owner-file.ts";
+import { reasonToLeave } from "../../daemon/owner/reason-to-leave.ts";
 import { type RunningOwner, serveOwner } from "../../daemon/owner/serve-owner.ts";
 import type { Roster } from "../../daemon/roster/roster.ts";
 import { watchRoster } from "../../daemon/roster/watch.ts";
@@ -27,6 +28,7 @@ import { clockAt, engineOpener } from "../wiring/engines.ts";
 import { sharedModels } from "../wiring/models.ts";
 import { remoteOf } from "../wiring/remote.ts";
 import { checkDatabase, storeJobs } from "../wiring/stores.ts";
+import { programFiles } from "./launch.ts";
 import { collectGarbage } from "./light-process.ts";
 import { type LocalCallers, localCallers } from "./local-callers.ts";
 import { mcpLines } from "./mcp-lines.ts";
@@ -110,7 +112,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
     onStop: () => streams.abort(),
     ...(mode === "up"
       ? { http: { host: environment.host, port: environment.port, listener: doors.port } }
-      : { idleMs: environment.idleSeconds * 1_000 }),
+      : { idleMs: environment.idleSeconds * 1_000, leaveEarly: reasonToLeave(home, programFiles()) }),
   });
   boundPort = running.note.port ?? boundPort;
   owner.startJobs();
