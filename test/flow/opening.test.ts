@@ -204,8 +204,13 @@ onOneRig("what an opening tells of earlier sessions", (guest) => {
       expect(answer.text).not.toContain(words);
       expect(idsOf(answer)).toEqual([stored.id]);
     }
-    // Without the fact the episode is told: nothing is lost.
-    expect(idsOf(await opening(g, { except: [stored.id] }))).toEqual([id]);
+    // Nor when the session was told the fact before.
+    const except = [stored.id];
+    expect((await opening(g, { except })).text).toBe("");
+    const again = { trigger_prompt: "Which port has the staging database?", except };
+    expect((await g.call("memory_context", again, { project: "p" })).text).toBe("");
+    await g.call("memory_forget", { type: "episode", id }, { project: "p" });
+    expect(idsOf(await opening(g))).toEqual([stored.id]);
   });
 
   it("the episode still, to a prompt that it tells more than the fact", async () => {

@@ -87,7 +87,7 @@ export const RULE_TRUST = { candidate: 0, established: 1, proven: 2, anti_patter
 /** In tenths: a finer number would change every hour, and the bytes of the block with it. */
 export const sureness = (confidence: number): string => `confidence ${(Math.round(confidence * 10) / 10).toFixed(1)}`;
 
-function profileLine(item: ProfileItem): Line<ContextItem> {
+export function profileLine(item: ProfileItem): Line<ContextItem> {
   const { type, id, importance } = item;
   const isFact = type === "fact";
   return {

@@ -1,7 +1,8 @@
 /** The block of memory that an agent is given: what is lasting first, then what fits the prompt, within the token budget. */
 
 import { nextTurn } from "../../adapters/turns.ts";
-import { teachesNothing } from "../../domain/learning/gist.ts";
+import { factText } from "../../domain/fact.ts";
+import { retold, teachesNothing } from "../../domain/learning/gist.ts";
 import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
 import type { Line, Section } from "../../domain/ranking/budget.ts";
 import { FITS } from "../../domain/ranking/fit.ts";
@@ -54,7 +55,7 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
     ? contextNow(call, query, input.lasting !== false)
     : contextThen(asked, query, PROFILE_LIMIT));
   const origins = await originsIn(asked, [...lasting, ...retrieval.results.map(({ candidate }) => candidate)]);
-  const said = alreadyKnown(input, origins);
+  const said = alreadyKnown(input, origins, retrieval.results);
   await nextTurn();
   const { intent } = intentOf(call, query.text);
   const ranked = rankForContext(asked, wanted(retrieval.results, said, input), intent);
@@ -84,13 +85,22 @@ export async function originsIn(
   return learned.length === 0 ? [] : originsOf(memory.db, caller.tenant, learned, now);
 }
 
-/** What the session was told already, and what it has said itself. */
+/** What the session was told already, the episodes that say no more than that, and what it has said itself. */
 function alreadyKnown(
   { except = [], except_session: session }: ContextInput,
   origins: readonly Origin[],
+  found: readonly Retrieved[],
 ): ReadonlySet<string> {
-  return new Set(session === undefined ? except : [...except, ...taughtBy(session, origins)]);
+  const told = new Set(except);
+  const texts = new Map(found.map(({ candidate }) => [candidate.id, textOf(candidate)]));
+  const sources = origins.filter(
+    ({ id, episode }) => told.has(id) && hasMostWords(texts.get(id) ?? "", texts.get(episode) ?? ""),
+  );
+  const own = session === undefined ? [] : taughtBy(session, origins);
+  return new Set([...told, ...sources.map(({ episode }) => episode), ...own]);
 }
+
+const textOf = (c: Candidate): string => (c.type === "fact" ? factText(candidateFact(c)) : retold(readOf(c)));
 
 function wanted(
   found: readonly Retrieved[],

@@ -4,6 +4,7 @@
  */
 
 import { invalid } from "../../domain/errors.ts";
+import { trustRank } from "../../domain/learning/trust.ts";
 import { DAY_MS, effectiveConfidence, type Fading } from "../../domain/lifecycle/decay.ts";
 import { isLasting } from "../../domain/lifecycle/lasting.ts";
 import type { Line } from "../../domain/ranking/budget.ts";
@@ -12,7 +13,7 @@ import { dayOf } from "../../domain/ranking/scoring.ts";
 import { readableScopes } from "../../domain/scope.ts";
 import { contentKey } from "../../domain/text/text.ts";
 import { type OpeningFact, type OpeningRows, type OpeningRule, readOpening } from "../../store/memories/opening.ts";
-import { originsOf, taughtBy } from "../../store/memories/origins.ts";
+import { type Origin, originsOf, taughtBy } from "../../store/memories/origins.ts";
 import type { Call } from "../memory.ts";
 import {
   blockOf,
@@ -22,6 +23,7 @@ import {
   factKey,
   factLine,
   firstOfEach,
+  profileLine,
   RULE_TRUST,
   ruleLine,
   sureness,
@@ -45,17 +47,13 @@ export async function opening(call: Call, input: ContextInput): Promise<ContextA
   });
   const learned = [...found.facts, ...found.rules].map(({ id }) => id);
   const origins = await originsOf(memory.db, caller.tenant, learned, call.now);
-  const own = input.except_session === undefined ? [] : taughtBy(input.except_session, origins);
-  const rows = untold(call, new Set([...(input.except ?? []), ...own]), found);
-  const lasting = input.lasting === false ? [] : rows.facts.filter(isLasting);
-  const passing = rows.facts.filter((fact) => !isLasting(fact));
+  const rows = untold(call, knownTo(input, origins), found);
+  const [lasting, passing] = parted(rows.facts, isLasting);
+  const [proven, others] = parted(rows.rules, ({ maturity }) => maturity === "proven");
+  const always = [...lasting.map((fact) => factOf(fact, fact.permanence)), ...proven.map(provenOf)];
   const sections = [
-    {
-      name: "profile",
-      heading: "# Always\n",
-      items: [...lasting.map((fact) => factOf(fact, fact.permanence))],
-    },
-    { name: "rules", heading: "# Rules\n", items: rows.rules.toSorted(byTrust).map(ruleOf) },
+    { name: "profile", heading: "# Always\n", items: input.lasting === false ? [] : always },
+    { name: "rules", heading: "# Rules\n", items: others.toSorted(byTrust).map(ruleOf) },
     {
       name: "facts",
       heading: "# Facts\n",
@@ -70,6 +68,17 @@ export async function opening(call: Call, input: ContextInput): Promise<ContextA
     toldOnce(offered, origins, () => true),
     budget,
   );
+}
+
+/** What the session was told, with the episodes that taught it, and what it has taught by itself. */
+function knownTo({ except = [], except_session: session }: ContextInput, origins: readonly Origin[]): Set<string> {
+  const told = new Set(except);
+  const sources = origins.filter(({ id }) => told.has(id)).map(({ episode }) => episode);
+  return new Set([...told, ...sources, ...(session === undefined ? [] : taughtBy(session, origins))]);
+}
+
+function parted<T>(all: readonly T[], is: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(is), all.filter((one) => !is(one))];
 }
 
 /** As of the beginning of the day: the same memories give the same bytes all day. */
@@ -87,7 +96,12 @@ function untold(call: Call, known: ReadonlySet<string>, { facts, rules, episodes
   };
 }
 
-const byTrust = (a: OpeningRule, b: OpeningRule): number => RULE_TRUST[b.maturity] - RULE_TRUST[a.maturity];
+/** The best proven first; among those that are not, what the person said themselves. Equals stay as they are: the newest first. */
+const byTrust = (a: OpeningRule, b: OpeningRule): number =>
+  RULE_TRUST[b.maturity] - RULE_TRUST[a.maturity] || trustRank(b.trust) - trustRank(a.trust);
+
+const provenOf = (rule: OpeningRule): Line<ContextItem> =>
+  profileLine({ ...rule, type: "rule", subject_text: "", predicate_text: "", permanence: "" });
 
 const factOf = (fact: OpeningFact, note: string): Line<ContextItem> => ({
   line: factLine(fact, note),
