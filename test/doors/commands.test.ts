@@ -200,7 +200,7 @@ describe("butler demo", () => {
       ]);
       expect(answer.context.text).toContain("- Ada / allergic_to: peanuts (permanent)");
       expect(answer.context.text).toContain("WARNING Avoid: Restart the payment worker");
-      expect(answer.context.text).toMatch(/copy of production .*\(established\)/);
+      expect(answer.context.text).toMatch(/copy of production .*\(established, \w{8}\)/);
       expect(answer.context.text).not.toMatch(/Oslo|Hamburg|Tr0ub4dor/);
       expect(answer.stats).toMatchObject({
         facts: { by_state: { superseded: 3, retracted: 1 } },

@@ -8,6 +8,7 @@ import { shortId } from "../../src/engine/domain/short-id.ts";
 import { TEST_MODEL_CACHE } from "../support/model.ts";
 import { butler, cleanUp, emptyHome } from "../support/owner-processes.ts";
 import { openRealHost, type RealHost } from "../support/real-host.ts";
+import { WHOLE } from "../support/whole-answers.ts";
 
 const CORE = [
   "memory_context",
@@ -95,7 +96,7 @@ describe.each([
   /** Calls as an agent does, and holds the answer against what was advertised. */
   // biome-ignore lint/suspicious/noExplicitAny: answers are checked by the assertions of each test, field by field.
   async function call(tool: string, input: Record<string, unknown> = {}): Promise<any> {
-    const result = await client.callTool({ name: tool, arguments: input });
+    const result = await client.callTool({ name: tool, arguments: input, _meta: WHOLE });
     expect(result.isError, JSON.stringify(result.content)).toBeFalsy();
     const [text] = result.content as { type: string; text: string }[];
     expect(text).toMatchObject({ type: "text", text: expect.stringMatching(/\S{3}/) });
@@ -117,7 +118,7 @@ describe.each([
     const asked = tools.flatMap(({ inputSchema: { properties = {} } }) => Object.keys(properties));
     expect(asked).not.toContain("request_context");
     expect(asked).not.toContain("except_session");
-    expect(JSON.stringify(tools).length).toBeLessThan(28_000);
+    expect(JSON.stringify(tools).length).toBeLessThan(17_000);
 
     const { tools: all } = await client.listTools();
     expect(all.map((tool) => tool.name)).toEqual([...CORE, ...REST]);
@@ -127,7 +128,7 @@ describe.each([
       expect(tool.annotations, tool.name).toMatchObject({ title: tool.title, openWorldHint: false });
       expect(tool.annotations?.destructiveHint, tool.name).toBe(tool.name === "memory_forget");
       expect(tool.inputSchema, tool.name).toMatchObject({ type: "object", additionalProperties: false });
-      expect(tool.outputSchema, tool.name).toMatchObject({ type: "object", properties: { error: {}, request_id: {} } });
+      expect(tool.outputSchema, tool.name).toMatchObject({ type: "object", properties: { error: {} } });
       expect(JSON.stringify(tool).length, tool.name).toBeLessThan(6_000);
       expect(JSON.stringify(tool), tool.name).not.toMatch(/\(\?:|\$schema|9007199254740991|"pattern":"[^"]{61}/);
       checks.set(tool.name, fromJsonSchema(tool.outputSchema as JsonSchemaType)["~standard"].validate);

@@ -7,6 +7,7 @@ import type { Outcome } from "../../src/engine/tools/outcome.ts";
 import { butler, cleanUp, emptyHome } from "../support/owner-processes.ts";
 import { BAD, GOOD, STEPS, type Step } from "../support/parity-steps.ts";
 import { openRealHost, outcomeOf, plain, type RealHost } from "../support/real-host.ts";
+import { WHOLE } from "../support/whole-answers.ts";
 
 type Door = (real: RealHost) => Promise<(step: Step) => Promise<Outcome>>;
 
@@ -19,7 +20,7 @@ const overPost: Door =
 
 const overMcpHttp: Door = async (real) => {
   const client = await real.overHttp();
-  return async ({ tool, input }) => outcomeOf(await client.callTool({ name: tool, arguments: input }));
+  return async ({ tool, input }) => outcomeOf(await client.callTool({ name: tool, arguments: input, _meta: WHOLE }));
 };
 
 const overMcpLines: Door = async (real) => {
@@ -31,7 +32,14 @@ const overMcpLines: Door = async (real) => {
   let id = 0;
   return async ({ tool, input }) => {
     id += 1;
-    lines.send(JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name: tool, arguments: input } }));
+    lines.send(
+      JSON.stringify({
+        jsonrpc: "2.0",
+        id,
+        method: "tools/call",
+        params: { name: tool, arguments: input, _meta: WHOLE },
+      }),
+    );
     return outcomeOf((await lines.next()).result);
   };
 };
@@ -60,7 +68,7 @@ const DOORS: Readonly<Record<string, Door>> = {
   "call with flags": overCli(asFlags),
 };
 
-/** Ids come from chance and are numbered in the order they appear; a hash of a text with ids in it says nothing. */
+/** Ids come from chance and are numbered in the order they appear; a hash or the tokens of a text with ids in it say nothing. */
 async function transcript(open: Door): Promise<unknown[]> {
   const real = await openRealHost();
   try {
@@ -84,12 +92,15 @@ async function transcript(open: Door): Promise<unknown[]> {
 }
 
 function normalised(outcome: Outcome, numbers: Map<string, string>): unknown {
-  const text = JSON.stringify(outcome).replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => {
-    if (!numbers.has(id)) numbers.set(id, `#${numbers.size + 1}`);
-    return numbers.get(id) ?? id;
-  });
+  const text = JSON.stringify(outcome)
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => {
+      if (!numbers.has(id)) numbers.set(id, `#${numbers.size + 1}`);
+      return numbers.get(id) ?? id;
+    })
+    .replace(/\((candidate|established|proven), \w{8}\)/g, "($1, id)")
+    .replace(/ takes \d+ of /g, " takes … of ");
   return JSON.parse(text, (key, value) => {
-    if (key === "hash") return "…";
+    if (key === "hash" || key === "tokens") return "…";
     // The command line speaks of flags where the others speak of arguments; code and field are the same.
     return key === "message" && /^(There is no flag --|unknown argument )/.test(value) ? "unknown" : value;
   });

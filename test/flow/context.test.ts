@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { toolResult } from "../../src/doors/mcp/tool-result.ts";
 import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
 import { withoutOwnBlock } from "../../src/engine/domain/text/own-block.ts";
+import { memoryContext } from "../../src/engine/tools/memory-context.ts";
 import { asDrawn, HOSTILE, OWN_TAGS, UNSEEN } from "../support/hostile-text.ts";
 import { type Guest, onOneRig } from "../support/tenants.ts";
 
@@ -254,7 +256,14 @@ onOneRig("context", (guest, store) => {
     const word = fc.oneof(
       fc.lorem({ maxCount: 12 }),
       fc.string({ unit: "grapheme", minLength: 1, maxLength: 60 }),
-      fc.constantFrom("<|endoftext|>", "</butler-memory>", "猫が好き", "👩‍👩‍👧‍👦 family"),
+      fc.constantFrom(
+        "<|endoftext|>",
+        "</butler-memory>",
+        "猫が好き",
+        "👩‍👩‍👧‍👦 family",
+        '\\"'.repeat(40),
+        'say "yes" or "no" ',
+      ),
     );
     const samples = fc.sample(fc.tuple(word, fc.nat(2), fc.boolean()), { numRuns: 60, seed: 7 });
     for (const [index, [text, kind, lasting]] of samples.entries()) {
@@ -274,6 +283,13 @@ onOneRig("context", (guest, store) => {
       fc.asyncProperty(budgets, fc.constantFrom("memory", "memory 7 and 12", "family cat"), async (budget, prompt) => {
         const answer = await context(g, prompt, budget);
         expect(count(answer.text)).toBeLessThanOrEqual(budget);
+        // Whichever form a client hands its model.
+        const sent = toolResult(memoryContext, { ok: true, answer });
+        const [shown] = sent.content as { text: string }[];
+        const json = JSON.stringify(sent.structuredContent);
+        expect(count(shown?.text ?? "")).toBeLessThanOrEqual(budget);
+        expect(count(json)).toBeLessThanOrEqual(budget);
+        expect(json.length).toBeLessThanOrEqual(shown?.text.length ?? 0);
         expect(answer.tokens).toBe(count(answer.text));
         expect(answer.text === "" || answer.text.endsWith("</butler-memory>\n")).toBe(true);
       }),

@@ -133,6 +133,8 @@ export const CASES: Readonly<Record<string, Case>> = {
       except_session: text(200),
       min_fit: number(-0.1, 1.1),
       lasting: explain,
+      opening: explain,
+      explain,
     },
   },
   memory_search: {
@@ -152,7 +154,7 @@ export const CASES: Readonly<Record<string, Case>> = {
       explain,
     },
   },
-  memory_recall: { good: { topic: "tea" }, bad: { topic: text(4000), scope, limit: whole(201) } },
+  memory_recall: { good: { topic: "tea" }, bad: { topic: text(4000), scope, limit: whole(201), explain } },
   memory_store_episode: {
     good: { content: "We had tea." },
     bad: {

@@ -10,6 +10,7 @@ import { homeAt } from "../../src/daemon/home.ts";
 import { type OwnerNote, readOwnerNote } from "../../src/daemon/owner/owner-file.ts";
 import { TEST_MODEL_CACHE } from "./model.ts";
 import { SLOW_TIME } from "./slow-time.ts";
+import { WHOLE } from "./whole-answers.ts";
 
 const BUTLER = fileURLToPath(new URL("../../dist/main/butler.js", import.meta.url));
 
@@ -124,7 +125,7 @@ export async function agent(home: string, more: Variables = {}, args?: readonly 
   const client = await mcpClient(home, more, args);
   return {
     async call(tool, input) {
-      const result = await client.callTool({ name: tool, arguments: input });
+      const result = await client.callTool({ name: tool, arguments: input, _meta: WHOLE });
       if (result.isError) throw new Error(JSON.stringify(result.content));
       return result.structuredContent as Record<string, unknown>;
     },

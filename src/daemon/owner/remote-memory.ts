@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CallToolResult, Client, ProtocolError } from "@modelcontextprotocol/client";
 import { readFailure } from "../../doors/failures.ts";
+import { ANSWER_KEY, WHOLE } from "../../doors/mcp/tool-result.ts";
 import { type ErrorCode, errorCode, reasonOf } from "../../engine/domain/errors.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 
@@ -75,7 +76,7 @@ export function remoteMemory(parts: RemoteParts): RemoteMemory {
   async function once(request: ToolRequest): Promise<Outcome> {
     const client = await connect();
     const input = (request.input ?? {}) as Record<string, unknown>;
-    const asked = { name: request.tool, arguments: input };
+    const asked = { name: request.tool, arguments: input, _meta: { [ANSWER_KEY]: WHOLE } };
     const result = await extras.run(headersOf(request), () => client.callTool(asked, { timeout: answerMs }));
     return outcomeOf(result as CallToolResult);
   }

@@ -54,6 +54,8 @@ const FOR_PROGRAMS: ReadonlySet<string> = new Set([
   "tier",
   "lasting",
   "opening",
+  "memory_context.explain",
+  "memory_recall.explain",
 ]);
 
 const inputs = new WeakMap<Tool, ObjectSchema>();
@@ -82,11 +84,12 @@ function listedTool(tool: Tool, toolset: Toolset): ListedTool {
 }
 
 const inputFor = (tool: Tool, toolset: Toolset): ObjectSchema =>
-  toolset === "full" ? inputSchema(tool) : forModels(inputSchema(tool));
+  toolset === "full" ? inputSchema(tool) : forModels(tool.name, inputSchema(tool));
 
 /** An argument or a bound that is not shown still holds: it is accepted when a program sends it, or refused in a sentence that says so. */
-function forModels({ properties = {}, ...rest }: ObjectSchema): ObjectSchema {
-  const shown = Object.entries(properties).filter(([name]) => !FOR_PROGRAMS.has(name));
+function forModels(tool: string, { properties = {}, ...rest }: ObjectSchema): ObjectSchema {
+  const isForPrograms = (name: string) => FOR_PROGRAMS.has(name) || FOR_PROGRAMS.has(`${tool}.${name}`);
+  const shown = Object.entries(properties).filter(([name]) => !isForPrograms(name));
   const slim = shown.map(([name, property]) => [name, without(property, (key) => SIZES.has(key))]);
   return { ...rest, properties: Object.fromEntries(slim) };
 }
@@ -94,14 +97,12 @@ function forModels({ properties = {}, ...rest }: ObjectSchema): ObjectSchema {
 /** How long a text or a list may be: a model rarely comes near, and each bound costs tokens in every session. */
 const SIZES: ReadonlySet<string> = new Set(["minLength", "maxLength", "minItems", "maxItems"]);
 
+/** What is sent by default, and nothing of it required: what does not fit is left out, and a program may have asked for more. */
 function outputSchema(tool: Tool): ObjectSchema {
-  const schema = compact(z.toJSONSchema(tool.output, { io: "output", unrepresentable: "any" }));
-  const { required = [], properties = {}, ...rest } = schema;
-  return {
-    ...rest,
-    properties: { ...properties, error: ERROR_SCHEMA },
-    ...(required.length > 0 ? { anyOf: [{ required }, { required: ["error"] }] } : {}),
-  };
+  const sent = tool.brief === undefined ? tool.output : z.object(tool.brief.shape);
+  const schema = compact(z.toJSONSchema(sent, { io: "output", unrepresentable: "any" }));
+  const open = without(schema, (key) => key === "required" || key === "additionalProperties") as ObjectSchema;
+  return { ...open, properties: { ...open.properties, error: ERROR_SCHEMA } };
 }
 
 function compact(schema: object): ObjectSchema {

@@ -5,18 +5,18 @@
  * The low-level `Server` is used on purpose: `McpServer.registerTool` would check, strip and default the arguments itself,
  * and the same input would then get another answer here than at the HTTP door or on the command line.
  */
-import { type CallToolResult, Server, type ServerContext } from "@modelcontextprotocol/server";
+import { Server, type ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { type Log, silentLog } from "../../engine/adapters/log.ts";
-import { neutral, neutralDeep } from "../../engine/domain/text/neutral.ts";
 import type { Following } from "../../engine/memory/following.ts";
 import type { Tool } from "../../engine/tools/define.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
-import { mcpFailure, toFailure, unknownTool } from "../failures.ts";
+import { toFailure, unknownTool } from "../failures.ts";
 import { listedTools, type Toolset } from "./advertise.ts";
 import { mcpProtocolError } from "./mcp-failures.ts";
 import { getPrompt, prompts, serverInstructions } from "./prompts.ts";
 import { listedResources, readResource, resourceTemplates } from "./resources.ts";
+import { forModels, toolResult, wantsWhole } from "./tool-result.ts";
 
 export interface McpOptions {
   readonly tools: readonly Tool[];
@@ -66,7 +66,8 @@ export function mcpServer(options: McpOptions): Server {
   server.setRequestHandler("tools/call", { params: CallParams }, async ({ name, arguments: input = {} }, context) => {
     const tool = tools.find((known) => known.name === name);
     if (tool === undefined) throw mcpProtocolError(unknownTool(name));
-    return toolResult(tool, await call({ tool: name, input }, context), log);
+    const whole = wantsWhole(context.mcpReq._meta, input);
+    return toolResult(tool, await call({ tool: name, input }, context), whole, log);
   });
   server.setRequestHandler("resources/list", () => ({ resources: listedResources(butler) }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates }));
@@ -93,31 +94,4 @@ function followingOf({ mcpReq }: ServerContext): Following {
       mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
     },
   };
-}
-
-/** The answers of these tools are context blocks, which are neutral line by line already; the tag around a block must stay. */
-const BLOCK_TOOLS: ReadonlySet<string> = new Set(["memory_context", "memory_context_batch"]);
-
-/** Some clients hand the model the text, others the structure, so both are made neutral. */
-function forModels(tool: string, outcome: Outcome): Outcome {
-  return BLOCK_TOOLS.has(tool) ? outcome : (neutralDeep(outcome) as Outcome);
-}
-
-function toolResult(tool: Tool, outcome: Outcome, log: Log): CallToolResult {
-  if (!outcome.ok) return mcpFailure(outcome.error);
-  return {
-    content: [{ type: "text", text: answerText(tool, outcome.answer, log) }],
-    structuredContent: outcome.answer,
-  };
-}
-
-/** The call has succeeded: a text that cannot be made must not turn it into an error, or the agent would repeat a write. */
-function answerText(tool: Tool, answer: Record<string, unknown>, log: Log): string {
-  try {
-    const text = tool.text(answer);
-    return BLOCK_TOOLS.has(tool.name) ? text : neutral(text);
-  } catch (error) {
-    log.error({ err: error, tool: tool.name }, "mcp: the text of an answer failed; JSON is sent instead");
-    return JSON.stringify(answer);
-  }
 }

@@ -101,9 +101,14 @@ function isCleanJson(value: unknown): boolean {
 
 export const limit = (max: number) => z.number().int().min(1).max(max);
 
+/** Of a time, for models: the day tells them as much. */
+export const day = (time: string): string => time.slice(0, 10);
+
 export const redactions = z
   .array(z.object({ kind: z.string(), count: z.number() }))
   .readonly()
   .describe("Secrets that were taken out before storing.");
+
+export const explain = z.boolean().optional().describe("The whole answer, with the numbers behind it.");
 
 export const degraded = z.string().optional().describe("Why this answer is less than it could be.");

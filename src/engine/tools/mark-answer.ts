@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { MATURITY } from "../domain/lifecycle/maturity.ts";
+import { shortId } from "../domain/short-id.ts";
 import * as f from "./fields.ts";
 
 /** Both marks answer with the rule as it stands now. */
@@ -16,9 +17,21 @@ export const markOutput = f.output({
   inverted: z.boolean().describe("True when this mark turned the rule into a warning."),
 });
 
+export const markBrief = {
+  shape: { id: z.string(), maturity: z.string(), helpful: z.number(), harmful: z.number() },
+  tell: (a: z.infer<typeof markOutput>) => ({
+    id: shortId(a.id),
+    ...(a.inverted ? { inverted: true } : {}),
+    ...(a.counted ? {} : { counted: false }),
+    maturity: a.maturity,
+    helpful: a.success_count,
+    harmful: a.harmful_count,
+  }),
+};
+
 export function markText(a: z.infer<typeof markOutput>): string {
   const counts = `${a.success_count} helpful, ${a.harmful_count} harmful, effectiveness ${a.effectiveness.toFixed(2)}`;
-  if (a.inverted) return `Rule ${a.id} is now a warning (${counts}): ${a.content}`;
+  if (a.inverted) return `Rule ${shortId(a.id)} is now a warning (${counts}): ${a.content}`;
   const moved = a.maturity === a.previous_maturity ? a.maturity : `${a.previous_maturity} → ${a.maturity}`;
-  return `${a.counted ? "Marked" : "This session had already marked"} rule ${a.id}: ${moved} (${counts}).`;
+  return `${a.counted ? "Marked" : "This session had already marked"} rule ${shortId(a.id)}: ${moved} (${counts}).`;
 }

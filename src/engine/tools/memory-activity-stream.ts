@@ -12,6 +12,15 @@ const Seen = z.object({
   maturity: z.string().optional(),
 });
 
+interface Line {
+  readonly occurred_at: string;
+  readonly event_type: string;
+  readonly entity_id: string;
+  readonly actor: string;
+}
+
+const line = (e: Line): string => `${e.occurred_at} ${e.event_type} ${e.entity_id} by ${e.actor}`;
+
 export const memoryActivityStream = defineTool({
   name: "memory_activity_stream",
   title: "Activity stream",
@@ -60,5 +69,10 @@ export const memoryActivityStream = defineTool({
   text: (a) =>
     a.events.length === 0
       ? "Nothing new."
-      : a.events.map((e) => `${e.occurred_at} ${e.event_type} ${e.entity_id} by ${e.actor}`).join("\n"),
+      : [...a.events.map(line), `${a.more ? "There is more" : "The end"}: cursor ${a.next_cursor}`].join("\n"),
+  brief: {
+    shape: { next_cursor: z.string(), more: z.boolean(), events: z.array(z.unknown()) },
+    tell: (a) =>
+      a.events.length === 0 ? {} : { next_cursor: a.next_cursor, more: a.more, events: a.events.map(line) },
+  },
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { shortId } from "../domain/short-id.ts";
 import { confirm } from "../memory/remember/confirm.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
@@ -21,5 +22,9 @@ export const memoryConfirm = defineTool({
     const answer = await confirm(call, input);
     return { ...answer, state: f.state.parse(answer.state) };
   },
-  text: (a) => `Confirmed ${a.type} ${a.id}: confidence ${a.effective_confidence.toFixed(2)}.`,
+  text: (a) => `Confirmed ${a.type} ${shortId(a.id)}: confidence ${a.effective_confidence.toFixed(2)}.`,
+  brief: {
+    shape: { id: z.string(), confidence: z.number() },
+    tell: (a) => ({ id: shortId(a.id), confidence: a.effective_confidence }),
+  },
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { forbidden, MemoryError } from "../domain/errors.ts";
+import { blockJson, blockText } from "../domain/ranking/block-json.ts";
 import { butlerOf } from "../domain/scope.ts";
 import { Cancelled, tellShare } from "../memory/following.ts";
 import type { Call } from "../memory/memory.ts";
@@ -7,7 +8,7 @@ import { context } from "../memory/recall/context.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
 import { checkInput } from "./invalid-input.ts";
-import { contextAnswer, contextFields } from "./memory-context.ts";
+import { blockShape, contextAnswer, contextFields } from "./memory-context.ts";
 import { lenientRow, RowError } from "./rows.ts";
 
 const Request = z.strictObject(contextFields);
@@ -32,7 +33,14 @@ export const memoryContextBatch = defineTool({
     };
     return { responses: await Promise.all(requests.map(answered)) };
   },
-  text: (a) => a.responses.map((r, i) => `${i + 1}. ${r.ok ? r.text : r.error.message}`).join("\n"),
+  text: (a) =>
+    a.responses.map((r, i) => `${i + 1}. ${r.ok ? blockText(r.text, r.budget) : r.error.message}`).join("\n"),
+  brief: {
+    shape: { responses: z.array(z.object({ ...blockShape, error: z.unknown() })) },
+    tell: (a) => ({
+      responses: a.responses.map((r) => (r.ok ? blockJson(r.text, r.budget) : { error: r.error.message })),
+    }),
+  },
 });
 
 async function one(call: Call, request: unknown, index: number) {

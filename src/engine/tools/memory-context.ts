@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { blockJson, blockText } from "../domain/ranking/block-json.ts";
 import { context } from "../memory/recall/context.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
@@ -49,15 +50,27 @@ export const contextAnswer = {
   as_of: z.string().optional(),
 };
 
+const lines = z.array(z.string());
+/** The sections of the block; which there are depends on what is remembered. */
+export const blockShape = {
+  note: z.string(),
+  always: lines,
+  facts: lines,
+  rules: lines,
+  earlier: lines,
+  lately: lines,
+};
+
 export const memoryContext = defineTool({
   name: "memory_context",
   title: "Context for a prompt",
   description:
-    "The block of memory to start a session with: lasting facts and proven rules first, then what the prompt calls for, within a token budget.",
-  input: f.input(contextFields),
+    "The block of memory to start a task with: lasting facts and rules, then what the prompt calls for, within a token budget. Not needed where a butler-memory block is in the conversation already.",
+  input: f.input({ ...contextFields, explain: f.explain }),
   output: f.output(contextAnswer),
   effect: "read",
   core: true,
   run: (call, input) => context(call, input),
-  text: (a) => (a.text === "" ? "Nothing remembered for this yet." : a.text),
+  text: (a) => blockText(a.text, a.budget),
+  brief: { shape: blockShape, tell: (a) => blockJson(a.text, a.budget) },
 });

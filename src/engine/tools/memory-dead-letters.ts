@@ -4,6 +4,17 @@ import { handleDeadLetters } from "../memory/learn/dead-letters.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
 
+interface Letter {
+  readonly id: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly error: string | null;
+  readonly content: string;
+}
+
+const line = ({ id, state, attempts, error, content }: Letter): string =>
+  `${id} ${state} after ${attempts} attempts: ${error ?? "no reason was kept"} | ${clip(content, 80)}`;
+
 export const memoryDeadLetters = defineTool({
   name: "memory_dead_letters",
   title: "Episodes nobody could learn from",
@@ -47,9 +58,13 @@ export const memoryDeadLetters = defineTool({
     [
       ...(redriven.length === 0 ? [] : [`${redriven.length} sent on their way again.`]),
       ...(letters.length === 0 ? ["No episode has failed for good."] : []),
-      ...letters.map(
-        ({ id, state, attempts, error, content }) =>
-          `${id} ${state} after ${attempts} attempts: ${error ?? "no reason was kept"} | ${clip(content, 80)}`,
-      ),
+      ...letters.map(line),
     ].join("\n"),
+  brief: {
+    shape: { redriven: z.unknown(), letters: z.array(z.unknown()) },
+    tell: ({ redriven, letters }) => ({
+      ...(redriven.length === 0 ? {} : { redriven: redriven.length }),
+      letters: letters.map(line),
+    }),
+  },
 });

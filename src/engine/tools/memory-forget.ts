@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { shortId } from "../domain/short-id.ts";
 import { forget } from "../memory/remember/forget.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
@@ -17,5 +18,9 @@ export const memoryForget = defineTool({
   effect: "forget",
   core: true,
   run: (call, input) => forget(call, input),
-  text: (a) => `Forgot ${a.type} ${a.id}; memory_restore brings it back.`,
+  text: (a) => `Forgot ${a.type} ${shortId(a.id)}; memory_restore brings it back.`,
+  brief: {
+    shape: { id: z.string(), state: z.string(), recoverable: z.boolean() },
+    tell: (a) => ({ id: shortId(a.id), state: a.state, recoverable: a.recoverable }),
+  },
 });

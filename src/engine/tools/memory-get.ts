@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { RELATIONS } from "../domain/link.ts";
+import { shortId } from "../domain/short-id.ts";
+import { clip } from "../domain/text/text.ts";
 import { get } from "../memory/get.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
@@ -38,16 +40,39 @@ export const memoryGet = defineTool({
   core: false,
   run: (call, input) => get(call, input),
   text: (a) => {
-    const links = [
-      ...a.links.outbound.map((l) => `${l.relation} → ${l.type} ${l.id}`),
-      ...a.links.inbound.map((l) => `${l.relation} ← ${l.type} ${l.id}`),
-    ];
-    const history = a.history.map((h) => `${h.occurred_at} ${h.event_type} by ${h.actor}`);
+    const { type, id, state, scope, content, ...rest } = a.memory;
     return [
-      `${a.memory.type} ${a.memory.id} (${a.memory.state}, ${a.memory.scope})`,
-      a.memory.content,
-      ...links,
-      ...history,
+      `${type} ${shortId(id)} (${state}, ${scope})`,
+      manyEscapes(content) ? JSON.stringify(content) : content,
+      ...Object.entries(rest).flatMap(([name, value]) => fieldLine(name, value)),
+      ...linkLines(a.links),
+      ...a.history.map((h) => `${h.occurred_at} ${h.event_type} by ${h.actor}`),
     ].join("\n");
   },
+  brief: {
+    shape: { memory: z.looseObject({}), links: z.unknown(), history: z.array(z.unknown()) },
+    tell: ({ memory: { type, id, state, scope, content }, links }) => ({
+      memory: { type, id: shortId(id), state, scope, content },
+      links: linkLines(links),
+    }),
+  },
 });
+
+/** What escaping may add before the text quotes the content too: JSON must hold all of it and not be longer than the text. */
+const FREE_ESCAPES = 50;
+
+const manyEscapes = (content: string): boolean => JSON.stringify(content).length > content.length + FREE_ESCAPES;
+
+function fieldLine(name: string, value: unknown): string[] {
+  if (value === null || value === undefined || value === "") return [];
+  if (typeof value !== "object") return [`${name}: ${value}`];
+  const json = JSON.stringify(value);
+  return json === "[]" || json === "{}" ? [] : [`${name}: ${clip(json, 600)}`];
+}
+
+type Ends = readonly { readonly relation: string; readonly type: string; readonly id: string }[];
+
+const linkLines = ({ outbound, inbound }: { readonly outbound: Ends; readonly inbound: Ends }): string[] => [
+  ...outbound.map((l) => `${l.relation} → ${l.type} ${shortId(l.id)}`),
+  ...inbound.map((l) => `${l.relation} ← ${l.type} ${shortId(l.id)}`),
+];

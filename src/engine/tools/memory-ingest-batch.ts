@@ -12,13 +12,19 @@ import { lenientRow, RowError } from "./rows.ts";
 
 const Episode = z.strictObject(episodeFields);
 
+const Output = f.output({
+  results: z.array(z.union([z.object({ ok: z.literal(true), ...episodeAnswer }), RowError])),
+});
+
+type Answer = z.infer<typeof Output>;
+
 export const memoryIngestBatch = defineTool({
   name: "memory_ingest_batch",
   title: "Store many episodes",
   description:
     "Store up to 500 episodes in one transaction; results in order, and one bad row does not lose the others.",
   input: f.input({ episodes: z.array(lenientRow(Episode)).min(1).max(500) }),
-  output: f.output({ results: z.array(z.union([z.object({ ok: z.literal(true), ...episodeAnswer }), RowError])) }),
+  output: Output,
   effect: "write",
   core: false,
   async run(call, input) {
@@ -29,7 +35,7 @@ export const memoryIngestBatch = defineTool({
     return { results: checked.map((row) => present(row instanceof MemoryError ? row : (ingested[at++] as Ingested))) };
   },
   text: (a) => {
-    const refused = a.results.flatMap((row, index) => (row.ok ? [] : [reason(row.error.message, `episodes.${index}`)]));
+    const refused = refusedRows(a);
     const stored = `Stored ${a.results.length - refused.length} of ${a.results.length} episodes`;
     if (refused.length === 0) return `${stored}.`;
     const more = refused.length > TOLD ? [`… and ${refused.length - TOLD} more`] : [];
@@ -37,7 +43,17 @@ export const memoryIngestBatch = defineTool({
       "\n",
     );
   },
+  brief: {
+    shape: { stored: z.number(), refused: z.array(z.string()) },
+    tell(a) {
+      const refused = refusedRows(a);
+      return { stored: a.results.length - refused.length, refused };
+    },
+  },
 });
+
+const refusedRows = ({ results }: Answer): string[] =>
+  results.flatMap((row, index) => (row.ok ? [] : [reason(row.error.message, `episodes.${index}`)]));
 
 /** Names the row, where the message of the error does not. */
 const reason = (message: string, row: string) => (message.includes(row) ? message : `${row}: ${message}`);

@@ -1,7 +1,7 @@
 import { mark } from "../memory/remember/mark-rule.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
-import { markOutput, markText } from "./mark-answer.ts";
+import { markBrief, markOutput, markText } from "./mark-answer.ts";
 
 export const memoryMarkHarmful = defineTool({
   name: "memory_mark_harmful",
@@ -18,4 +18,5 @@ export const memoryMarkHarmful = defineTool({
   core: true,
   run: (call, input) => mark(call, "harmful", input),
   text: markText,
+  brief: markBrief,
 });

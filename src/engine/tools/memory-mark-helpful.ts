@@ -1,7 +1,7 @@
 import { mark } from "../memory/remember/mark-rule.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
-import { markOutput, markText } from "./mark-answer.ts";
+import { markBrief, markOutput, markText } from "./mark-answer.ts";
 
 export const memoryMarkHelpful = defineTool({
   name: "memory_mark_helpful",
@@ -17,4 +17,5 @@ export const memoryMarkHelpful = defineTool({
   core: true,
   run: (call, input) => mark(call, "helpful", input),
   text: markText,
+  brief: markBrief,
 });

@@ -1,19 +1,20 @@
 import { recall } from "../memory/recall/search.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
-import { plainResultsOutput, resultsText } from "./results.ts";
+import { resultsBrief, resultsOutput, resultsText } from "./results.ts";
 
 export const memoryRecall = defineTool({
   name: "memory_recall",
   title: "Recall a topic",
   description:
-    "What is known about a topic and how to behave there: the best facts and rules by relevance, importance, recency and confidence.",
+    "What is known for certain about a topic and how to behave there: facts and rules, no episodes. Before you guess or ask the user.",
   input: f.input({
     topic: f.text(4000),
     scope: f.scope.optional(),
     limit: f.limit(200).optional().describe("10 if left out."),
+    explain: f.explain,
   }),
-  output: plainResultsOutput,
+  output: resultsOutput,
   effect: "read",
   core: true,
   run: async (call, input) => {
@@ -21,4 +22,5 @@ export const memoryRecall = defineTool({
     return { ...answer, results: [...answer.results] };
   },
   text: resultsText,
+  brief: resultsBrief,
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { shortId } from "../domain/short-id.ts";
 import { restore } from "../memory/remember/restore.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
@@ -12,5 +13,6 @@ export const memoryRestore = defineTool({
   effect: "write",
   core: false,
   run: (call, input) => restore(call, input),
-  text: (a) => `Restored ${a.type} ${a.id}: it is ${a.state}.`,
+  text: (a) => `Restored ${a.type} ${shortId(a.id)}: it is ${a.state}.`,
+  brief: { shape: { id: z.string(), state: z.string() }, tell: (a) => ({ id: shortId(a.id), state: a.state }) },
 });

@@ -2,13 +2,13 @@ import { z } from "zod";
 import { search } from "../memory/recall/search.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
-import { resultsOutput, resultsText } from "./results.ts";
+import { resultsBrief, resultsOutput, resultsText } from "./results.ts";
 
 export const memorySearch = defineTool({
   name: "memory_search",
   title: "Search memory",
   description:
-    "Find episodes, facts and rules by words and by meaning. Use it when you need something specific that the context block does not hold.",
+    "Find episodes, facts and rules by words and by meaning: for something specific that the block does not hold, such as an earlier decision or error.",
   input: f.input({
     query: f.text(4000).describe("What you look for, as a question or as key words."),
     types: z.array(f.type).min(1).max(3).optional().describe("All three if left out."),
@@ -23,7 +23,10 @@ export const memorySearch = defineTool({
     tags: f.tags.optional().describe("Only memories that have all of these."),
     rank: z.enum(["relevance", "composite"]).optional(),
     as_of: f.asOf.optional(),
-    explain: z.boolean().optional().describe("Say how each result got its place."),
+    explain: z
+      .boolean()
+      .optional()
+      .describe("Everything that is known of each result, whole, and how it got its place."),
   }),
   output: resultsOutput.extend({ as_of: z.string().optional() }),
   effect: "read",
@@ -33,4 +36,5 @@ export const memorySearch = defineTool({
     return { ...answer, results: [...answer.results] };
   },
   text: resultsText,
+  brief: resultsBrief,
 });

@@ -3,6 +3,7 @@ import { stats } from "../memory/stats.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
 
+const Section = z.looseObject({});
 const Counts = z.record(z.string(), z.number());
 
 export const memoryStats = defineTool({
@@ -68,5 +69,23 @@ export const memoryStats = defineTool({
       `Links: ${a.links}. Events: ${a.events}. Duplicates: ${(a.duplicate_rate * 100).toFixed(1)} %.`,
       ...(a.degraded === undefined ? [] : [`(${a.degraded})`]),
     ].join("\n");
+  },
+  brief: {
+    shape: {
+      episodes: Section,
+      facts: Section,
+      rules: Section,
+      consolidation: Section,
+      duplicate_rate: z.number(),
+      degraded: z.string(),
+    },
+    tell: ({ episodes, facts, rules, consolidation, duplicate_rate, degraded }) => ({
+      episodes: { total: episodes.total, backlog: episodes.backlog, by_tier: episodes.by_tier },
+      facts: { total: facts.total, by_state: facts.by_state },
+      rules: { total: rules.total, by_maturity: rules.by_maturity },
+      ...(consolidation.failing === null ? {} : { consolidation: { failing: consolidation.failing } }),
+      duplicate_rate,
+      degraded,
+    }),
   },
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { shortId } from "../domain/short-id.ts";
 import { rememberEpisode } from "../memory/remember/store-episode.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
@@ -24,11 +25,27 @@ export const episodeAnswer = {
   redactions: f.redactions,
 };
 
+export const episodeShape = {
+  id: z.string(),
+  duplicate: z.boolean(),
+  taken_out: z.string().describe("Secrets that were not stored."),
+  expires_at: z.string(),
+};
+
+type Stored = z.infer<z.ZodObject<typeof episodeAnswer>>;
+
+export const shortEpisode = ({ id, duplicate, redactions, expires_at }: Stored) => ({
+  id: shortId(id),
+  ...(duplicate ? { duplicate } : {}),
+  ...takenOut(redactions),
+  expires_at: f.day(expires_at),
+});
+
 export const memoryStoreEpisode = defineTool({
   name: "memory_store_episode",
   title: "Store an episode",
   description:
-    "Store what happened in a session: an observation, a decision, a result. Episodes live for days; what matters in them is later distilled into facts and rules. Telling the same thing twice in a session stores it once.",
+    "Store what happened: a decision, a result, an observation. It lives for days; what matters is later distilled into facts and rules. Not for long output, secrets, guesses, or what the project's files say.",
   input: f.input(episodeFields),
   output: f.output(episodeAnswer),
   effect: "write",
@@ -38,9 +55,14 @@ export const memoryStoreEpisode = defineTool({
     return repeated && input.idempotency_key !== undefined ? { ...answer, duplicate: true } : answer;
   },
   text: (a) =>
-    `${a.duplicate ? "Already stored" : "Stored"} episode ${a.id} (${a.tier}, until ${a.expires_at.slice(0, 10)})${redacted(a.redactions)}.`,
+    `${a.duplicate ? "Already stored" : "Stored"} episode ${shortId(a.id)} (${a.tier}, until ${f.day(a.expires_at)})${redacted(a.redactions)}.`,
+  brief: { shape: episodeShape, tell: shortEpisode },
 });
 
-export function redacted(found: readonly { kind: string; count: number }[]): string {
-  return found.length === 0 ? "" : `; taken out: ${found.map((r) => `${r.count} × ${r.kind}`).join(", ")}`;
-}
+type Redactions = readonly { readonly kind: string; readonly count: number }[];
+
+const inWords = (found: Redactions): string => found.map((r) => `${r.count} × ${r.kind}`).join(", ");
+
+export const redacted = (found: Redactions): string => (found.length === 0 ? "" : `; taken out: ${inWords(found)}`);
+
+export const takenOut = (found: Redactions) => (found.length === 0 ? {} : { taken_out: inWords(found) });

@@ -1,14 +1,15 @@
 import { z } from "zod";
+import { shortId } from "../domain/short-id.ts";
 import { rememberFact } from "../memory/remember/store-fact.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
-import { redacted } from "./memory-store-episode.ts";
+import { redacted, takenOut } from "./memory-store-episode.ts";
 
 export const memoryStoreFact = defineTool({
   name: "memory_store_fact",
   title: "Store a fact",
   description:
-    'Store something that is true, as subject, predicate and content. The same value again confirms it, another value supersedes it; what the user said themselves stays, and your other value is kept beside it as a claim (contradicts_id). A predicate with several values carries its object: "likes:green tea", "visited:Rome".',
+    'Store a lasting truth as subject, predicate and content. The same value again confirms it, another supersedes it; what the user said themselves stays, and yours is kept beside it as a claim. A predicate with several values carries its object: "likes:green tea".',
   input: f
     .input({
       subject: f.text(256).describe('Who or what it is about, such as "user" or "project apollo".'),
@@ -55,9 +56,43 @@ export const memoryStoreFact = defineTool({
   core: true,
   run: (call, input) => rememberFact(call, input),
   text: (a) =>
-    a.contradicts_id !== undefined
-      ? `${a.note} Claim ${a.id} against fact ${a.contradicts_id} (${a.subject} / ${a.predicate}, ${a.scope})${redacted(a.redactions)}.`
-      : a.note !== undefined
-        ? `${a.note} Fact ${a.id} (${a.subject} / ${a.predicate}, ${a.scope}).`
-        : `${{ created: "Stored", confirmed: "Confirmed", superseded: "Stored, superseding an older fact:" }[a.status]} fact ${a.id} (${a.subject} / ${a.predicate}, ${a.scope})${redacted(a.redactions)}${a.begins === undefined ? "" : `; it begins on ${a.begins.slice(0, 10)}`}.`,
+    `${said(a)}${redacted(a.redactions)}${a.begins === undefined ? "" : `; it begins on ${f.day(a.begins)}`}.`,
+  brief: {
+    shape: {
+      id: z.string(),
+      status: z.string(),
+      superseded_id: z.string().nullable(),
+      contradicts_id: z.string(),
+      note: z.string(),
+      taken_out: z.string(),
+      begins: z.string(),
+    },
+    tell: (a) => ({
+      id: shortId(a.id),
+      ...(a.contradicts_id === undefined ? { status: a.status } : { contradicts_id: shortId(a.contradicts_id) }),
+      ...(a.superseded_id === null ? {} : { superseded_id: shortId(a.superseded_id) }),
+      ...(a.begins === undefined ? {} : { begins: f.day(a.begins) }),
+      ...takenOut(a.redactions),
+      note: a.note,
+    }),
+  },
 });
+
+interface Said {
+  readonly id: string;
+  readonly status: "created" | "confirmed" | "superseded";
+  readonly superseded_id: string | null;
+  readonly contradicts_id?: string | undefined;
+  readonly subject: string;
+  readonly predicate: string;
+  readonly scope: string;
+  readonly note?: string | undefined;
+}
+
+function said(a: Said): string {
+  const fact = `${shortId(a.id)} (${a.subject} / ${a.predicate}, ${a.scope})`;
+  if (a.contradicts_id !== undefined) return `${a.note} Claim ${fact} against fact ${shortId(a.contradicts_id)}`;
+  if (a.note !== undefined) return `${a.note} Fact ${fact}`;
+  if (a.superseded_id !== null) return `Stored fact ${fact}; it supersedes fact ${shortId(a.superseded_id)}`;
+  return `${a.status === "confirmed" ? "Confirmed" : "Stored"} fact ${fact}`;
+}

@@ -1,15 +1,16 @@
 import { z } from "zod";
 import { MATURITY } from "../domain/lifecycle/maturity.ts";
+import { shortId } from "../domain/short-id.ts";
 import { rememberRule } from "../memory/remember/store-rule.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
-import { redacted } from "./memory-store-episode.ts";
+import { redacted, takenOut } from "./memory-store-episode.ts";
 
 export const memoryStoreRule = defineTool({
   name: "memory_store_rule",
   title: "Store a rule",
   description:
-    "Store how to behave: one instruction that holds beyond this session. It starts as a candidate; mark it helpful or harmful when it was applied, and it earns or loses trust.",
+    "Store how to behave: one instruction that holds beyond this task. It starts as a candidate; marks of helpful and harmful earn or lose it trust.",
   input: f.input({
     content: f.text(f.STATEMENT_MAX).describe("The rule, as an instruction."),
     scope: f.scope.optional(),
@@ -30,6 +31,15 @@ export const memoryStoreRule = defineTool({
   run: (call, input) => rememberRule(call, input),
   text: (a) =>
     a.duplicate_of === null
-      ? `Stored rule ${a.id} as ${a.maturity}${redacted(a.redactions)}.`
-      : `Already known as rule ${a.id} (${a.maturity}).`,
+      ? `Stored rule ${shortId(a.id)} as ${a.maturity} (${a.scope})${redacted(a.redactions)}.`
+      : `Already known as rule ${shortId(a.id)} (${a.maturity}, ${a.scope}).`,
+  brief: {
+    shape: { id: z.string(), duplicate_of: z.string().nullable(), maturity: z.string(), taken_out: z.string() },
+    tell: (a) => ({
+      id: shortId(a.id),
+      ...(a.duplicate_of === null ? {} : { duplicate_of: shortId(a.duplicate_of) }),
+      ...takenOut(a.redactions),
+      maturity: a.maturity,
+    }),
+  },
 });

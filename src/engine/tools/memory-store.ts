@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { shortId } from "../domain/short-id.ts";
 import { rememberEpisode } from "../memory/remember/store-episode.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
-import { redacted } from "./memory-store-episode.ts";
+import { episodeShape, redacted, shortEpisode } from "./memory-store-episode.ts";
 
 export const memoryStore = defineTool({
   name: "memory_store",
@@ -25,5 +26,7 @@ export const memoryStore = defineTool({
   async run(call, input) {
     return (await rememberEpisode(call, "memory_store", input, input)).answer;
   },
-  text: (a) => `${a.duplicate ? "Already stored" : "Stored"} ${a.id} in ${a.tier}${redacted(a.redactions)}.`,
+  text: (a) =>
+    `${a.duplicate ? "Already stored" : "Stored"} ${shortId(a.id)} in ${a.tier} until ${f.day(a.expires_at)}${redacted(a.redactions)}.`,
+  brief: { shape: episodeShape, tell: shortEpisode },
 });

@@ -4,7 +4,7 @@ import { why } from "../memory/recall/why/why.ts";
 import { defineTool } from "./define.ts";
 import * as f from "./fields.ts";
 import { Result } from "./results.ts";
-import { whyWords } from "./why-words.ts";
+import { stepWords, whyWords } from "./why-words.ts";
 
 export const memoryWhy = defineTool({
   name: "memory_why",
@@ -49,4 +49,8 @@ export const memoryWhy = defineTool({
     return { ...answer, steps: [...answer.steps] };
   },
   text: (answer) => whyWords(answer, { lead: "why", bars: false }),
+  brief: {
+    shape: { shown: z.boolean(), verdict: z.string(), steps: z.array(z.unknown()) },
+    tell: ({ shown, verdict, steps }) => ({ shown, verdict, steps: steps.map(stepWords) }),
+  },
 });

@@ -32,7 +32,7 @@ const Explain = z.object({
   reference_count: z.number(),
 });
 
-const Found = z.object({
+export const Result = z.object({
   type: f.type,
   id: z.string(),
   content: z.string(),
@@ -56,38 +56,65 @@ const Found = z.object({
   speaker: z.string().nullish(),
   occurred_at: z.string().optional(),
   expires_at: z.string().optional(),
+  explain: Explain.optional(),
 });
 
-export const Result = Found.extend({ explain: Explain.optional() });
+export const resultsOutput = f.output({
+  results: z.array(Result),
+  mode: z.enum(["hybrid", "semantic", "keyword"]),
+  degraded: f.degraded,
+});
 
-const outputOf = <S extends z.ZodType>(result: S) =>
-  f.output({
-    results: z.array(result),
-    mode: z.enum(["hybrid", "semantic", "keyword"]),
-    degraded: f.degraded,
-  });
+type Results = z.infer<typeof resultsOutput>;
+type Found = Results["results"][number];
 
-export const resultsOutput = outputOf(Result);
-/** Without the fields of `explain`: every session pays the tokens of a schema. */
-export const plainResultsOutput = outputOf(Found);
+const CLIPPED = "memory_get has the whole of what ends in …";
 
-export function resultsText(answer: z.infer<typeof plainResultsOutput>): string {
+export function resultsText(answer: Results): string {
   const notice = answer.degraded === undefined ? "" : `\n(${answer.degraded})`;
   if (answer.results.length === 0) return `Nothing found.${notice}`;
-  return answer.results.map((r, i) => `${i + 1}. ${line(r)}`).join("\n") + notice;
+  const lines = answer.results.map((r, i) => `${i + 1}. ${said(r)} [${notes(r).filter(Boolean).join(", ")}]`);
+  return ["Found, the best first:", ...lines, ...(isClipped(answer) ? [`(${CLIPPED})`] : [])].join("\n") + notice;
 }
 
-const LINE_CHARS = 1_000;
+/** Without the scores, which the order tells. */
+export const resultsBrief = {
+  shape: {
+    results: z.array(z.looseObject({ id: z.string() })).describe("Each with a fact, rule, warning or episode."),
+    clipped: z.string(),
+    degraded: z.string(),
+  },
+  tell: (answer: Results) => ({
+    ...(isClipped(answer) ? { clipped: CLIPPED } : {}),
+    results: answer.results.map((r) => ({ id: shortId(r.id), ...shortResult(r) })),
+    degraded: answer.degraded,
+  }),
+};
 
-function line(r: z.infer<typeof Found>): string {
-  const what = r.type === "fact" ? shownFact(r.subject ?? "", r.predicate ?? "", r.content) : r.content;
-  const notes = [
+function shortResult(r: Found): Record<string, unknown> {
+  if (r.type === "episode") return { episode: `${dayOf(r)}: ${said(r)}` };
+  if (r.type === "rule") return r.warning ? { warning: said(r) } : { rule: `${said(r)} (${r.maturity})` };
+  return { fact: said(r), ...(r.effective_confidence > 0.995 ? {} : { confidence: hundredths(r) }) };
+}
+
+function notes(r: Found): (string | undefined)[] {
+  return [
     r.warning ? "WARNING" : r.type,
-    r.maturity && !r.warning ? r.maturity : undefined,
-    r.type === "episode"
-      ? (r.occurred_at ?? r.created_at).slice(0, 10)
-      : `confidence ${r.effective_confidence.toFixed(2)}`,
+    r.type === "episode" ? dayOf(r) : undefined,
+    r.type === "rule" && !r.warning ? (r.maturity ?? undefined) : undefined,
+    r.type === "fact" ? `confidence ${r.effective_confidence.toFixed(2)}` : undefined,
+    `score ${r.score.toFixed(2)}`,
     shortId(r.id),
   ];
-  return `${clip(neutralLine(clip(what, 4 * LINE_CHARS)), LINE_CHARS)} [${notes.filter(Boolean).join(", ")}]`;
 }
+
+const LINE_CHARS = 600;
+
+function said(r: Found): string {
+  const what = r.type === "fact" ? shownFact(r.subject ?? "", r.predicate ?? "", r.content) : r.content;
+  return clip(neutralLine(clip(what, 8 * LINE_CHARS)), LINE_CHARS);
+}
+
+const dayOf = (r: Found): string => f.day(r.occurred_at ?? r.created_at);
+const hundredths = (r: Found): number => Math.round(r.effective_confidence * 100) / 100;
+const isClipped = ({ results }: Results): boolean => results.some((r) => said(r).length >= LINE_CHARS);

@@ -34,9 +34,12 @@ export function whyWords(answer: WhyShown, { lead, bars }: WhyStyle): string {
   return [
     ...(lead === "why" ? ledByPlace(answer) : ledByReason(answer)),
     ...signalLines(answer, bars),
-    ...answer.steps.map(({ check, ok, words }) => `  ${ok ? "✓" : "✗"} ${check}: ${words}`),
+    ...answer.steps.map((step) => `  ${stepWords(step)}`),
   ].join("\n");
 }
+
+export const stepWords = ({ check, ok, words }: WhyShown["steps"][number]): string =>
+  `${ok ? "✓" : "✗"} ${check}: ${words}`;
 
 const head = ({ type, id }: WhyShown, said: string): string => `${type} ${id} ${said}`;
 

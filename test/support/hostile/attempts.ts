@@ -1,5 +1,6 @@
 /** Hostile calls, made from a seed: other people's ids, scopes, keys, sessions, cursors and files through every door. */
 import type { Client } from "@modelcontextprotocol/client";
+import { WHOLE } from "../whole-answers.ts";
 import {
   type Answer,
   type Attacker,
@@ -151,7 +152,9 @@ function overMcp(d: Dice, world: World, who: Attacker, place: string, clients: C
     );
   }
   const { tool, input } = hostileInput(d, world.planted);
-  return mcp(`${tool} ${JSON.stringify(input)}`, async (client) => client.callTool({ name: tool, arguments: input }));
+  return mcp(`${tool} ${JSON.stringify(input)}`, async (client) =>
+    client.callTool({ name: tool, arguments: input, _meta: WHOLE }),
+  );
 
   function mcp(words: string, ask: (client: Client) => Promise<unknown>): Attempt {
     return {

@@ -26,8 +26,9 @@ export function outcomesOf<T>(
   budget: number,
   count: (text: string) => number,
   isWanted: (item: T) => boolean,
+  otherForm?: (text: string) => number,
 ): Outcome<T>[] {
-  const block = fillBudget(frame, sections, budget, count);
+  const block = fillBudget(frame, sections, budget, count, otherForm);
   const shares = Math.max(0, budget - count(frame.head) - count(frame.tail));
   const told = new Map<string, { by: T; in: string }>();
   const outcomes: Outcome<T>[] = [];

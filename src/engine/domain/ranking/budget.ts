@@ -50,13 +50,15 @@ const NEAR = 64;
 /**
  * Every line ends with one newline and starts with a visible character that is no slash: the tokenizers always break there,
  * so counts of lines add up (a property test holds them to it). Only near the budget is the whole text counted once more,
- * which takes 2 ms, and shortened from its end until it fits.
+ * which takes 2 ms, and shortened from its end until it fits. `otherForm` counts the text in a form that escapes quotes, if
+ * the budget is to hold for that form too.
  */
 export function fillBudget<T>(
   frame: { readonly head: string; readonly tail: string },
   sections: readonly Section<T>[],
   budget: number,
   count: (text: string) => number,
+  otherForm?: (text: string) => number,
 ): Block<T> {
   const frameTokens = count(frame.head) + count(frame.tail);
   const kept: Kept<T>[] = [];
@@ -79,6 +81,10 @@ export function fillBudget<T>(
     text = render(frame, kept);
     tokens = count(text);
   }
+  if (otherForm !== undefined && tokens + mostEscapes(text) > budget - NEAR) {
+    while (text !== "" && otherForm(text) > budget && dropLast(kept)) text = render(frame, kept);
+    tokens = count(text);
+  }
   if (tokens > budget || text === "") return empty(sections);
   return {
     text,
@@ -90,6 +96,9 @@ export function fillBudget<T>(
     })),
   };
 }
+
+/** Tokens by which quotes, backslashes and the marks around a line can make the other form longer. */
+const mostEscapes = (text: string): number => 2 * (text.match(/["\\\n]/g)?.length ?? 0);
 
 /**
  * In order, until one does not fit: nothing is shown that ranks below what is left out. A line that the whole section could not

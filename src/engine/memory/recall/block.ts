@@ -5,6 +5,7 @@ import { type FactWords, shownFact } from "../../domain/fact.ts";
 import { retold } from "../../domain/learning/gist.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
+import { blockJson } from "../../domain/ranking/block-json.ts";
 import { type Block, fillBudget, type Line, type Section } from "../../domain/ranking/budget.ts";
 import { shortId } from "../../domain/short-id.ts";
 import { neutralLine, OWN_TAG } from "../../domain/text/neutral.ts";
@@ -55,7 +56,7 @@ export const FRAME = {
 /** The sections as text within the budget. The first section must be one that does not depend on a prompt. */
 export function blockOf(call: Call, sections: readonly Section<ContextItem>[], budget: number): ContextAnswer {
   const { tokenizer } = call.memory;
-  const block = fillBudget(FRAME, sections, budget, (text) => tokenizer.count(text));
+  const block = fillBudget(FRAME, sections, budget, (text) => tokenizer.count(text), inJson(call, budget));
   return {
     text: block.text,
     tokens: block.tokens,
@@ -65,6 +66,12 @@ export function blockOf(call: Call, sections: readonly Section<ContextItem>[], b
     sections: block.sections.map((s) => ({ ...s, items: [...s.items] })),
   };
 }
+
+/** Counts the form that some clients hand their model instead of the text. */
+export const inJson =
+  ({ memory: { tokenizer } }: Call, budget: number) =>
+  (text: string): number =>
+    tokenizer.count(JSON.stringify(blockJson(text, budget)));
 
 /** A host may keep this many bytes of its prompt cached for as long as the hash stays the same. */
 function prefixOf({ text, sections: [profile] }: Block<ContextItem>) {

@@ -96,6 +96,7 @@ export interface RecallInput {
   readonly topic: string;
   readonly scope?: string | undefined;
   readonly limit?: number | undefined;
+  readonly explain?: boolean | undefined;
 }
 
 /** Facts and rules about a topic, by the composite score. */
@@ -106,6 +107,7 @@ export function recall(call: Call, input: RecallInput): Promise<SearchAnswer> {
     limit: input.limit ?? Math.min(10, call.memory.settings.retrieval.default_limit),
     types: ["fact", "rule"],
     rank: "composite",
+    explain: input.explain,
   });
 }
 

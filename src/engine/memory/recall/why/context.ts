@@ -4,7 +4,7 @@ import type { MemoryType } from "../../../domain/memory-types.ts";
 import type { Line, Section } from "../../../domain/ranking/budget.ts";
 import { type Outcome, outcomesOf } from "../../../domain/ranking/budget-outcome.ts";
 import type { Call } from "../../memory.ts";
-import { type ContextItem, FRAME } from "../block.ts";
+import { type ContextItem, FRAME, inJson } from "../block.ts";
 import type { Entry } from "../context.ts";
 import { type Step, step } from "./step.ts";
 
@@ -43,6 +43,7 @@ export function inBlock(call: Call, filling: Filling): InBlock {
     budget,
     (text) => tokenizer.count(text),
     (item) => item.id === id,
+    inJson(call, budget),
   );
   const shown = outcomes.find((outcome) => outcome.kind === "shown");
   const steps = (name: string, twin: string | undefined): Step[] => {
