@@ -15,6 +15,8 @@ export interface Home {
   readonly run: string;
   /** What hooks left for the owner: transcripts that were announced, and how far each has been read. */
   readonly spool: string;
+  /** What sessions start with, ready to be printed by a hook. */
+  readonly openings: string;
   /** The admin token in clear text, for the person who owns this home. */
   readonly tokenFile: string;
   readonly tokensFile: string;
@@ -45,6 +47,7 @@ export function homeAt(folder: string): Home {
     logs: join(root, "logs"),
     run,
     spool: join(root, "spool"),
+    openings: join(root, "openings"),
     tokenFile: join(root, "token"),
     tokensFile: join(root, "tokens.json"),
     socket: socketPath(root, run),
@@ -70,7 +73,7 @@ const userId = () => process.getuid?.() ?? 0;
 
 /** What we write in a home. Other files there are not ours: BUTLER_HOME may point to a folder that had some before. */
 export const ownPaths = (home: Home): string[] => [
-  ...[home.models, home.logs, home.run, home.spool, home.tokenFile, home.tokensFile],
+  ...[home.models, home.logs, home.run, home.spool, home.openings, home.tokenFile, home.tokensFile],
   ...["butlers", "installs", "plugins"].map((name) => join(home.root, name)),
 ];
 

@@ -48,6 +48,10 @@ export interface HookRequest {
   readonly input: unknown;
   /** An explicit key; without one it is found from the session's folder. */
   readonly project?: string | undefined;
+  /** The opening that the session was given without asking, as the hook read it from its file. */
+  readonly given?: string | undefined;
+  /** The hook has not waited: an answer would reach nobody. */
+  readonly gone?: boolean | undefined;
 }
 
 /** `answer` is in the agent's own format; absent when there is nothing to say. */

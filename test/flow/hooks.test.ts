@@ -89,7 +89,8 @@ onOneRig("hooks", (guest) => {
     for (let n = 0; n < 60; n++)
       await g.call("memory_store_fact", { subject: `thing ${n}`, predicate: "note", content: `${n} ${words}` });
     const text = context(await h.event("SessionStart", "s"));
-    expect(text.length).toBeGreaterThan(5_000);
+    // The opening's own budget is smaller than what any agent takes.
+    expect(text.length).toBeGreaterThan(1_000);
     expect(text.length).toBeLessThanOrEqual(9_500);
     expect(text.endsWith("</butler-memory>\n")).toBe(true);
   });

@@ -1,123 +1,26 @@
-import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, inject, describe as suite, test } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
-import { hookScript } from "../../src/hosts/install/template.ts";
-import { makeWorld, type World } from "../pure/install-world.ts";
+import type { World } from "../pure/install-world.ts";
+import { type HookRig, hookRig, type RunOptions } from "../support/hook-script.ts";
 
 const INPUT = JSON.stringify({ session_id: "s", cwd: "/p", prompt: "50 % of $HOME \\n 'is' \"mine\" `id` ü\u2028" });
 const CONTEXT = '{"hookSpecificOutput":{"additionalContext":"a\\nb % \\\\"}}';
 
+let rig: HookRig;
 let world: World;
 let home: string;
-let script: string;
-let server: Server | undefined;
 beforeEach(() => {
-  world = makeWorld();
-  // Short, for the path of a socket has little room.
-  home = mkdtempSync(join(tmpdir(), "h-"));
-  script = write("slow", scriptWith({ home }));
+  rig = hookRig();
+  ({ world, root: home } = rig);
 });
-afterEach(async () => {
-  server?.closeAllConnections();
-  await new Promise((done) => (server ? server.close(done) : done(undefined)));
-  server = undefined;
-  rmSync(home, { recursive: true, force: true });
-  world.end();
-});
+afterEach(() => rig.end());
 
-/** The slow way, as a program that notes how it was called. */
-const NOTING = `
-const { appendFileSync, readFileSync } = require("node:fs");
-const call = { args: process.argv.slice(2), input: readFileSync(0, "utf8"), home: process.env.BUTLER_HOME, roster: process.env.BUTLER_ROSTER };
-appendFileSync(__filename + ".calls", JSON.stringify(call) + "\\n");
-console.error("a word beside");
-console.log(JSON.stringify({ slow: true }));
-`;
-
-function scriptWith({ home: root, entry = NOTING, roster }: { home: string; entry?: string; roster?: string }) {
-  const order = world.order("claude-code", "user");
-  const program = { node: process.execPath, entry: join(root, "it's an entry.cjs") };
-  writeFileSync(program.entry, entry);
-  return hookScript({ ...order, program, roster, places: { ...order.places, home: homeAt(root) } }, "x").text;
-}
-
-const write = (name: string, text: string) => world.write(join(world.root, `${name} folder`, "hook.sh"), text);
-
-interface Call {
-  readonly args: string[];
-  readonly input: string;
-  readonly home: string;
-  readonly roster?: string;
-}
-
-function slowCalls(root = home): Call[] {
-  const file = join(root, "it's an entry.cjs.calls");
-  if (!existsSync(file)) return [];
-  return readFileSync(file, "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Call);
-}
-
-interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function run(
-  options: { event?: string; env?: Record<string, string>; script?: string; input?: string; shell?: string } = {},
-): Promise<Ran> {
-  const { event = "UserPromptSubmit", env = {}, input = INPUT, shell = "/bin/sh" } = options;
-  const variables = { PATH: process.env.PATH ?? "", HOME: world.user, ...env };
-  return new Promise((done, failed) => {
-    const child = spawn(shell, [options.script ?? script, "claude-code", event], { env: variables });
-    let [stdout, stderr] = ["", ""];
-    child.stdout.on("data", (chunk) => {
-      stdout += chunk;
-    });
-    child.stderr.on("data", (chunk) => {
-      stderr += chunk;
-    });
-    child.stdin.on("error", () => undefined);
-    child.on("error", failed);
-    child.on("close", (code) => done({ code, stdout, stderr }));
-    child.stdin.end(input);
-  });
-}
-
-interface Asked {
-  readonly url: string | undefined;
-  readonly headers: IncomingMessage["headers"];
-  readonly body: string;
-}
-
-/** An owner in a word; what it was asked is in the list it returns. */
-async function owner(
-  answer: (response: ServerResponse, request: IncomingMessage) => void,
-  root = home,
-): Promise<Asked[]> {
-  const asked: Asked[] = [];
-  const { socket } = homeAt(root);
-  mkdirSync(dirname(socket), { recursive: true });
-  server = createServer((request, response) => {
-    let body = "";
-    request.setEncoding("utf8");
-    request.on("data", (chunk) => {
-      body += chunk;
-    });
-    request.on("end", () => {
-      asked.push({ url: request.url, headers: request.headers, body });
-      answer(response, request);
-    });
-  });
-  await new Promise<void>((done) => server?.listen(socket, done));
-  return asked;
-}
+const run = (options: RunOptions = {}) => rig.run({ input: INPUT, ...options });
+const owner: HookRig["owner"] = (answer, root) => rig.owner(answer, root);
+const slowCalls = () => rig.slowCalls();
 
 const QUIET = { code: 0, stdout: "", stderr: "" };
 const SLOW = { code: 0, stdout: '{"slow":true}\n', stderr: "" };
@@ -213,7 +116,7 @@ describe("without an owner", () => {
   });
 
   test("a roster that was named when it was installed is named again, unless another one is", async () => {
-    const withRoster = write("roster", scriptWith({ home, roster: "/the roster" }));
+    const withRoster = rig.install("roster", { roster: "/the roster" });
     await run({ script: withRoster });
     await run({ script: withRoster, env: { BUTLER_ROSTER: "/mine" } });
     expect(slowCalls().map(({ roster }) => roster)).toEqual(["/the roster", "/mine"]);
@@ -224,7 +127,7 @@ describe("without an owner", () => {
     ["that says something else", 'console.log("hello")'],
     ["that is broken", "}"],
   ])("a program %s is as good as none", async (_, entry) => {
-    expect(await run({ script: write("odd", scriptWith({ home, entry })) })).toEqual(QUIET);
+    expect(await run({ script: rig.install("odd", { entry }) })).toEqual(QUIET);
   });
 
   test("no program at all", async () => {
@@ -274,7 +177,7 @@ describe("what the environment says", () => {
     mkdirSync(far, { recursive: true });
     expect(homeAt(far).socket.startsWith(far)).toBe(false);
     const asked = await owner((response) => response.end(CONTEXT), far);
-    expect((await run({ script: write("far", scriptWith({ home: far })) })).stdout).toBe(`${CONTEXT}\n`);
+    expect((await run({ script: rig.install("far", { home: far }) })).stdout).toBe(`${CONTEXT}\n`);
     expect(asked).toHaveLength(1);
     rmSync(dirname(homeAt(far).socket), { recursive: true, force: true });
   });

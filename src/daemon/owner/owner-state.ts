@@ -26,7 +26,7 @@ export interface OwnerParts {
   /** Fails when the database server cannot be reached; absent for embedded stores. */
   readonly reach?: (() => Promise<void>) | undefined;
   /** Told of every change of a memory that is kept here. */
-  readonly changes?: { changed(butler: string): void } | undefined;
+  readonly changes?: OwnerChanges | undefined;
   /** Absent: this owner runs no jobs. */
   readonly jobs?: OwnerJobs;
   /** Called when the last store has been closed and no model is loaded any more. */
@@ -36,6 +36,13 @@ export interface OwnerParts {
   readonly quietMs?: number;
   readonly maintainEveryMs?: number;
   readonly fullEveryMs?: number;
+}
+
+export interface OwnerChanges {
+  /** A memory was written to. */
+  changed(butler: string): void;
+  /** Before something is taken out of a memory; the returned function is called when that is done, or failed. */
+  taking(butler: string): () => void;
 }
 
 export interface OwnerJobs {

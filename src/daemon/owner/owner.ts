@@ -5,6 +5,7 @@ import { MemoryError, reasonOf } from "../../engine/domain/errors.ts";
 import { EVERY_SCOPE } from "../../engine/domain/scope.ts";
 import type { Following } from "../../engine/memory/following.ts";
 import type { ReplayProgress } from "../../engine/memory/past/replay.ts";
+import { toolNamed } from "../../engine/tools/index.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import type { ButlerConfig } from "../config/config.ts";
 import type { Roster } from "../roster/roster.ts";
@@ -123,6 +124,7 @@ async function answer(
   if (!config.memory.enabled) return switchedOff(butler);
   if (remote) return refusedBeforeService(config, by, request) ?? remote.call(request);
   const { tool, input, ...options } = request;
+  const taken = toolNamed(tool)?.effect === "forget" ? parts.changes?.taking(butler) : undefined;
   try {
     let wrote = false;
     const outcome = await keeper.use((engine) => {
@@ -137,6 +139,8 @@ async function answer(
     const message =
       error instanceof MemoryError ? error.message : `The memory of "${butler}" cannot be opened: ${reasonOf(error)}`;
     return refusal("unavailable", message);
+  } finally {
+    taken?.();
   }
 }
 

@@ -23,7 +23,10 @@ export async function answerHook(
   const body = await readJson(c.req.raw, maxBodyBytes);
   if (!body.ok) return refuse(c, body.failure, body.status);
   const project = c.req.header("x-butler-project") || undefined;
-  const answered = await backend.hook(c.get("principal"), { agent, event, butler, input: body.value, project });
+  const given = c.req.header("x-butler-given") || undefined;
+  const gone = c.req.query("gone") === "1";
+  const asked = { agent, event, butler, input: body.value, project, given, gone };
+  const answered = await backend.hook(c.get("principal"), asked);
   if (!answered.ok) return refuse(c, answered.error);
   if (answered.settled) await whenSent(c, answered.settled);
   return answered.answer === undefined ? c.body(null, 204) : c.json(answered.answer);

@@ -7,17 +7,18 @@ import { within } from "../../daemon/pause.ts";
 import type { HookAnswer, HookRequest, Principal } from "../../doors/backend.ts";
 import { OPENING_PROMPT } from "../../doors/mcp/opening-prompt.ts";
 import { typedCall } from "../../engine/tools/typed-call.ts";
+import { decodeGiven } from "../openings/opening-file.ts";
 import { projectOf } from "../projects/project.ts";
 import { pathKey, projectKey } from "../projects/project-key.ts";
 import { noteSession } from "../sessions/session-log.ts";
-import { answerWithContext } from "./deliver-context.ts";
+import { answerWithContext, noteGiven } from "./deliver-context.ts";
 import { AGENT_NAMES, type AgentName, HOOK_DIALECTS, type HookReading, isAgentName, type Moment } from "./dialects.ts";
 import { faultOf } from "./fault.ts";
 import { type HookParts, type HookState, nowOf, type SessionEvent } from "./hook-state.ts";
 import { noticed } from "./notice.ts";
 import { heldPrompts } from "./prompts.ts";
 import { recordTurn } from "./record-turn.ts";
-import { readShown, sessionKey } from "./spool/sessions.ts";
+import { sessionKey } from "./spool/sessions.ts";
 
 /**
  * `local`: the hook came over the socket of this home. Only such a hook may name files of this machine: anybody else, whatever their token
@@ -67,8 +68,19 @@ function sessionEvent(state: HookState, { principal, asked, agent, reading, loca
   const session = `${agent}:${reading.session}`;
   const call = typedCall((request) => state.invoke(principal, butler, { ...request, project, session }));
   const key = sessionKey({ by, butler, agent, session: reading.session });
-  const opens = reading.moment === "start" || readShown(state.home, key) === undefined;
-  return { by, reading, agent, name, butler, project, key, dialect: HOOK_DIALECTS[agent], opens, call };
+  // Only a hook of this home has read a file of this home.
+  const given = local ? decodeGiven(asked.given) : undefined;
+  const gone = asked.gone === true;
+  if (local && asked.project === undefined) noteFolder(state, butler, reading.folder);
+  return { by, reading, agent, name, butler, project, key, dialect: HOOK_DIALECTS[agent], given, gone, call };
+}
+
+function noteFolder(state: HookState, butler: string, folder: string): void {
+  try {
+    state.seen?.(butler, folder);
+  } catch (error) {
+    state.log.error({ reason: faultOf(error) }, "the folder of a session could not be noted");
+  }
 }
 
 /** The folder is on the caller's machine, so its project is named without looking at files here. */
@@ -82,9 +94,22 @@ async function answerEvent(state: HookState, event: SessionEvent): Promise<HookA
   } catch (error) {
     state.log.error({ reason: faultOf(error) }, "a transcript could not be noted");
   }
+  if (event.gone) return noteGone(state, event);
   if (dialect.brings.has(reading.moment)) return answerWithContext(state, event);
   await WITHOUT_CONTEXT[reading.moment]?.(state, event);
   return { ok: true, answer: dialect.answer(name, {}) };
+}
+
+/** Nobody reads the answer; the session's next prompt does not have to wait for the store and the model. */
+function noteGone(state: HookState, event: SessionEvent): HookAnswer {
+  try {
+    noteGiven(state, event);
+  } catch (error) {
+    state.log.error({ reason: faultOf(error) }, "what a session was given could not be noted");
+  }
+  const { moment } = event.reading;
+  if (moment === "start" || moment === "prompt") void loadMemory(state, event);
+  return { ok: true };
 }
 
 /** What else is done at a moment whose answer brings no context. */

@@ -3,6 +3,7 @@
  * script starts it when curl found no owner.
  */
 
+import { type Home, readIfThere } from "../../daemon/home.ts";
 import { askAtOnce, type OwnerAccess } from "../../daemon/line/ask-owner.ts";
 import { OwnerError } from "../../daemon/line/owner-error.ts";
 import type { OwnerQuestion } from "../../daemon/line/question.ts";
@@ -24,6 +25,10 @@ export interface HookCall extends OwnerAccess {
   readonly until: number;
   /** The owner was asked already and gave no answer in time. */
   readonly late: boolean;
+  /** The opening that the session was given without asking, as its file says. */
+  readonly given: string | undefined;
+  /** The agent has gone on, and reads no answer. */
+  readonly gone: boolean;
 }
 
 /** An agent that is ending kills its hooks soon; an owner that was started goes on starting without them. */
@@ -34,7 +39,7 @@ export async function callHook(call: HookCall): Promise<Record<string, unknown> 
   const reading = HOOK_DIALECTS[agent].read(event, call.input);
   if (!reading) return undefined;
   const waits = reading.moment === "start" || reading.moment === "prompt";
-  let why = "it gave no answer in time";
+  let why = (call.late ? whyNoOwner(home) : undefined) ?? "it gave no answer in time";
   let { late } = call;
   if (!late) {
     try {
@@ -61,6 +66,7 @@ export async function callHook(call: HookCall): Promise<Record<string, unknown> 
     const entry = { by, agent, session, butler: call.butler, transcript, folder, project };
     announce(home, { ...entry, ended: moment === "end", working: moment === "prompt" });
   }
+  if (call.gone) return undefined;
   if (!waits) {
     const { ensureOwner } = await import("../../daemon/owner/start-owner.ts");
     await within(KICK_MS, ensureOwner(home, await call.launch?.(), call.until)).catch(() => undefined);
@@ -71,11 +77,25 @@ export async function callHook(call: HookCall): Promise<Record<string, unknown> 
   return HOOK_DIALECTS[agent].answer(event, { message: follows ? lateWords(why) : withoutWords(why) });
 }
 
-function questionOf({ agent, event, butler, input, project }: HookCall): OwnerQuestion {
+function questionOf({ agent, event, butler, input, project, given, gone }: HookCall): OwnerQuestion {
+  const headers = {
+    ...(project === undefined ? {} : { "x-butler-project": project }),
+    ...(given === undefined ? {} : { "x-butler-given": given }),
+  };
   return {
     method: "POST",
-    path: `/hooks/${agent}/${encodeURIComponent(event)}?butler=${encodeURIComponent(butler)}`,
+    path: `/hooks/${agent}/${encodeURIComponent(event)}?butler=${encodeURIComponent(butler)}${gone ? "&gone=1" : ""}`,
     body: input,
-    ...(project === undefined ? {} : { headers: { "x-butler-project": project } }),
+    headers,
   };
+}
+
+/** The sentence that an owner left which could not start. */
+function whyNoOwner(home: Home): string | undefined {
+  try {
+    const { reason } = JSON.parse(readIfThere(home.failureFile) ?? "{}") as { reason?: unknown };
+    return typeof reason === "string" ? reason : undefined;
+  } catch {
+    return undefined;
+  }
 }

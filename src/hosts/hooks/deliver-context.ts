@@ -56,8 +56,24 @@ async function gather(
 ): Promise<SessionContext> {
   await before;
   const { reading, key, dialect, call } = event;
+  // A prompt may come before the word that its session was given an opening.
+  if (reading.moment === "prompt" || reading.source === "resume") noteGiven(state, event);
   const mostChars = Math.min(MOST_CHARS, dialect.contextCharacters);
   return contextFor({ reading, shown: readShown(state.home, key), mostChars, call });
+}
+
+/**
+ * The session was given an opening from its file. At a start that was just now, unless the session is resumed and has it from before; a hook
+ * that says so later changes nothing.
+ */
+export function noteGiven(state: HookState, event: SessionEvent): void {
+  const { given, reading, key, dialect, gone } = event;
+  if (given === undefined) return;
+  const now = gone && reading.moment === "start" && dialect.brings.has("start") && reading.source !== "resume";
+  if (!now && readShown(state.home, key) !== undefined) return;
+  writeShown(state.home, key, given.ids);
+  noteStart(state, event, given.ids.length === 0 ? "empty" : "used");
+  noteToldIds(state, event, given.ids, given.tokens);
 }
 
 /** The session's next answer waits until the returned function is called. */
@@ -79,22 +95,27 @@ function noteTold(
   { text, shown, told, tokens }: SessionContext,
   message: string | undefined,
 ): void {
+  const first = opens(state, event);
   writeShown(state.home, event.key, shown);
   if (message === BACK) writeBack(state.home, event.key);
-  if (event.opens) noteStart(state, event, text === "" ? "empty" : "used");
-  noteGiven(state, event, told, tokens);
+  if (first) noteStart(state, event, text === "" ? "empty" : "used");
+  noteToldIds(state, event, told, tokens);
 }
 
 /** What a session was given, for people who look at it later. */
-function noteGiven(state: HookState, event: SessionEvent, ids: readonly string[], tokens: number): void {
+function noteToldIds(state: HookState, event: SessionEvent, ids: readonly string[], tokens: number): void {
   const { reading, key } = event;
   if (ids.length > 0) noteSession(state.home, { told: { id: reading.session, key, at: nowOf(state), ids, tokens } });
 }
 
 function noteMissed(state: HookState, event: SessionEvent, why: string): void {
   state.log.warn({ butler: event.butler, reason: why }, "a hook goes without memory");
-  if (event.opens) noteStart(state, event, why);
+  if (opens(state, event)) noteStart(state, event, why);
 }
+
+/** The session has been given no context yet, or starts over. */
+const opens = ({ home }: HookState, { reading, key }: SessionEvent): boolean =>
+  reading.moment === "start" || readShown(home, key) === undefined;
 
 function noteStart(state: HookState, event: SessionEvent, memory: string): void {
   const { agent, butler, project, key, reading } = event;

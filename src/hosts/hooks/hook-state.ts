@@ -6,6 +6,7 @@ import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Log } from "../../engine/adapters/log.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import type { TypedCall } from "../../engine/tools/typed-call.ts";
+import type { Given } from "../openings/opening-file.ts";
 import type { Dialect, HookReading } from "./dialects.ts";
 import type { Noticed } from "./notice.ts";
 import type { Prompts } from "./prompts.ts";
@@ -22,6 +23,8 @@ export interface HookParts {
   readonly pickup: Pickup;
   /** Whether this butler tells the person in a line what it has learned; absent: none does. */
   notices?(butler: string): boolean;
+  /** A session is in this folder, whose project was not named explicitly. */
+  seen?(butler: string, folder: string): void;
   /** How long memory has for an answer. */
   readonly limitMs?: number;
 }
@@ -49,8 +52,10 @@ export interface SessionEvent {
   /** Of the session, see `sessionKey`. */
   readonly key: string;
   readonly dialect: Dialect;
-  /** The session has been given no context yet, or starts over. */
-  readonly opens: boolean;
+  /** The opening that the session has been given without asking. */
+  readonly given: Given | undefined;
+  /** The hook has not waited for an answer. */
+  readonly gone: boolean;
   readonly call: TypedCall;
 }
 

@@ -64,7 +64,19 @@ export async function contextFor(request: ContextRequest): Promise<SessionContex
 const nothing = (before: readonly string[]): SessionContext => ({ text: "", shown: before, told: [], tokens: 0 });
 
 const opening = (request: ContextRequest, before: readonly string[]): Promise<SessionContext> =>
-  blockOf(request, { trigger_prompt: OPENING_PROMPT }, before);
+  blockOf(request, withoutItself(request, OPENING), before);
+
+const OPENING: ToolInput<"memory_context"> = { trigger_prompt: OPENING_PROMPT, opening: true };
+
+/** A session is not told what stems from itself alone. */
+const withoutItself = ({ reading }: ContextRequest, input: ToolInput<"memory_context">) => ({
+  ...input,
+  except_session: sessionIdOf(reading.session),
+});
+
+/** What any session is told that starts now; rejects when memory does not answer. */
+export const openingOf = (call: TypedCall, mostChars: number): Promise<SessionContext> =>
+  blockOf({ call, mostChars }, OPENING, []);
 
 async function fittingPrompt(
   request: ContextRequest,
@@ -75,17 +87,16 @@ async function fittingPrompt(
   const asked = clip(withoutPrivate(prompt).text, PROMPT_CHARS);
   if (asked.startsWith("/") || asked.trim().split(/\s+/).length < LEAST_WORDS) return nothing(before);
   const input = { trigger_prompt: asked, token_budget: PROMPT_TOKENS, min_fit: FITS, lasting: false };
-  return blockOf(request, input, before);
+  return blockOf(request, withoutItself(request, input), before);
 }
 
 /** Cutting a block would lose its closing tag, so a block that is too long is asked for again with fewer tokens. */
 async function blockOf(
-  request: ContextRequest,
+  request: Pick<ContextRequest, "call" | "mostChars">,
   input: ToolInput<"memory_context">,
   before: readonly string[],
 ): Promise<SessionContext> {
-  const except_session = sessionIdOf(request.reading.session);
-  let asked = { ...input, except: [...before], except_session };
+  let asked = { ...input, except: [...before] };
   for (;;) {
     const outcome = await request.call("memory_context", asked);
     if (!outcome.ok) throw new MemoryRefused(outcome.error.message);

@@ -3,7 +3,7 @@
  * started, because every session of an agent waits for this.
  */
 
-import { readFileSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { realPath } from "../../engine/adapters/files/real-path.ts";
@@ -38,6 +38,28 @@ export function projectOf(folder: string, explicit?: string): Project {
   const remote = remoteOf(settings);
   if (remote !== undefined) return { key: remoteKey(remote) ?? localKey(remote, root), from: "remote", root };
   return { key: pathKey("git", common), from: "git", root };
+}
+
+/** A project as a shell finds it: by its root folder alone, and only for as long as the files that decide its key are older than the finding. */
+export interface RootPlace {
+  readonly root: string;
+  readonly git: boolean;
+  readonly decidedBy: readonly string[];
+}
+
+/** Undefined where a shell cannot tell: `.git` is a link, or leads nowhere, or the repository has no work tree. `hook.sh` looks the same way. */
+export function rootPlace(folder: string): RootPlace | undefined {
+  const place = real(resolve(folder));
+  const repository = repositoryAround(place);
+  if (!repository) return kindOf(place) === "folder" ? { root: place, git: false, decidedBy: [] } : undefined;
+  const { root, common } = repository;
+  const link = join(root, ".git");
+  const kind = lstatSync(link, { throwIfNoEntry: false });
+  const plain = kind?.isDirectory() ? common === link : kind?.isFile();
+  if (!plain || common === undefined) return undefined;
+  const config = join(common, "config");
+  if (kindOf(config) !== "file") return undefined;
+  return { root, git: true, decidedBy: kind?.isFile() ? [link, config] : [config] };
 }
 
 const lastOf = (settings: readonly GitSetting[], section: string, name: string) =>

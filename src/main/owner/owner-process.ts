@@ -5,6 +5,7 @@ import { markChanged } from "../../daemon/change-marks.ts";
 import { type Home, ownPaths } from "../../daemon/home.ts";
 import { createOwner, type Owner } from "../../daemon/owner/owner.ts";
 import { databaseMark } from "../../daemon/owner/owner-file.ts";
+import type { OwnerChanges } from "../../daemon/owner/owner-state.ts";
 import { reasonToLeave } from "../../daemon/owner/reason-to-leave.ts";
 import { type RunningOwner, serveOwner } from "../../daemon/owner/serve-owner.ts";
 import type { Roster } from "../../daemon/roster/roster.ts";
@@ -19,6 +20,7 @@ import type { Log } from "../../engine/adapters/log.ts";
 import { typedCall } from "../../engine/tools/typed-call.ts";
 import { hookAnswerer } from "../../hosts/hooks/answer-hook.ts";
 import { createPickup, type Pickup } from "../../hosts/hooks/spool/pickup.ts";
+import type { Openings } from "../../hosts/openings/keep-openings.ts";
 import { prepareSession } from "../../hosts/sessions/prepare.ts";
 import { noteSession } from "../../hosts/sessions/session-log.ts";
 import type { Environment } from "../environment.ts";
@@ -32,6 +34,7 @@ import { programFiles } from "./launch.ts";
 import { collectGarbage } from "./light-process.ts";
 import { type LocalCallers, localCallers } from "./local-callers.ts";
 import { mcpLines } from "./mcp-lines.ts";
+import { openingsFor } from "./openings.ts";
 import { ownerDoors } from "./owner-doors.ts";
 
 export interface OwnerProcessParts {
@@ -53,15 +56,31 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
   const clock = clockAt(environment.now);
   await ensureHomeToken(home, clock.now());
 
-  const owner = ownerOf(parts, clock);
+  let openings: Openings | undefined;
+  const owner = ownerOf(parts, clock, {
+    changed(butler) {
+      markChanged(home, butler, clock.now());
+      openings?.changed(butler);
+    },
+    taking: (butler) => openings?.taking(butler) ?? (() => undefined),
+  });
   // A client has started this owner and waits for it.
   if (mode === "auto") owner.warm();
   const callers = localCallers(owner.roster);
+  openings = openingsFor(parts, owner, callers, clock);
   const pickup = pickupFor(parts, owner, callers, clock);
   const watch =
     environment.roster === undefined
       ? undefined
-      : watchRoster({ folder: environment.roster, log, apply: owner.reload });
+      : watchRoster({
+          folder: environment.roster,
+          log,
+          apply: (roster) => {
+            const reloaded = owner.reload(roster);
+            openings?.reloaded();
+            return reloaded;
+          },
+        });
   const streams = new AbortController();
   let boundPort = environment.port;
   const doors = ownerDoors({
@@ -77,6 +96,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
       remembers: remembersIn(owner),
       notices: noticesIn(owner),
       invoke: owner.invoke,
+      seen: (butler, folder) => openings?.seen(butler, folder),
     }),
     rosterFault: () => watch?.fault(),
     hostNames: () => hostNames(environment.host, boundPort),
@@ -104,10 +124,11 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
         },
         asked,
       ),
-    busy: pickup.busy,
-    closing: () => {
+    busy: () => pickup.busy() || (openings?.busy() ?? false),
+    closing: async () => {
       watch?.stop();
-      return pickup.stop();
+      await pickup.stop();
+      await openings?.stop();
     },
     onStop: () => streams.abort(),
     ...(mode === "up"
@@ -117,6 +138,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
   boundPort = running.note.port ?? boundPort;
   owner.startJobs();
   pickup.start();
+  openings?.start();
   // Listened to even without a roster: otherwise the signal would end the process.
   process.on("SIGHUP", () => watch?.reload());
   return running;
@@ -128,7 +150,11 @@ function closeHome(home: Home, log: Log): void {
   if (closed > 0) log.warn({ files: closed }, "files of this home could be read by others; they are closed now");
 }
 
-function ownerOf({ environment, home, roster, log, early }: OwnerProcessParts, clock: Clock): Owner {
+function ownerOf(
+  { environment, home, roster, log, early }: OwnerProcessParts,
+  clock: Clock,
+  changes: OwnerChanges,
+): Owner {
   const { databaseUrl, modelDir } = environment;
   const stores = { folder: home.store, databaseUrl, early };
   const models = { modelDir, cacheDir: home.models };
@@ -141,7 +167,7 @@ function ownerOf({ environment, home, roster, log, early }: OwnerProcessParts, c
     model: sharedModels({ folders: models, fetch: true, log }),
     remote: remoteOf,
     rested: collectGarbage,
-    changes: { changed: (butler) => markChanged(home, butler, clock.now()) },
+    changes,
     reach: databaseUrl === undefined ? undefined : async () => void (await checkDatabase(databaseUrl)),
   });
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# One event of a coding agent: sends the JSON on stdin to the owner of the memory and prints the owner's answer.
+# One event of a coding agent. A session starts with the opening that the owner of the memory keeps ready in a file; prompts and the ends of
+# turns are sent to the owner, whose answer is printed. The agent never waits for an owner that is only starting.
 # It never makes the agent fail: the exit code is always 0, and stdout holds one JSON object or nothing.
 # usage: hook.sh <agent> <event>
 
@@ -16,10 +17,33 @@ event=$2
 
 if [ "$BUTLER_CONSOLIDATION" = 1 ] || [ "$BUTLER_SPAWNED" = 1 ] || [ "$BUTLER_HOOKS" = off ]; then exit 0; fi
 
+umask 077
 home=${BUTLER_HOME:-${baked_home:-$HOME/.butler}}
+roster=${BUTLER_ROSTER:-$baked_roster}
 socket=$home/run/owner.sock
 # The socket of a home with a long path is elsewhere, and only the installer knows where.
 if [ -n "$baked_socket" ] && [ "$home" = "$baked_home" ]; then socket=$baked_socket; fi
+
+# What an answer with context looks like; empty where the event cannot bring any. A test compares it with src/hosts/hooks/dialects.ts.
+moment=other
+before=
+after='"}'
+case $agent:$event in
+claude-code:SessionStart | codex:SessionStart) moment=start before='{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"' after='"}}' ;;
+claude-code:UserPromptSubmit | codex:UserPromptSubmit) moment=prompt before='{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"' after='"}}' ;;
+gemini:SessionStart) moment=start ;;
+gemini:BeforeAgent) moment=prompt before='{"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"' after='"}}' ;;
+cursor:sessionStart) moment=start before='{"additional_context":"' ;;
+cursor:beforeSubmitPrompt) moment=prompt ;;
+opencode:session.created) moment=start before='{"context":"' ;;
+opencode:chat.message) moment=prompt before='{"context":"' ;;
+esac
+
+# Some agents end the hook of a session's end after 1.5 s.
+limit=1.5
+case $event in
+SessionEnd | sessionEnd) limit=1 ;;
+esac
 
 # The slow path: starts an owner if there is none, within its own time limit.
 # Node takes ten times as long to start as curl.
@@ -28,57 +52,301 @@ ask_node() {
   if [ -z "$node" ] || [ ! -x "$node" ]; then node=node; fi
   BUTLER_HOME=$home
   export BUTLER_HOME
-  if [ -n "$baked_roster" ] && [ -z "$BUTLER_ROSTER" ]; then
-    BUTLER_ROSTER=$baked_roster
+  if [ -n "$roster" ]; then
+    BUTLER_ROSTER=$roster
     export BUTLER_ROSTER
   fi
   if [ -n "$baked_entry" ] && [ -f "$baked_entry" ]; then
-    "$node" "$baked_entry" hook "$agent" "$event" --butler "$butler_name" "$@" 2>/dev/null
+    $apart "$node" "$baked_entry" hook "$agent" "$event" --butler "$butler_name" "$@" 2>/dev/null
   elif command -v butler >/dev/null 2>&1; then
-    butler hook "$agent" "$event" --butler "$butler_name" "$@" 2>/dev/null
+    $apart butler hook "$agent" "$event" --butler "$butler_name" "$@" 2>/dev/null
   fi
 }
+apart=
 
+# Prints an answer. One without context is a warning: the opening is still to come.
 show() {
   case $1 in
   '{'*) printf '%s\n' "$1" ;;
   esac
+  case $1 in
+  "$before"?*) note_answered ;;
+  esac
 }
 
-# A socket or its folder that belongs to another user could be a trap to read what is sent; the slow path refuses it with a message.
-if [ ! -S "$socket" ] || [ ! -O "$socket" ] || [ ! -O "${socket%/*}" ] || [ -L "${socket%/*}" ] || ! command -v curl >/dev/null 2>&1 || ! command -v cat >/dev/null 2>&1; then
+# The session has its opening now, by way of the owner, who knows what was in it.
+note_answered() {
+  if [ -n "$before" ] && [ -n "$mark" ] && [ -z "$marked" ]; then set_mark ''; fi
+}
+
+# Whether an owner may be listening. A socket or its folder that belongs to another user could be a trap to read what is sent; the slow path
+# refuses it with a message.
+has_socket() {
+  [ -S "$socket" ] && [ -O "$socket" ] && [ -O "${socket%/*}" ] && [ ! -L "${socket%/*}" ]
+}
+
+# Sends the event to the owner; `body`, `status` and `spent` are what came back. Fails when no owner has dealt with it.
+ask_owner() {
+  asked="http://localhost/hooks/$agent/$event?butler=$butler_name$1"
+  set -- -q -s --noproxy '*' --unix-socket "$socket" --max-time "$limit" -H 'content-type: application/json' -H 'expect:'
+  if [ -n "$BUTLER_PROJECT" ]; then set -- "$@" -H "x-butler-project: $BUTLER_PROJECT"; fi
+  if [ -n "$given" ]; then set -- "$@" -H "x-butler-given: $given"; fi
+  answer=$(printf '%s' "$input" | $apart curl "$@" --data-binary @- -w '\n%{http_code} %{time_total}' "$asked" 2>/dev/null)
+  code=$?
+  body=${answer%"$newline"*}
+  status=${answer##*"$newline"}
+  spent=${status#* }
+  status=${status%% *}
+  [ "$code" = 0 ] && { [ "$status" = 200 ] || [ "$status" = 204 ]; }
+}
+newline='
+'
+
+# Nobody has answered: Node uses what is left of the time, or only says so if nothing is left.
+after_silence() {
+  if [ "$code" = 28 ]; then
+    # Warns once that memory is out of reach, and leaves an announcement in the spool.
+    show "$(printf '%s' "$input" | ask_node --late)"
+  else
+    # No owner, or it died: the rest of the two seconds is for reaching another one.
+    show "$(printf '%s' "$input" | ask_node ${spent:+--spent "$spent"} ${given:+--given "$given"})"
+  fi
+}
+
+# Sets `value` to the text that follows $1 in the beginning of the event. A text with an escape in it is left to the owner, who reads JSON.
+field() {
+  value=
+  case $beginning in
+  *"$1"*\"*)
+    value=${beginning#*"$1"}
+    value=${value%%\"*}
+    ;;
+  esac
+  case $value in
+  *\\*) value= ;;
+  esac
+}
+
+# Finds the folder that the project's opening is filed under, as src/hosts/projects/project.ts does: the nearest folder with a repository, else
+# the session's own. `root` is empty for "/". Fails where only the owner can tell: links named .git, bare repositories, the inside of .git.
+find_root() {
+  value=
+  if [ "$agent" = cursor ]; then field '"workspace_roots":["'; fi
+  if [ -z "$value" ]; then field '"cwd":"'; fi
+  case $value in
+  /*) ;;
+  *) return 1 ;;
+  esac
+  # The slash at the end keeps line breaks that a folder's name ends with.
+  root=$(cd -P -- "$value" 2>/dev/null && printf '%s/' "$PWD") || return 1
+  root=${root%/}
+  if [ "$root" = / ]; then root=; fi
+  git=none
+  here=$root
+  while :; do
+    if [ -L "$here/.git" ]; then return 1; fi
+    if [ -f "$here/.git/HEAD" ] || [ -f "$here/.git" ]; then
+      root=$here git=found
+      return 0
+    fi
+    if [ -f "$here/HEAD" ] && [ -d "$here/objects" ]; then return 1; fi
+    if [ -z "$here" ]; then return 0; fi
+    here=${here%/*}
+  done
+}
+
+# Reads an opening (src/hosts/openings/opening-file.ts says what is in it): what it `holds` and its `text`, escaped for JSON. Fails when it
+# is not the user's own, too old, or made for another roster or for settings that have changed since.
+read_opening() {
+  if [ ! -f "$1" ] || [ -L "$1" ] || [ ! -O "$1" ]; then return 1; fi
+  expires= for_root= for_git= for_roster= holds= text= whole=
+  {
+    IFS= read -r line
+    if [ "$line" != 'butler opening 1' ]; then return 1; fi
+    while IFS= read -r line; do
+      case $line in
+      'until '*) expires=${line#until } ;;
+      'root '*) for_root=${line#root } ;;
+      'git '*) for_git=${line#git } ;;
+      'roster '*) for_roster=${line#roster } ;;
+      'needs '*) if [ ! -e "${line#needs }" ]; then return 1; fi ;;
+      'after '*) if [ ! -f "${line#after }" ] || [ "${line#after }" -nt "$1" ]; then return 1; fi ;;
+      'holds '*) holds=${line#holds } ;;
+      'text '*) text=${line#text } whole=nearly ;;
+      end) if [ "$whole" = nearly ]; then whole=yes; fi ;;
+      *) return 1 ;;
+      esac
+    done
+  } 2>/dev/null <"$1"
+  now=$(date +%s 2>/dev/null)
+  for number in "$expires" "$now"; do
+    case $number in
+    '' | 0* | *[!0123456789]*) return 1 ;;
+    esac
+  done
+  [ "$whole" = yes ] && [ "$for_roster" = "$roster" ] && [ "$now" -lt "$expires" ] && [ $((expires - now)) -le 86400 ]
+}
+
+# The opening of this folder's project, `kept=project`; for a folder that the owner has never seen the butler's own, `kept=butler`.
+find_opening() {
+  if [ -n "$BUTLER_NOW$BUTLER_PROJECT$BUTLER_DATABASE_URL" ] || [ -z "$mark" ]; then return 1; fi
+  openings=$home/openings/$butler_name
+  if [ ! -d "$openings" ] || [ ! -O "$openings" ] || [ -L "$openings" ] || [ ! -O "$home/openings" ] || [ -L "$home/openings" ]; then return 1; fi
+  find_root || return 1
+  file=$openings/at$root/.opening
+  if [ -e "$file" ]; then
+    kept=project
+    read_opening "$file" && [ "$for_root" = "${root:-/}" ] && [ "$for_git" = "$git" ]
+  else
+    kept=butler
+    read_opening "$openings/own"
+  fi
+}
+
+# Notes that the session has been given its opening, and which memories that held.
+set_mark() {
+  printf '%s\n' "$1" 2>/dev/null >"$mark"
+}
+
+# Prints the opening that was found. Whoever cannot be noted as told gets it from the owner.
+give() {
+  set_mark "$holds" || return 1
+  given=$holds
+  if [ -n "$text" ]; then printf '%s\n' "$before$text$after"; fi
+  if [ "$moment" = start ]; then hand_over; else call_owner; fi
+}
+
+# Sends the event to the owner in the background, and starts one if there is none: in a session of its own and without the agent's pipes, so
+# that the agent neither waits for it nor ends it. The answer is not wanted any more.
+hand_over() {
+  if ! has_socket; then printf '%s\n' "${now:=$(date +%s 2>/dev/null)}" 2>/dev/null >"$called"; fi
+  {
+    trap '' HUP
+    if command -v setsid >/dev/null 2>&1; then apart=setsid; fi
+    limit=20
+    if [ -n "$has_curl" ] && has_socket && ask_owner '&gone=1'; then exit 0; fi
+    printf '%s' "$input" | ask_node --gone ${given:+--given "$given"}
+  } </dev/null >/dev/null 2>&1 &
+}
+
+# The same after a prompt, unless an owner was called in the last ten seconds: it is still starting, and one more process would only slow it
+# down. What a prompt tells is told again at the end of its turn.
+call_owner() {
+  last=
+  if [ -f "$called" ] && [ -O "$called" ]; then IFS= read -r last 2>/dev/null <"$called"; fi
+  : "${now:=$(date +%s 2>/dev/null)}"
+  case $now:$last in
+  :* | *: | *[!0123456789:]* | *:0*) ;;
+  *) if [ $((now - last)) -ge 0 ] && [ $((now - last)) -lt 10 ]; then return 0; fi ;;
+  esac
+  hand_over
+}
+
+called=$home/run/called
+now=
+given=
+input=
+code=
+spent=
+mark=
+marked=
+has_curl=
+if command -v curl >/dev/null 2>&1; then has_curl=yes; fi
+has_cat=
+if command -v cat >/dev/null 2>&1; then has_cat=yes; fi
+
+if [ -z "$has_cat" ] || { [ "$moment" = other ] && { [ -z "$has_curl" ] || ! has_socket; }; }; then
   show "$(ask_node)"
   exit 0
 fi
+input=$(cat)
 
-# Some agents end the hook of a session's end after 1.5 s.
-limit=1.5
-case $event in
-SessionEnd | sessionEnd) limit=1 ;;
+if [ "$moment" = other ]; then
+  if ask_owner; then show "$body"; else after_silence; fi
+  exit 0
+fi
+
+# Long prompts come after the fields that are read here, and cutting at them would take a shell seconds.
+beginning=$input
+if [ ${#input} -gt 4000 ]; then beginning=$(printf '%.4000s' "$input"); fi
+value=
+if [ "$agent" = cursor ]; then field '"conversation_id":"'; fi
+if [ -z "$value" ]; then field '"session_id":"'; fi
+case $value in
+'' | .* | *[!ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-]*) ;;
+*) if [ ${#value} -le 100 ]; then mark=$home/spool/given.$butler_name.$agent.$value; fi ;;
+esac
+if [ -n "$mark" ] && [ -f "$mark" ] && [ -O "$mark" ]; then
+  marked=yes
+  IFS= read -r given 2>/dev/null <"$mark"
+  case $given in
+  *[!0123456789abcdef:,-]*) given= ;;
+  esac
+fi
+may_start=yes
+case $BUTLER_AUTOSTART in
+0 | off | false) may_start= ;;
 esac
 
-input=$(cat)
-set -- -q -s --noproxy '*' --unix-socket "$socket" --max-time "$limit" -H 'content-type: application/json' -H 'expect:'
-if [ -n "$BUTLER_PROJECT" ]; then set -- "$@" -H "x-butler-project: $BUTLER_PROJECT"; fi
-newline='
-'
-answer=$(printf '%s' "$input" | curl "$@" --data-binary @- -w '\n%{http_code} %{time_total}' \
-  "http://localhost/hooks/$agent/$event?butler=$butler_name" 2>/dev/null)
-code=$?
-body=${answer%"$newline"*}
-status=${answer##*"$newline"}
-spent=${status#* }
-status=${status%% *}
-
-if [ "$code" = 0 ] && [ "$status" = 200 ]; then
-  show "$body"
-elif [ "$code" = 0 ] && [ "$status" = 204 ]; then
-  :
-elif [ "$code" = 28 ]; then
-  # The time is used up: Node only warns once that memory is out of reach, and leaves an announcement in the spool.
-  show "$(printf '%s' "$input" | ask_node --late)"
-else
-  # No owner, or it died: the rest of the two seconds is for reaching another one.
-  show "$(printf '%s' "$input" | ask_node --spent "${spent:-0}")"
+# A moment that brings nothing does not wait for anybody.
+if [ -z "$before" ]; then
+  if [ "$agent" = cursor ]; then printf '%s\n' '{"continue":true}'; fi
+  if [ "$moment" = start ] || has_socket; then hand_over; else call_owner; fi
+  exit 0
 fi
+
+if [ "$moment" = start ]; then
+  field '"source":"'
+  source=${value:-startup}
+else
+  source=
+fi
+
+# A session that begins has said nothing yet and was told nothing: what is kept for its project is what the owner would say. A running owner
+# knows more while a change is being written down, and in a folder that was never seen: it may be another clone of a repository.
+found=
+if [ "$source" = startup ] && find_opening; then
+  found=yes
+  if has_socket; then
+    if [ "$kept" = project ] && [ ! -e "$openings/changing" ] && give; then exit 0; fi
+  elif [ -n "$may_start" ] && give; then
+    exit 0
+  fi
+fi
+
+if has_socket; then
+  if [ -n "$has_curl" ]; then
+    if ask_owner; then
+      show "$body"
+      if [ "$status" = 204 ]; then note_answered; fi
+      exit 0
+    fi
+  elif [ "$moment" = prompt ]; then
+    # Without curl only Node can tell whether an owner answers.
+    after_silence
+    exit 0
+  fi
+fi
+
+# Nobody has answered. Where no owner may be started, the session is told so.
+if [ -z "$may_start" ]; then
+  after_silence
+  exit 0
+fi
+if [ -n "$marked" ] && { [ "$moment" = prompt ] || [ "$source" = resume ]; }; then
+  if [ -f "$home/run/owner.error" ] && [ ! -e "$mark.warned" ]; then
+    printf '\n' 2>/dev/null >"$mark.warned"
+    code=28
+  fi
+  if [ "$code" = 28 ]; then
+    after_silence
+  elif [ "$moment" = start ]; then
+    hand_over
+  else
+    call_owner
+  fi
+  exit 0
+fi
+if [ "$source" != resume ] && { [ -n "$found" ] || find_opening; } && give; then exit 0; fi
+after_silence
 exit 0
