@@ -1,6 +1,6 @@
 /**
- * An answer as MCP sends it: text, and JSON beside it. Some clients hand their model the text (Gemini CLI, opencode), others the JSON and not the
- * text (Claude Code, Codex), so both are useful, both are neutral, and the JSON is never longer than the text. Programs may ask for the whole answer.
+ * An answer as MCP sends it: text, and JSON beside it. Claude Code and Codex hand their model the JSON and not the text, other clients the
+ * text, so both are useful, both are neutral, and the JSON is never longer than the text. Programs may ask for the whole answer.
  */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { type Log, silentLog } from "../../engine/adapters/log.ts";
