@@ -82,6 +82,7 @@ const MEMORY: Readonly<Record<string, string>> = {
   "extractor.input_price": "US dollars for a million tokens read.",
   "extractor.output_price": "US dollars for a million tokens written.",
   privacy: "What must not be stored.",
+  hooks: "What hooks of agents do besides giving memory.",
   "hooks.notices": "Whether a line in the agent tells what was learned since.",
   "privacy.redact": "Takes secrets out of everything before it is stored.",
 };
