@@ -1,8 +1,7 @@
 /** The line in which an agent's hook tells the person what was learned. */
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { markChanged } from "../../src/daemon/change-marks.ts";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { filesIn } from "../../src/hosts/hooks/spool/files.ts";
 import { projectOf } from "../../src/hosts/projects/project.ts";
@@ -22,9 +21,9 @@ function host(g: Guest, on = true) {
     if (tool === "memory_activity_stream") looking = answer;
     return answer;
   };
-  const h = hookHost({ tenant: g.tenant, invoke, notices: () => on });
   let nth = 0;
-  const changed = () => markChanged(h.home, "general", new Date(Date.now() + nth++));
+  const h = hookHost({ tenant: g.tenant, invoke, notices: () => (on ? nth : undefined) });
+  const changed = () => void nth++;
   const prompt = async (session: string, told: Told = {}, more: object = {}) =>
     (await h.event("UserPromptSubmit", session, { prompt: "Go on, please, with that", ...more }, told))?.systemMessage;
   return { ...h, asked, changed, prompt };
@@ -121,8 +120,9 @@ onOneRig("notices", (guest) => {
     writeFileSync(join(h.home.spool, String(place)), "{");
     h.changed();
     expect(await h.prompt("one")).toBeUndefined();
-    rmSync(h.home.logs, { recursive: true, force: true });
-    writeFileSync(h.home.logs, "not a folder");
+    rmSync(join(h.home.spool, String(place)));
+    mkdirSync(join(h.home.spool, String(place)));
+    h.changed();
     expect(await h.prompt("one")).toBeUndefined();
   });
 });

@@ -38,7 +38,7 @@ export interface HookHostParts {
   readonly tenant?: string;
   readonly log?: Log;
   remembers?(butler: string): boolean;
-  notices?(butler: string): boolean;
+  notices?(butler: string): number | undefined;
 }
 
 export interface Told {

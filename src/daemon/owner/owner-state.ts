@@ -39,8 +39,8 @@ export interface OwnerParts {
 }
 
 export interface OwnerChanges {
-  /** A memory was written to. */
-  changed(butler: string): void;
+  /** A memory was written to, by this tool or by a job. */
+  changed(butler: string, tool?: string): void;
   /** Before something is taken out of a memory; the returned function is called when that is done, or failed. */
   taking(butler: string): () => void;
 }

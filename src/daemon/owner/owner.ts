@@ -132,7 +132,7 @@ async function answer(
       return engine.call(tool, input, { ...options, by, following });
     });
     keeper.used(wrote);
-    if (wrote) parts.changes?.changed(butler);
+    if (wrote) parts.changes?.changed(butler, tool);
     return outcome;
   } catch (error) {
     parts.log.error({ butler, reason: reasonOf(error) }, "a store could not be opened");

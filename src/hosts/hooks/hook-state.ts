@@ -21,8 +21,11 @@ export interface HookParts {
   remembers(butler: string): boolean;
   invoke(principal: Principal, butler: string, request: ToolRequest): Promise<Outcome>;
   readonly pickup: Pickup;
-  /** Whether this butler tells the person in a line what it has learned; absent: none does. */
-  notices?(butler: string): boolean;
+  /**
+   * A number that is another one whenever this butler may have learned something; undefined where no line tells the person. Absent: none
+   * does.
+   */
+  notices?(butler: string): number | undefined;
   /** A session is in this folder, whose project was not named explicitly. */
   seen?(butler: string, folder: string): void;
   /** How long memory has for an answer. */

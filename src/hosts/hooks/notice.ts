@@ -3,8 +3,6 @@
  * them looking. Exchanges that were merely stored are no news (every turn stores one), nor is what was confirmed, nor what the person
  * stored themselves at the command line. Nothing waits for it: a line that is not ready in time comes with the next prompt.
  */
-import { statSync } from "node:fs";
-import { changeMark } from "../../daemon/change-marks.ts";
 import { projectScope } from "../../engine/domain/scope.ts";
 import { neutralLine } from "../../engine/domain/text/neutral.ts";
 import { PRIVATE_MARK } from "../../engine/domain/text/private.ts";
@@ -26,7 +24,7 @@ type LearnedEvent = ToolAnswer<"memory_activity_stream">["events"][number];
 
 /** What projects were told, by the key of each; kept in the memory of the owner. */
 export interface Noticed {
-  /** When the memory had last changed at the last look. */
+  /** What `notices` said at the last look: a look takes 5 ms of a prompt's 20, and is made only when there may be news. */
   readonly changedAt: Map<string, number>;
   /** Whose line is being sent: two sessions of a project are not told the same. */
   readonly telling: Set<string>;
@@ -55,9 +53,9 @@ export function lookForNotice(state: HookState, event: SessionEvent): Notice {
 function lookFor(state: HookState, event: SessionEvent): Notice {
   const { by, butler, project, agent } = event;
   const { noticed: before } = state;
-  if (!SHOW_MESSAGES.has(agent) || state.notices?.(butler) !== true) return SILENT;
+  const changed = SHOW_MESSAGES.has(agent) ? state.notices?.(butler) : undefined;
+  if (changed === undefined) return SILENT;
   const key = sessionKey({ by, butler, agent: "", session: project });
-  const changed = statSync(changeMark(state.home, butler), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (before.telling.has(key) || before.changedAt.get(key) === changed) return SILENT;
   before.telling.add(key);
   let found: Found | undefined;

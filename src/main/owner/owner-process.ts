@@ -34,6 +34,7 @@ import { programFiles } from "./launch.ts";
 import { collectGarbage } from "./light-process.ts";
 import { type LocalCallers, localCallers } from "./local-callers.ts";
 import { mcpLines } from "./mcp-lines.ts";
+import { type News, newsCounter } from "./news.ts";
 import { openingsFor } from "./openings.ts";
 import { ownerDoors } from "./owner-doors.ts";
 
@@ -56,10 +57,12 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
   const clock = clockAt(environment.now);
   await ensureHomeToken(home, clock.now());
 
+  const news = newsCounter();
   let openings: Openings | undefined;
   const owner = ownerOf(parts, clock, {
-    changed(butler) {
+    changed(butler, tool) {
       markChanged(home, butler, clock.now());
+      news.changed(butler, tool);
       openings?.changed(butler);
     },
     taking: (butler) => openings?.taking(butler) ?? (() => undefined),
@@ -94,7 +97,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
       log,
       pickup,
       remembers: remembersIn(owner),
-      notices: noticesIn(owner),
+      notices: noticesIn(owner, news),
       invoke: owner.invoke,
       seen: (butler, folder) => openings?.seen(butler, folder),
     }),
@@ -192,8 +195,10 @@ function pickupFor({ home, log }: OwnerProcessParts, owner: Owner, callers: Loca
 const remembersIn = (owner: Owner) => (butler: string) =>
   owner.roster().some(({ name, memory }) => name === butler && memory.enabled);
 
-const noticesIn = (owner: Owner) => (butler: string) =>
-  owner.roster().some(({ name, memory }) => name === butler && memory.hooks.notices);
+const noticesIn = (owner: Owner, news: News) => (butler: string) => {
+  const told = owner.roster().some(({ name, memory }) => name === butler && memory.hooks.notices);
+  return told ? news.of(butler) : undefined;
+};
 
 /** The names in the Host header of a request that are accepted: this machine's own, and what the port is bound to. */
 function hostNames(host: string, port: number): string[] {
