@@ -15,19 +15,21 @@ const batch = (word: string, rows = ROWS) => ({
   arguments: { episodes: Array.from({ length: rows }, (_, at) => ({ content: `The ${word} of day ${at} was long.` })) },
 });
 
-async function overStdio(home: string): Promise<Client> {
-  return mcpClient(home);
-}
+type Connect = (home: string, cancel: AbortSignal) => Promise<Client>;
 
-async function overHttp(home: string): Promise<Client> {
-  const { address } = await up(home);
+const overStdio: Connect = (home) => mcpClient(home);
+
+/** Requests carry no session: one is cancelled by closing it. */
+const overHttp: Connect = async (home, cancel) => {
+  const { address: base } = await up(home);
   const client = new Client({ name: "test-agent", version: "1.0.0" });
   const headers = { Authorization: `Bearer ${readFileSync(homeAt(home).tokenFile, "utf8").trim()}` };
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL(`${address}/butlers/general/mcp`), { requestInit: { headers } }),
-  );
+  const closing: typeof fetch = (url, init) =>
+    String(init?.body).includes("The night of") ? fetch(url, { ...init, signal: cancel }) : fetch(url, init);
+  const address = new URL(`${base}/butlers/general/mcp`);
+  await client.connect(new StreamableHTTPClientTransport(address, { requestInit: { headers }, fetch: closing }));
   return client;
-}
+};
 
 describe.each([
   ["stdio", overStdio],
@@ -35,7 +37,8 @@ describe.each([
 ])("over %s", (_door, connect) => {
   test("progress grows, a cancelled batch leaves no row, and what was committed stays", async () => {
     const home = await seededHome();
-    const client = await connect(home);
+    const cancel = new AbortController();
+    const client = await connect(home, cancel.signal);
     const seen: number[] = [];
     const whole = await client.callTool(batch("march", 40), {
       onprogress: ({ progress, total, message }) => {
@@ -49,7 +52,6 @@ describe.each([
     expect(seen.slice(0, 18)).toEqual(Array.from({ length: 18 }, (_, at) => (at + 1) * 2));
 
     const owner = ownerNote(home)?.pid ?? 0;
-    const cancel = new AbortController();
     const begun = gate();
     const ended = client.callTool(batch("night"), { signal: cancel.signal, onprogress: begun.open }).then(
       () => "answered",

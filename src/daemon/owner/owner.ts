@@ -122,7 +122,7 @@ async function answer(
     return refusal("forbidden", `This token is for the butler "${principal.butler}", not for "${butler}".`);
   }
   if (!config.memory.enabled) return switchedOff(butler);
-  if (remote) return refusedBeforeService(config, by, request) ?? remote.call(request);
+  if (remote) return refusedBeforeService(config, by, request) ?? remote.call(request, following);
   const { tool, input, ...options } = request;
   const taken = toolNamed(tool)?.effect === "forget" ? parts.changes?.taking(butler) : undefined;
   try {

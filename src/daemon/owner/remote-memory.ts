@@ -1,15 +1,16 @@
 /** A butler's memory kept by a shared Memory Butler: the same calls over MCP, with that service's token. Never throws. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { CallToolResult, Client, ProtocolError } from "@modelcontextprotocol/client";
+import type { CallToolResult, Client, ProtocolError, Progress as RemoteProgress } from "@modelcontextprotocol/client";
 import { readFailure } from "../../doors/failures.ts";
 import { ANSWER_KEY, WHOLE } from "../../doors/mcp/tool-result.ts";
 import { type ErrorCode, errorCode, reasonOf } from "../../engine/domain/errors.ts";
+import { Cancelled, type Following, type Progress } from "../../engine/memory/following.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 
 export interface RemoteMemory {
   readonly url: string;
-  call(request: ToolRequest): Promise<Outcome>;
+  call(request: ToolRequest, following?: Following): Promise<Outcome>;
   /** Fails with the reason when the service does not answer. */
   probe(): Promise<unknown>;
   close(): Promise<void>;
@@ -37,8 +38,8 @@ function endpointOf(service: string): URL {
 export function remoteMemory(parts: RemoteParts): RemoteMemory {
   const { answerMs = ANSWER_MS } = parts;
   const endpoint = endpointOf(parts.url);
-  /** The headers of one call: the transport takes headers only for all calls together. */
-  const extras = new AsyncLocalStorage<Record<string, string>>();
+  /** Of one call: the transport takes headers and a signal only for all calls together. */
+  const extras = new AsyncLocalStorage<{ headers: Record<string, string>; signal: AbortSignal | undefined }>();
   let connected: Promise<Client> | undefined;
   let resting: { readonly until: number; readonly outcome: Outcome } | undefined;
 
@@ -59,8 +60,11 @@ export function remoteMemory(parts: RemoteParts): RemoteMemory {
       requestInit: { headers: token === undefined ? {} : { Authorization: `Bearer ${token}` } },
       fetch: (url, init) => {
         const headers = new Headers(init?.headers);
-        for (const [name, value] of Object.entries(extras.getStore() ?? {})) headers.set(name, value);
-        return fetch(url, { ...init, headers });
+        const { headers: more = {}, signal } = extras.getStore() ?? {};
+        for (const [name, value] of Object.entries(more)) headers.set(name, value);
+        // A service that keeps nothing of a connection knows that a call was cancelled by its closed request.
+        const signals = [init?.signal, signal].filter((one) => one != null);
+        return fetch(url, { ...init, headers, signal: AbortSignal.any(signals) });
       },
     });
     await client.connect(transport, { timeout: answerMs });
@@ -73,23 +77,32 @@ export function remoteMemory(parts: RemoteParts): RemoteMemory {
     await old?.then((client) => client.close()).catch(() => undefined);
   }
 
-  async function once(request: ToolRequest): Promise<Outcome> {
+  async function once(request: ToolRequest, { signal, progress }: Following): Promise<Outcome> {
     const client = await connect();
     const input = (request.input ?? {}) as Record<string, unknown>;
     const asked = { name: request.tool, arguments: input, _meta: { [ANSWER_KEY]: WHOLE } };
-    const result = await extras.run(headersOf(request), () => client.callTool(asked, { timeout: answerMs }));
+    const result = await extras.run({ headers: headersOf(request), signal }, () =>
+      client.callTool(asked, {
+        timeout: answerMs,
+        // A service that reports progress is not too slow.
+        resetTimeoutOnProgress: true,
+        ...(signal && { signal }),
+        ...(progress && { onprogress: (told) => progress(stepOf(told)) }),
+      }),
+    );
     return outcomeOf(result as CallToolResult);
   }
 
   return {
     url: endpoint.href,
-    async call(request) {
+    async call(request, following = {}) {
       if (resting && performance.now() < resting.until) return resting.outcome;
       resting = undefined;
       for (let attempt = 0; ; attempt++) {
         try {
-          return await once(request);
+          return await once(request, following);
         } catch (error) {
+          if (following.signal?.aborted) return cancelled();
           if (isProtocolError(error)) return refused(error);
           await forget();
           const outcome = failed(endpoint, error);
@@ -118,6 +131,13 @@ function headersOf({ idempotencyKey, session, project }: ToolRequest): Record<st
     ...(session === undefined ? {} : { "X-Butler-Session": session }),
     ...(project === undefined ? {} : { "X-Butler-Project": project }),
   };
+}
+
+const stepOf = ({ progress, total, message = "" }: RemoteProgress): Progress => ({ done: progress, total, message });
+
+function cancelled(): Outcome {
+  const { code, message } = new Cancelled();
+  return { ok: false, error: { code, message } };
 }
 
 function outcomeOf(result: CallToolResult): Outcome {
