@@ -11,7 +11,7 @@ const LIMIT_MS = 2000;
 const MARK = "butler_memory";
 
 /** Runs the hook; resolves with its answer, `{ late: true }` or undefined, and never rejects. */
-function tell(event, input) {
+function tell(event, input, limitMs = LIMIT_MS) {
   return new Promise((done) => {
     let child;
     const finish = (answer) => {
@@ -21,7 +21,7 @@ function tell(event, input) {
     const timer = setTimeout(() => {
       child?.kill();
       finish({ late: true });
-    }, LIMIT_MS);
+    }, limitMs);
     try {
       child = spawn("sh", [script, "opencode", event], { stdio: ["pipe", "pipe", "ignore"] });
       let text = "";
@@ -57,12 +57,13 @@ function textOf(parts) {
 const isOurs = (part) => part.type === "text" && part.metadata?.[MARK] === true;
 
 export const ButlerMemory = async ({ client, directory }) => {
+  const loaded = Date.now();
   // Of each session that this process has met, the answer of its last start; null once a message has brought it.
   const starts = new Map();
   // Sessions of sub-agents: their results are part of the session that started them.
   const children = new Set();
 
-  const say = (session, event, more) => tell(event, { session_id: session, cwd: directory, ...more });
+  const say = (session, event, more, limitMs) => tell(event, { session_id: session, cwd: directory, ...more }, limitMs);
 
   async function show(answer) {
     if (!answer?.message) return;
@@ -77,14 +78,15 @@ export const ButlerMemory = async ({ client, directory }) => {
     return start;
   }
 
-  /** A first message may come before the event of its session, or in a session of an earlier process; only then the parent is asked for. */
+  /** A first message may come before the event of its session, or in a session of an earlier process; only then the session is asked for. */
   async function isChild(session) {
     if (starts.has(session) || children.has(session)) return children.has(session);
-    const parent = await client.session.get({ path: { id: session } }).then(
-      ({ data }) => data?.parentID,
+    const info = await client.session.get({ path: { id: session } }).then(
+      ({ data }) => data,
       () => undefined,
     );
-    if (parent) children.add(session);
+    if (info?.parentID) children.add(session);
+    else if (!starts.has(session)) begin(session, info?.time?.created >= loaded ? "startup" : "resume");
     return children.has(session);
   }
 
@@ -123,14 +125,16 @@ export const ButlerMemory = async ({ client, directory }) => {
     },
     "chat.message": async (input, output) => {
       const session = input.sessionID;
+      const since = Date.now();
       if (await isChild(session)) return;
-      const starting = starts.has(session) ? starts.get(session) : begin(session, "resume");
+      const starting = starts.get(session);
       const start = await starting;
       // A compaction meanwhile has a start of its own.
       if (starts.get(session) === starting) starts.set(session, null);
       // The two seconds are used up: the context comes with the next message.
       if (start?.late) return;
-      const answer = await say(session, "chat.message", { prompt: textOf(output.parts) });
+      const left = LIMIT_MS - (Date.now() - since);
+      const answer = await say(session, "chat.message", { prompt: textOf(output.parts) }, left);
       await show(answer);
       const text = [start?.context, answer?.context].filter(Boolean).join("");
       if (text === "") return;

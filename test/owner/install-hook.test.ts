@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, inject, describe as suite, test } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
+import { AGENT_NAMES } from "../../src/hosts/hooks/dialects.ts";
+import { prepareInstall } from "../../src/hosts/install/install.ts";
 import type { World } from "../pure/install-world.ts";
 import { type HookRig, hookRig, type RunOptions } from "../support/hook-script.ts";
 
@@ -180,5 +182,14 @@ describe("what the environment says", () => {
     expect((await run({ script: rig.install("far", { home: far }) })).stdout).toBe(`${CONTEXT}\n`);
     expect(asked).toHaveLength(1);
     rmSync(dirname(homeAt(far).socket), { recursive: true, force: true });
+  });
+});
+
+suite.each(AGENT_NAMES)("beside the hooks of %s", (agent) => {
+  test.each(["user", "project"] as const)("its server is told of them, if they keep what happened (%s)", (scope) => {
+    const { writes } = prepareInstall(world.order(agent, scope), new Date(0), false);
+    const tells = writes.some(({ after = "" }) => /"--project",\s*"auto",\s*"--hooks"/.test(after));
+    // Of Cursor no answer comes to its hooks.
+    expect(tells).toBe(agent !== "cursor");
   });
 });

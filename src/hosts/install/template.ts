@@ -48,7 +48,9 @@ interface Server {
 
 /** The MCP server for an agent's settings. `variable` writes "from the environment, else this value" in the agent's syntax. */
 export function server(request: InstallRequest, variable?: (name: string, fallback: string) => string): Server {
-  const args = ["mcp", "--butler", request.butler, "--project", "auto"];
+  // Of Cursor no answer comes to its hooks: what happened there is kept only if its model does so.
+  const hooks = request.agent === "cursor" ? [] : ["--hooks"];
+  const args = ["mcp", "--butler", request.butler, "--project", "auto", ...hooks];
   if (request.scope === "project") return { command: "butler", args };
   const { places, program, roster } = request;
   const env: Record<string, string> = {};

@@ -1,8 +1,10 @@
 /** Removes memory from an agent: every file becomes as it was or, if the person has changed it since, loses our part. */
+import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { writePrivate } from "../../daemon/home.ts";
 import { notFound } from "../../engine/domain/errors.ts";
 import type { AgentName } from "../hooks/dialects.ts";
+import { removeAllOpenings } from "../openings/keep-openings.ts";
 import { AGENTS } from "./agents/agents.ts";
 import { readText, removeEmpty, requireInside, sha256, type Write, writeAll } from "./disk.ts";
 import { takeFrom } from "./edit/host-file.ts";
@@ -56,6 +58,8 @@ export function applyUninstall({ places, folder, manifest, writes, copies }: Pre
   writeAll(writes, boundary({ places, scope: manifest.scope }));
   removeManifest(places, manifest.agent, folder);
   removeEmpty(manifest.folders);
+  // Without a hook nobody reads them.
+  if (!existsSync(join(places.home.root, "installs"))) removeAllOpenings(places.home);
 }
 
 function without(

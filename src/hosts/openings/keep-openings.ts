@@ -3,14 +3,13 @@
  * memory has been quiet for a moment after a change, never while somebody waits, and at least twice a day.
  */
 
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Home } from "../../daemon/home.ts";
 import { within } from "../../daemon/pause.ts";
 import type { Roster } from "../../daemon/roster/roster.ts";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Log } from "../../engine/adapters/log.ts";
-import { isMissing } from "../../engine/domain/errors.ts";
 import { faultOf } from "../hooks/fault.ts";
 import type { SessionContext } from "../hooks/session-context.ts";
 import { projectOf, rootPlace } from "../projects/project.ts";
@@ -23,6 +22,7 @@ import {
   unmarkChanging,
   writeOpening,
 } from "./opening-file.ts";
+import { butlersIn } from "./openings-state.ts";
 
 export interface OpeningsParts {
   readonly home: Home;
@@ -296,19 +296,10 @@ function start(state: OpeningsState): void {
 /** Openings of butlers that are not served here any more. */
 function dropOthers({ parts, kept }: OpeningsState): void {
   const served = new Set(parts.butlers().map(({ name }) => name));
-  for (const name of foldersIn(parts.home.openings)) {
+  for (const name of butlersIn(parts.home)) {
     if (served.has(name)) continue;
     kept.delete(name);
     rmSync(join(parts.home.openings, name), { recursive: true, force: true });
-  }
-}
-
-function foldersIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
   }
 }
 

@@ -1,8 +1,17 @@
 import { homeAt } from "../../daemon/home.ts";
 import type { ExitCode } from "../../doors/failures.ts";
+import { systemClock } from "../../engine/adapters/clock.ts";
 import type { ModelVariant } from "../../engine/adapters/model/catalogue.ts";
 import type { Finding } from "../doctor/finding.ts";
-import { checkDisk, checkHome, checkNode, checkRoster, checkSpool, checkTokens } from "../doctor/home-checks.ts";
+import {
+  checkDisk,
+  checkHome,
+  checkNode,
+  checkOpenings,
+  checkRoster,
+  checkSpool,
+  checkTokens,
+} from "../doctor/home-checks.ts";
 import { checkModel } from "../doctor/model-check.ts";
 import { checkPort } from "../doctor/port-check.ts";
 import { checkDatabaseRights, checkDatabaseServer, checkOwner, checkStore } from "../doctor/store-checks.ts";
@@ -13,7 +22,8 @@ import { version } from "../version.ts";
 export const usage = `butler doctor [--json]
 
 Looks at everything a butler needs and says what is wrong and what to do: Node, the home and who may read it, disk,
-roster, model, owner, stores, tokens, port and what waits to be stored. Nothing is changed. Exit code 1 when something failed.`;
+roster, model, owner, stores, tokens, port what waits to be stored and
+which openings lie ready. Nothing is changed. Exit code 1 when something failed.`;
 
 export async function run(args: readonly string[], { environment, say }: Context): Promise<ExitCode> {
   const { values } = readOptions(args, { json: { type: "boolean" } });
@@ -44,6 +54,7 @@ async function* examine(environment: Environment): AsyncGenerator<Finding> {
   yield await checkDisk(home);
   yield checkTokens(home);
   yield checkSpool(home);
+  yield checkOpenings(home, systemClock.now());
   const { finding, roster } = checkRoster(environment.roster);
   yield finding;
 

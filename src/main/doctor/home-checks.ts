@@ -10,6 +10,7 @@ import { openPaths } from "../../engine/adapters/files/private-files.ts";
 import { isMissing, messageOf, reasonOf } from "../../engine/domain/errors.ts";
 import { failedFolder } from "../../hosts/hooks/spool/files.ts";
 import { spoolState } from "../../hosts/hooks/spool/state.ts";
+import { openingsKept } from "../../hosts/openings/openings-state.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const NODE_AT_LEAST = [20, 19] as const;
@@ -88,6 +89,18 @@ export function checkSpool(home: Home): Finding {
     `(${reasons.slice(0, 5).join("; ")})`,
   ].join(", ");
   return warn("spool", found, "butler spool shows them; when the cause is gone, butler spool retry has them stored.");
+}
+
+/** Files of another owner's day are not told any more, and the next session has them written anew. */
+export function checkOpenings(home: Home, now: Date): Finding {
+  const kept = openingsKept(home).filter(({ projects }) => projects > 0);
+  if (kept.length === 0) return ok("openings", "none ready; the first session of a project has one kept");
+  const found = kept.map(({ butler, projects, oldest }) => {
+    const hours = Math.floor((now.getTime() - (oldest ?? now).getTime()) / 3_600_000);
+    const age = hours < 1 ? "within the last hour" : `${hours} ${hours === 1 ? "hour" : "hours"} ago at the earliest`;
+    return `${projects} ${projects === 1 ? "project" : "projects"} of ${butler}, made ${age}`;
+  });
+  return ok("openings", `ready for ${found.join("; ")}`);
 }
 
 const GIGABYTE = 1e9;
