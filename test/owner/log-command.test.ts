@@ -23,7 +23,8 @@ afterAll(async () => {
 /** A `butler log --follow` that is under way. */
 function follow(home: string, ...args: string[]) {
   const child = spawn(process.execPath, [BUTLER, "log", "--follow", ...args], {
-    env: variablesFor(home, {}),
+    // An owner that it has to start for the past leaves soon.
+    env: variablesFor(home, { BUTLER_IDLE_SECONDS: "1" }),
     stdio: ["ignore", "pipe", "pipe"],
   });
   followers.add(child);
@@ -112,6 +113,18 @@ describe("butler log", () => {
     expect(stdout).toMatch(/learned +rule Always run the tests before you commit\. {2}you said so · read by local/);
     expect(stdout).not.toContain("you, on the command line");
     expect((await jsonOf(home, "--project", "elsewhere")).length).toBe(0);
+
+    // The person is told in a line of the next session, once.
+    const common = {
+      session_id: "cccc",
+      transcript_path: join(home, "cccc.jsonl"),
+      prompt: "What is there to be done today?",
+    };
+    const news = async () => (await hooks.fire("UserPromptSubmit", common)).stdout;
+    const line =
+      "Butler Memory learned 1 thing: rule “Always run the tests before you commit.” · butler log shows more";
+    await vi.waitFor(async () => expect(await news()).toContain(line), { ...PATIENCE, interval: 200 });
+    expect(await news()).not.toContain("learned");
 
     const shown = await butler(home, ["sessions", "show", "aaaa"]);
     expect(shown.stdout).toMatch(/^claude-code aaaa-one {2}done\n/);

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { factSentence } from "../../src/engine/domain/fact.ts";
 import type { Session } from "../../src/hosts/sessions/read-sessions.ts";
 import { type Happening, ofSessionLog, ofStream, type StreamEvent, together } from "../../src/main/log/happenings.ts";
 import { readSince } from "../../src/main/log/since.ts";
@@ -92,6 +93,14 @@ describe("what happened", () => {
       .lines(together(many)[0] as Happening)
       .slice(-1);
     expect(line).toBe("  12:00:00  faded      fact 5 facts");
+  });
+});
+
+describe("a fact for a person", () => {
+  it("is its content where that is a sentence, and else all of it", () => {
+    expect(factSentence("user dog:Bello: The user's dog is called Bello.")).toBe("The user's dog is called Bello.");
+    for (const text of ["dns is at: route53", "no colon", "a b: Yes.", ": ", "", "a: b: c"])
+      expect(factSentence(text)).toBe(text);
   });
 });
 

@@ -45,3 +45,9 @@ export const factText = (fact: FactWords): string =>
 /** The text that is shown, to agents and to people. */
 export const shownFact = (subject: string, predicate: string, content: string): string =>
   `${subject} / ${predicate}: ${content}`;
+
+/** The text of a fact for a person: its content alone where that is a sentence, which says its subject again. */
+export function factSentence(text: string): string {
+  const content = text.slice(text.indexOf(": ") + 2);
+  return content !== text && /^\S+\s+\S+\s.*[.!?]$/s.test(content) ? content : text;
+}

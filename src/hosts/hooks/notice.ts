@@ -3,6 +3,7 @@
  * them looking. Exchanges that were merely stored are no news (every turn stores one), nor is what was confirmed, nor what the person
  * stored themselves at the command line. Nothing waits for it: a line that is not ready in time comes with the next prompt.
  */
+import { factSentence } from "../../engine/domain/fact.ts";
 import { projectScope } from "../../engine/domain/scope.ts";
 import { neutralLine } from "../../engine/domain/text/neutral.ts";
 import { PRIVATE_MARK } from "../../engine/domain/text/private.ts";
@@ -144,8 +145,9 @@ export function noticeLine(learned: readonly Pick<LearnedEvent, "memory" | "repl
   for (const { memory, replaced } of learned) {
     const text = memory?.text ?? "";
     if (text === "" || REDACTED.test(text) || text.includes(PRIVATE_MARK)) continue;
+    const said = memory?.type === "fact" ? factSentence(text) : text;
     const verb = replaced === undefined ? memory?.type : `changed ${memory?.type}`;
-    const item = `${quoted === 0 ? ": " : " · "}${verb} “${clip(neutralLine(clip(text, 400)), LONGEST_ITEM)}”`;
+    const item = `${quoted === 0 ? ": " : " · "}${verb} “${clip(neutralLine(clip(said, 400)), LONGEST_ITEM)}”`;
     if (line.length + item.length + end.length > LONGEST) break;
     line += item;
     quoted += 1;

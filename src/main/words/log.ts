@@ -1,5 +1,6 @@
 /** The lines of `butler log`: a heading for each session, and one line for what happened in it. Whatever a memory says stays in its line. */
 import { type Paint, painter } from "../../doors/cli/render.ts";
+import { factSentence } from "../../engine/domain/fact.ts";
 import { neutralLine } from "../../engine/domain/text/neutral.ts";
 import { clip } from "../../engine/domain/text/text.ts";
 import type { Happening } from "../log/happenings.ts";
@@ -100,11 +101,12 @@ function bodyOf(happening: Happening, width: number): string {
   if (what === "ended") return oneLine(note ?? "", width);
   if (count !== undefined) return counted(count, type === "episode" ? "exchange" : (type ?? "memory"));
   if (text === undefined) return state === "retracted" ? "(forgotten since)" : "(gone)";
-  if (was === undefined || width < 2 * LEAST_TEXT) return oneLine(text, width);
+  const said = type === "fact" ? factSentence(text) : text;
+  if (was === undefined || width < 2 * LEAST_TEXT) return oneLine(said, width);
   // Of a fact with the same subject and predicate only the value is told.
   const key = text.slice(0, text.indexOf(": ") + 2);
   const before = oneLine(was.startsWith(key) ? was.slice(key.length) : was, Math.floor(width / 3));
-  return `${oneLine(text, width - before.length - 7)} (was ${before})`;
+  return `${oneLine(said, width - before.length - 7)} (was ${before})`;
 }
 
 /** What a session started with, as the log of sessions has it. */
