@@ -93,6 +93,8 @@ describe("the gist of an exchange", () => {
       },
     );
     expect(told?.open).toContain("Next would be the API");
+    expect(told?.text).toContain("The table is there.");
+    expect(told?.text).not.toContain("API");
   });
 
   it("says of a paste what went wrong in it", () => {

@@ -112,7 +112,7 @@ const ended = (text: string): string => text.replace(/[;,:]$/, "");
 /** The last answer tells what came of it; its first sentence that says anything, and the next if there is room. */
 function outcomeOf(agent: readonly string[]): string {
   const sentences = sentencesIn(withoutPasted(agent.at(-1) ?? "").words);
-  const [first = "", second = ""] = sentences.filter((text) => !isIdle(text) && !EMPTY.test(text));
+  const [first = "", second = ""] = sentences.filter((text) => !isIdle(text) && !EMPTY.test(text) && !OPEN.test(text));
   const both = oneLine([first, second]);
   return clip(ended(both.length <= OUTCOME ? both : first), OUTCOME);
 }
