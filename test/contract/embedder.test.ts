@@ -68,8 +68,16 @@ describe("vectors", () => {
     expect(dot(food as Float32Array, other as Float32Array)).toBeLessThan(0.2);
   });
 
-  it("are the same bytes again, in any order, concurrency, priority and number of threads", async () => {
-    const texts = [FOOD, BREAD, LONG, "你好，世界", "x", ...Array.from({ length: 10 }, (_, n) => `${LONG} ${n}`)];
+  it("are the same bytes again, in any order, concurrency, priority, number of threads, and process", async () => {
+    const texts = [
+      FOOD,
+      BREAD,
+      LONG,
+      "你好，世界",
+      "\ud800 lone",
+      "x",
+      ...Array.from({ length: 10 }, (_, n) => `${LONG} ${n}`),
+    ];
     const oneByOne = new Map<string, string>();
     for (const text of texts) oneByOne.set(text, bytes(await embedder.embed(text, "write")));
     const check = async (by: Embedder, order: string[], priority: "query" | "write") => {
@@ -78,11 +86,13 @@ describe("vectors", () => {
     };
     await check(embedder, [...texts].reverse(), "write");
     await check(embedder, texts, "query");
-    const two = await openOnnxEmbedder(model, { threads: 2 });
-    try {
-      await check(two, texts, "write");
-    } finally {
-      await two.close();
+    for (const options of [{ threads: 2 }, { apart: true }]) {
+      const other = await openOnnxEmbedder(model, options);
+      try {
+        await check(other, texts, "write");
+      } finally {
+        await other.close();
+      }
     }
   });
 
@@ -326,6 +336,8 @@ describe("opening and closing", () => {
     const broken = join(scratch, "model.onnx");
     await writeFile(broken, "not a model");
     await expect(openOnnxEmbedder({ ...model, weights: broken })).rejects.toMatchObject({ code: "unavailable" });
+    const apart = openOnnxEmbedder({ ...model, weights: broken }, { apart: true });
+    await expect(apart).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("Load model") });
     const words = join(scratch, "tokenizer.json");
     await copyFile(model.tokenizer, words);
     await writeFile(words, "{");

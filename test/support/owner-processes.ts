@@ -163,6 +163,14 @@ export function processesOf(home: string): number[] {
     .map(Number);
 }
 
+/** The processes that another one has started (Linux). */
+export function childrenOf(parent: number): number[] {
+  const threads = `/proc/${parent}/task`;
+  return readdirSync(threads).flatMap((thread) =>
+    readFileSync(`${threads}/${thread}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number),
+  );
+}
+
 function environOf(pid: string): string {
   try {
     return `${readFileSync(`/proc/${pid}/environ`, "utf8")}\0`;

@@ -167,7 +167,7 @@ function ownerOf(
     log,
     open: engineOpener({ stores, clock, log, models }),
     jobs: storeJobs(stores, clock, databaseUrl === undefined ? notesInFile(home.scheduleFile, log) : notesInMemory()),
-    model: sharedModels({ folders: models, fetch: true, log }),
+    model: sharedModels({ folders: models, fetch: true, apart: true, log }),
     remote: remoteOf,
     rested: collectGarbage,
     changes,

@@ -24,13 +24,15 @@ export const olderModel = (folders: ModelFolders, log: Log) => async (version: M
 export function sharedModels(options: {
   folders: ModelFolders;
   fetch: boolean;
+  /** In a process of its own, so that an owner at rest has all of its memory back. */
+  apart?: boolean;
   log: Log;
 }): (variant: ModelVariant) => SharedModel {
-  const { folders, log } = options;
+  const { folders, apart = false, log } = options;
   const models = new Map<ModelVariant, SharedModel>();
   const onDisk = (files: ModelFiles): ModelOnDisk => ({
     version: files.version,
-    load: () => openOnnxEmbedder(files, { log }),
+    load: () => openOnnxEmbedder(files, { apart, log }),
   });
 
   function create(variant: ModelVariant): SharedModel {

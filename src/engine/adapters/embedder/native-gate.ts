@@ -16,13 +16,16 @@ export function newGate(): NativeGate {
   return gate;
 }
 
-export function leave(gate: NativeGate): void {
+/** Without a gate, in a process of its own, there is nothing to mark. */
+export function leave(gate: NativeGate | undefined): void {
+  if (gate === undefined) return;
   Atomics.store(gate, INSIDE, 0);
   Atomics.notify(gate, INSIDE);
 }
 
 /** Worker side. Once the gate is shut the process is ending, and this never returns. */
-export async function inside<T>(gate: NativeGate, work: () => Promise<T>): Promise<T> {
+export async function inside<T>(gate: NativeGate | undefined, work: () => Promise<T>): Promise<T> {
+  if (gate === undefined) return work();
   Atomics.store(gate, INSIDE, 1);
   if (Atomics.load(gate, SHUT) === 1) {
     leave(gate);

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
-import { parentPort, workerData } from "node:worker_threads";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { messageOf } from "../../domain/errors.ts";
 import { keptPieces, signBits, wholeWords } from "../../domain/ranking/token-bits.ts";
+import { parent } from "../threads/parent.ts";
 import { inside, leave, type NativeGate } from "./native-gate.ts";
 import type { Embedding, TokenBits } from "./port.ts";
 import { TOKEN_MEAN } from "./token-mean.ts";
@@ -13,7 +13,8 @@ export interface OnnxWorkerData {
   readonly tokenizer: string;
   readonly dimensions: number;
   readonly threads: number;
-  readonly gate: NativeGate;
+  /** Absent in a process of its own. */
+  readonly gate?: NativeGate;
 }
 
 export type ToOnnxWorker = { readonly kind: "embed"; readonly id: number; readonly text: string } | { kind: "close" };
@@ -28,9 +29,8 @@ const MAX_PIECES = 256;
 /** 256 pieces of words of up to 100 letters fit in. Without this limit a pasted megabyte takes 0.3 s to tokenize. */
 const MAX_CHARACTERS = 32_768;
 
-const port = parentPort;
-if (port === null) throw new Error("this file runs as a worker thread");
-const data = workerData as OnnxWorkerData;
+const port = parent();
+const data = port.data as OnnxWorkerData;
 if (TOKEN_MEAN.length !== data.dimensions)
   throw new Error("the mean of token states is of another width than the model");
 
@@ -108,12 +108,12 @@ function tokenBits({ total, ids, pieces }: Read, states: Float32Array): TokenBit
   };
 }
 
-const answer = (message: FromOnnxWorker, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+const answer = (message: FromOnnxWorker, transfer: ArrayBuffer[] = []) => port.post(message, transfer);
 
 async function handle(message: ToOnnxWorker): Promise<void> {
   if (message.kind === "close") {
     await inside(data.gate, () => session.release());
-    port?.close();
+    port.close();
     return;
   }
   try {
@@ -130,7 +130,7 @@ async function handle(message: ToOnnxWorker): Promise<void> {
 
 // One after the other: the session must not be released while a text is being embedded.
 let last: Promise<void> = Promise.resolve();
-port.on("message", (message: ToOnnxWorker) => {
+port.onMessage((message: ToOnnxWorker) => {
   last = last.then(() => handle(message));
 });
 

@@ -1,4 +1,5 @@
-/** A model in a thread of its own. The thread gets one question at a time, is started again after a crash, and its end never aborts the process. */
+/** A model in a thread or a process of its own. It gets one question at a time, is started again after a crash, and its end never aborts this process. */
+import type { ChildProcess } from "node:child_process";
 import { isMainThread, type Worker } from "node:worker_threads";
 import { unavailable } from "../../domain/errors.ts";
 import { guardExit, type NativeGate, newGate } from "../embedder/native-gate.ts";
@@ -7,7 +8,13 @@ import type { Log } from "../log.ts";
 export type Priority = "query" | "write";
 
 /** Messages of a thread that are no answers. */
-export type ThreadNews = { readonly kind: "ready" } | Failed;
+export type ThreadNews = { readonly kind: "ready" } | Fatal | Failed;
+
+/** Why a process is about to end. */
+interface Fatal {
+  readonly kind: "fatal";
+  readonly message: string;
+}
 
 interface Failed {
   readonly kind: "failed";
@@ -24,10 +31,14 @@ export interface OnnxThread<Question, Answer> {
   close(): Promise<void>;
 }
 
+type Host = Worker | ChildProcess;
+
 interface ThreadParts {
   /** As in "the embedding worker ended". */
   readonly name: string;
-  readonly start: (gate: NativeGate) => Worker;
+  /** A process of its own, which an exit need not wait for. */
+  readonly apart?: boolean;
+  readonly start: (gate: NativeGate) => Host;
   readonly log: Log;
 }
 
@@ -42,7 +53,7 @@ interface ThreadState<Question, Answer> {
   readonly parts: ThreadParts;
   readonly waiting: Readonly<Record<Priority, Request<Question, Answer>[]>>;
   running: Request<Question, Answer> | undefined;
-  worker: Worker | undefined;
+  worker: Host | undefined;
   ready: boolean;
   closed: Promise<void> | undefined;
   nextId: number;
@@ -52,6 +63,7 @@ interface ThreadState<Question, Answer> {
 
 const CLOSE_MS = 5_000;
 
+const isFatal = (message: object): message is Fatal => "kind" in message && message.kind === "fatal";
 const isFailed = (message: object): message is Failed => "kind" in message && message.kind === "failed";
 
 /**
@@ -110,27 +122,41 @@ function start<Q extends object, A extends { readonly id: number }>(state: Threa
   switchTelemetryOff();
   const gate = newGate();
   const worker = state.parts.start(gate);
-  const lift = guardExit(gate);
+  const lift = state.parts.apart ? () => undefined : guardExit(gate);
   state.worker = worker;
   let lastError: unknown;
   return new Promise((loaded, failed) => {
-    worker.on("error", (error: unknown) => {
+    const gone = (why: string) => {
+      lift();
+      state.ready = false;
+      if (state.worker === worker) state.worker = undefined;
+      if (state.closed === undefined) failed(died(state, why, lastError));
+    };
+    worker.on("error", (error: Error) => {
       lastError = error;
+      // A process that could not be started has no exit either.
+      if ("pid" in worker && worker.pid === undefined) gone(error.message);
     });
     worker.on("message", (message: ThreadNews | A) => {
       if ("id" in message) return settle(state, message);
+      if (isFatal(message)) {
+        lastError = new Error(message.message);
+        return;
+      }
       state.ready = true;
       loaded();
     });
-    worker.once("exit", (code: number) => {
-      lift();
-      state.ready = false;
-      state.worker = undefined;
-      if (state.closed !== undefined) return;
-      const why = lastError instanceof Error ? lastError.message : `exit code ${code}`;
-      failed(died(state, why, lastError));
-    });
+    worker.once("exit", (code: number | null) =>
+      gone(lastError instanceof Error ? lastError.message : `exit code ${code}`),
+    );
   });
+}
+
+/** What cannot be sent is answered by the end of the thread or process, which is reported on its own. */
+function post(worker: Host | undefined, message: object): void {
+  if (worker === undefined) return;
+  if ("postMessage" in worker) worker.postMessage(message);
+  else worker.send(message, () => undefined);
 }
 
 function died<Q extends object, A>(state: ThreadState<Q, A>, why: string, cause: unknown): Error {
@@ -159,7 +185,7 @@ function sendNext<Q extends object, A>(state: ThreadState<Q, A>) {
   const { waiting } = state;
   if (!state.ready || state.running !== undefined) return;
   state.running = waiting.query.shift() ?? waiting.write.shift();
-  if (state.running !== undefined) state.worker?.postMessage({ ...state.running.question, id: state.running.id });
+  if (state.running !== undefined) post(state.worker, { ...state.running.question, id: state.running.id });
 }
 
 function sendOrRestart<Q extends object, A extends { readonly id: number }>(state: ThreadState<Q, A>) {
@@ -189,13 +215,14 @@ async function end<Q extends object, A>(state: ThreadState<Q, A>): Promise<void>
   rejectAll(state, unavailable(`The ${parts.name} worker is closed.`));
   if (worker === undefined) return;
   const exited = new Promise<void>((done) => worker.once("exit", () => done()));
-  worker.postMessage({ kind: "close" });
+  post(worker, { kind: "close" });
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<void>((done) => {
     timer = setTimeout(() => {
-      // Not terminate(): inside a native call that would abort the whole process.
+      // A thread is not terminated: inside a native call that would abort the whole process.
       parts.log.error({}, `the ${parts.name} worker does not end; leaving it behind`);
-      worker.unref();
+      if ("kill" in worker) worker.kill("SIGKILL");
+      else worker.unref();
       done();
     }, CLOSE_MS);
   });

@@ -1,5 +1,6 @@
+import { type ChildProcess, fork } from "node:child_process";
 import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
 /**
@@ -8,10 +9,28 @@ import { Worker } from "node:worker_threads";
  * because loaders of the parent thread do not reach a worker under Node 20.
  */
 export function startWorker(callerUrl: string, name: string, workerData: unknown): Worker {
-  const fromSource = callerUrl.endsWith(".ts");
-  const entry = new URL(`./${name}${fromSource ? ".ts" : ".js"}`, callerUrl);
-  const execArgv = fromSource ? ["--import", loaderUrl(callerUrl)] : [];
+  const { entry, execArgv } = entryOf(callerUrl, name);
   return new Worker(entry, { workerData, execArgv });
+}
+
+/** Starts the same entry as a process. `data` is given as JSON. Our own settings, which may hold a password, are not passed on. */
+export function startProcess(callerUrl: string, name: string, data: unknown): ChildProcess {
+  const { entry, execArgv } = entryOf(callerUrl, name);
+  const { env } = process;
+  return fork(fileURLToPath(entry), [JSON.stringify(data)], {
+    execArgv,
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    env: Object.fromEntries(Object.entries(env).filter(([key]) => !/^(?:BUTLER_|NODE_OPTIONS$)/.test(key))),
+  });
+}
+
+function entryOf(callerUrl: string, name: string): { entry: URL; execArgv: string[] } {
+  const fromSource = callerUrl.endsWith(".ts");
+  return {
+    entry: new URL(`./${name}${fromSource ? ".ts" : ".js"}`, callerUrl),
+    execArgv: fromSource ? ["--import", loaderUrl(callerUrl)] : [],
+  };
 }
 
 /**
