@@ -281,6 +281,15 @@ it("answers any opening as the library does, odd ones too", async () => {
   );
 }, 120_000);
 
+it("ends a subscription as soon as it has begun: nothing that is served ever changes", async () => {
+  const message = request(1, "subscriptions/listen", { ...envelope, notifications: { toolsListChanged: true } });
+  const [answered] = await fromLine([message, request(2, "tools/list", envelope)], {});
+  const [begun, ended, list] = answered.map((line) => JSON.parse(line));
+  expect(begun).toMatchObject({ method: "notifications/subscriptions/acknowledged", params: { notifications: {} } });
+  expect(ended).toMatchObject({ id: 1, result: { resultType: "complete" } });
+  expect(list.id).toBe(2);
+});
+
 describe("a request that the owner is asked for", () => {
   /** A line whose owner is played by the test. */
   function open(ask: Parameters<typeof serveThinLine>[0]["ask"]) {

@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import { once } from "./once.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const SOURCES = ["src", "scripts/empty-store.mjs", "tsconfig.json", "tsconfig.build.json", "package.json"];
+const STEPS = ["scripts/empty-store.mjs", "scripts/mcp-line.mjs", "scripts/token-files.mjs"];
+const SOURCES = ["src", ...STEPS, "tsconfig.json", "tsconfig.build.json", "package.json"];
 /** Written by the last step of the build. */
 const LAST = "dist/empty-store.tar.gz";
 

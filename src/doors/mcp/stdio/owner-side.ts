@@ -20,8 +20,13 @@ export function answerRequest(
       start: async () => undefined,
       async send(sent) {
         const text = JSON.stringify(sent);
-        if (!isJSONRPCResultResponse(sent) && !isJSONRPCErrorResponse(sent)) tell(text);
-        else if (sent.id === message.id) end(text);
+        if (isJSONRPCResultResponse(sent) || isJSONRPCErrorResponse(sent)) {
+          if (sent.id === message.id) end(text);
+          return;
+        }
+        tell(text);
+        // Nothing that could be subscribed to ever changes; kept open, it would hold the owner for as long as the agent lives.
+        if (message.method === "subscriptions/listen") void server.close();
       },
       close: async () => transport.onclose?.(),
     };
