@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
+import { blockJson } from "../../src/engine/domain/ranking/block-json.ts";
 import { fillBudget, type Section } from "../../src/engine/domain/ranking/budget.ts";
 
 const frame = { head: "<m>\nbackground\n", tail: "</m>\n" };
@@ -125,4 +126,36 @@ describe("filling a budget", () => {
       );
     },
   );
+});
+
+describe("a budget that holds for the JSON of a block too", () => {
+  it("is never exceeded by either form, whatever has to be escaped", async () => {
+    const { count } = await openTokenizer("o200k_base");
+    const said = fc.oneof(
+      fc.lorem({ maxCount: 20 }),
+      fc
+        .constantFrom('"', "\\", '\\"', 'say "yes" or "no"; ')
+        .chain((part) => fc.nat(80).map((n) => part.repeat(n + 1))),
+      fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).map((text) => `x${text.replace(/\s+/g, " ")}`),
+    );
+    const lists = fc.array(fc.array(said, { maxLength: 8 }), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(lists, fc.integer({ min: 20, max: 900 }), (texts, budget) => {
+        const sections = texts.map((list, nth) => section(`part ${nth}`, 1 / texts.length, ...list));
+        const json = (text: string) => JSON.stringify(blockJson(text, budget));
+        const block = fillBudget(frame, sections, budget, count, (text) => count(json(text)));
+        expect(count(block.text)).toBeLessThanOrEqual(budget);
+        expect(count(json(block.text))).toBeLessThanOrEqual(budget);
+        if (block.text !== "") expect(json(block.text).length).toBeLessThanOrEqual(block.text.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("keeps a block as it is where its JSON fits", async () => {
+    const { count } = await openTokenizer("o200k_base");
+    const sections = [section("facts", 1, "tea is green", "coffee is black")];
+    const json = (text: string) => count(JSON.stringify(blockJson(text, 100)));
+    expect(fillBudget(frame, sections, 100, count, json)).toEqual(fillBudget(frame, sections, 100, count));
+  });
 });

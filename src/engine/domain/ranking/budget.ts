@@ -82,8 +82,9 @@ export function fillBudget<T>(
     tokens = count(text);
   }
   if (otherForm !== undefined && tokens + mostEscapes(text) > budget - NEAR) {
+    const whole = text;
     while (text !== "" && otherForm(text) > budget && dropLast(kept)) text = render(frame, kept);
-    tokens = count(text);
+    if (text !== whole) tokens = count(text);
   }
   if (tokens > budget || text === "") return empty(sections);
   return {
