@@ -129,12 +129,10 @@ describe("butler log", () => {
     const shown = await butler(home, ["sessions", "show", "aaaa"]);
     expect(shown.stdout).toMatch(/^claude-code aaaa-one {2}done\n/);
     expect(shown.stdout).toMatch(
-      /Told at [\d:]+: 1 memory, \d+ tokens\n {2}fact {5}[\da-f-]{36} {2}release reviewer: Grace/,
+      /Told at [\d:]+: 1 memory, \d+ tokens\n {2}fact {5}[\da-z]{8} {2}release reviewer: Grace/,
     );
     expect(shown.stdout).toMatch(/Stored: 1 exchange\n/);
-    expect(shown.stdout).toMatch(
-      /Learned: 1 memory\n {2}rule {5}[\da-f-]{36} {2}Always run the tests before you commit/,
-    );
+    expect(shown.stdout).toMatch(/Learned: 1 memory\n {2}rule {5}[\da-z]{8} {2}Always run the tests before you commit/);
     const report = JSON.parse((await butler(home, ["sessions", "show", "aaaa-one", "--json"])).stdout) as {
       told: { memories: { id: string; memory?: { text?: string } }[] }[];
       learned: { state: string; id: string }[];

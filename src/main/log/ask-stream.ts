@@ -18,7 +18,11 @@ export type StreamAnswer =
   | { readonly events: readonly StreamEvent[]; readonly cursor: string }
   | { readonly failure: Failure };
 
+/** The log of sessions may hold anything; one id that is none would refuse the question. */
+export const MEMORY_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 const PAGE = 1_000;
+const MOST_IDS = 1_000;
 /** More than that is not read for people. */
 const MOST = 20_000;
 
@@ -37,7 +41,7 @@ export async function askStream(client: OwnerClient, butler: string, asked: Stre
       ...(since === undefined ? {} : { since }),
       ...(cursor === undefined ? {} : { cursor }),
       ...(session_id === undefined ? {} : { session_id }),
-      ...(ids === undefined ? {} : { ids: [...ids] }),
+      ...(ids === undefined ? {} : { ids: ids.filter((id) => MEMORY_ID.test(id)).slice(0, MOST_IDS) }),
       ...(scope === undefined ? {} : { scope }),
     });
     if (!outcome.ok && outcome.error.code === "forbidden" && scope !== undefined) {

@@ -22,11 +22,9 @@ export interface SessionReport {
   readonly why?: string;
 }
 
-const MOST_IDS = 1_000;
-
 export async function sessionReport(client: OwnerClient, { session, told }: SessionRecord): Promise<SessionReport> {
   const ids = [...new Set(told.flatMap((one) => one.ids))];
-  const given = ids.length === 0 ? NONE : await askStream(client, session.butler, { ids: ids.slice(0, MOST_IDS) });
+  const given = ids.length === 0 ? NONE : await askStream(client, session.butler, { ids });
   const name = sessionIdOf(session.id);
   const own = await askStream(client, session.butler, { session_id: name });
   const seen = new Map(eventsOf(given).map(({ entity_id, memory }) => [entity_id, memory]));

@@ -1,5 +1,7 @@
 /** One session for people: what it was told and what came of it. */
 import { painter } from "../../doors/cli/render.ts";
+import { shortId } from "../../engine/domain/short-id.ts";
+import { MEMORY_ID } from "../log/ask-stream.ts";
 import type { Happening } from "../log/happenings.ts";
 import type { SessionReport } from "../log/session-report.ts";
 import { asideOf, beganWith, counted, oneLine } from "./log.ts";
@@ -17,7 +19,7 @@ type Seen = { readonly type: string; readonly state: string; readonly text?: str
 
 /** A memory in `width` columns; undefined when it is gone or cannot be seen. */
 export function memoryLine(id: string, memory: Seen | undefined, width: number): string {
-  const lead = `${(memory?.type ?? "").padEnd(TYPE)}  ${oneLine(id, 36)}  `;
+  const lead = `${(memory?.type ?? "").padEnd(TYPE)}  ${MEMORY_ID.test(id) ? shortId(id) : oneLine(id, 36)}  `;
   if (memory === undefined) return `${lead}(gone)`;
   const { state, text } = memory;
   if (text === undefined) return `${lead}(forgotten since)`;
