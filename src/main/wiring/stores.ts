@@ -9,9 +9,6 @@ import type { ScheduleNotes } from "../../daemon/schedule/notes.ts";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import { openPgliteExclusive } from "../../engine/adapters/db/pglite.ts";
 import type { Db } from "../../engine/adapters/db/port.ts";
-import { openPostgres } from "../../engine/adapters/db/postgres.ts";
-import { checkServer, ensureDatabase, hasDatabase } from "../../engine/adapters/db/postgres-admin.ts";
-import { checkRights, openDatabaseWarning, superuserWarning } from "../../engine/adapters/db/postgres-rights.ts";
 import type { Log } from "../../engine/adapters/log.ts";
 import { jobs } from "../../engine/memory/keep/jobs.ts";
 import type { EarlyStore } from "./early-store.ts";
@@ -28,15 +25,10 @@ export interface StoreLocation {
 
 /** Throws a sentence when the server cannot be reached or used; returns a warning, if there is one. Embedded stores are checked when they are opened. */
 export async function checkDatabase(databaseUrl: string | undefined): Promise<string | undefined> {
-  if (databaseUrl === undefined) return undefined;
-  const db = await openPostgres({ url: databaseUrl, max: 1 });
-  try {
-    await checkServer(db);
-    return await superuserWarning(db);
-  } finally {
-    await db.close();
-  }
+  return databaseUrl === undefined ? undefined : (await server()).checkServerAt(databaseUrl);
 }
+
+const server = () => import("./server-stores.ts");
 
 export async function openDb(location: StoreLocation, butler: string, log: Log): Promise<Db> {
   if (location.databaseUrl === undefined) {
@@ -47,17 +39,7 @@ export async function openDb(location: StoreLocation, butler: string, log: Log):
     const snapshot = existsSync(join(dir, "PG_VERSION")) ? undefined : await emptyStore();
     return openPgliteExclusive({ dir, ...(snapshot === undefined ? {} : { snapshot }) });
   }
-  const db = await openPostgres({ url: await ensureDatabase(location.databaseUrl, butler) });
-  try {
-    await checkServer(db);
-    await checkRights(db);
-    const unwise = await openDatabaseWarning(db);
-    if (unwise !== undefined) log.warn({ butler }, unwise);
-    return db;
-  } catch (error) {
-    await db.close();
-    throw error;
-  }
+  return (await server()).openServerStore(location.databaseUrl, butler, log);
 }
 
 /** The build leaves a snapshot of a store with all migrations and no rows. Without it a new store takes seconds to make. */
@@ -77,6 +59,6 @@ export function storeJobs(location: StoreLocation, clock: Clock, notes: Schedule
     hasStore: async (butler) =>
       databaseUrl === undefined
         ? existsSync(join(location.folder(butler), "PG_VERSION"))
-        : hasDatabase(databaseUrl, butler),
+        : (await server()).hasDatabase(databaseUrl, butler),
   };
 }
