@@ -252,6 +252,11 @@ describe.skipIf(!curl)("with an owner", () => {
     await handedOver([GONE]);
     const line = JSON.stringify(HOOK_DIALECTS["claude-code"].answer("UserPromptSubmit", { context: "fits" }));
     const asked = await hooks.rig.owner((response) => response.end(line));
+    // It listens, but its memory is not open yet.
+    expect(await fire({ moment: "prompt" })).toEqual(QUIET);
+    expect(await fire({ agent: "gemini", moment: "prompt" })).toEqual(told(TEXT));
+    expect(asked).toEqual([]);
+    unlinkSync(join(hooks.rig.root, "run", "called"));
     expect(await fire({ moment: "prompt" })).toEqual({ ...QUIET, stdout: `${line}\n` });
     expect(asked[0]?.url).toBe("/hooks/claude-code/UserPromptSubmit?butler=general");
     expect(asked[0]?.headers["x-butler-given"]).toBe(GONE[2]);

@@ -3,6 +3,8 @@
  * and at the end of a turn the transcript is announced in the spool. Every hook is answered soon: it must never hold up its agent.
  */
 
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { within } from "../../daemon/pause.ts";
 import type { HookAnswer, HookRequest, Principal } from "../../doors/backend.ts";
 import { OPENING_PROMPT } from "../../doors/mcp/opening-prompt.ts";
@@ -108,8 +110,14 @@ function noteGone(state: HookState, event: SessionEvent): HookAnswer {
     state.log.error({ reason: faultOf(error) }, "what a session was given could not be noted");
   }
   const { moment } = event.reading;
-  if (moment === "start" || moment === "prompt") void loadMemory(state, event);
+  if (moment === "start" || moment === "prompt") void openMemory(state, event).catch(() => undefined);
   return { ok: true };
+}
+
+/** Hooks that called an owner ask nobody until this file is gone, or ten seconds old. */
+async function openMemory({ home }: HookState, { call }: SessionEvent): Promise<void> {
+  const opened = await call("memory_context", { trigger_prompt: OPENING_PROMPT, token_budget: 1 });
+  if (opened.ok) rmSync(join(home.run, "called"), { force: true });
 }
 
 /** What else is done at a moment whose answer brings no context. */

@@ -50,8 +50,8 @@ export interface Openings {
   /** Writes what is due; resolves when it is done. */
   flush(): Promise<void>;
   busy(): boolean;
-  /** Writes what is due, if that is soon done. */
-  stop(): Promise<void>;
+  /** Writes what is due after the last work has been stored, if that is soon done. */
+  stop(stored?: Promise<void>): Promise<void>;
 }
 
 const QUIET_MS = 1_000;
@@ -91,6 +91,8 @@ interface OpeningsState {
   quiet: NodeJS.Timeout | undefined;
   dueSince: number | undefined;
   writing: Promise<void> | undefined;
+  /** The owner is leaving, and may refuse to be asked. */
+  leaving: boolean;
   stopped: boolean;
 }
 
@@ -102,6 +104,7 @@ export function keepOpenings(parts: OpeningsParts): Openings {
     quiet: undefined,
     dueSince: undefined,
     writing: undefined,
+    leaving: false,
     stopped: false,
   };
   return {
@@ -116,7 +119,7 @@ export function keepOpenings(parts: OpeningsParts): Openings {
     start: () => start(state),
     flush: () => flush(state),
     busy: () => state.quiet !== undefined || state.writing !== undefined,
-    stop: () => stop(state),
+    stop: (stored) => stop(state, stored),
   };
 }
 
@@ -253,7 +256,8 @@ async function writeOne(state: OpeningsState, kept: Kept, root: string): Promise
     writeOpening(file, { text, tokens, ids: told, place, began, ...conditionsOf(state, butler) });
     kept.written.set(root, began.getTime());
   } catch (error) {
-    // One that cannot be renewed is not told either.
+    // One that cannot be renewed is not told either; that an owner which leaves is not asked any more says nothing about it.
+    if (state.leaving) return;
     attempt(state, kept, () => removeOpening(home, file));
     log.warn({ butler, reason: faultOf(error) }, "an opening could not be kept; its sessions ask the owner");
   }
@@ -303,8 +307,10 @@ function dropOthers({ parts, kept }: OpeningsState): void {
   }
 }
 
-async function stop(state: OpeningsState): Promise<void> {
+async function stop(state: OpeningsState, stored: Promise<void> | undefined): Promise<void> {
+  state.leaving = true;
   for (const timer of state.timers) clearTimeout(timer);
+  await stored;
   const due = state.quiet !== undefined || state.writing !== undefined;
   if (due) await within(STOP_MS, flush(state));
   state.stopped = true;

@@ -130,8 +130,8 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
     busy: () => pickup.busy() || (openings?.busy() ?? false),
     closing: async () => {
       watch?.stop();
-      await pickup.stop();
-      await openings?.stop();
+      const stored = pickup.stop();
+      await (openings?.stop(stored) ?? stored);
     },
     onStop: () => streams.abort(),
     ...(mode === "up"

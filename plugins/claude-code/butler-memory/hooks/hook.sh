@@ -229,17 +229,22 @@ hand_over() {
   } </dev/null >/dev/null 2>&1 &
 }
 
-# The same after a prompt, unless an owner was called in the last ten seconds: it is still starting, and one more process would only slow it
-# down. What a prompt tells is told again at the end of its turn.
-call_owner() {
+# Whether an owner was called in the last ten seconds and has not said since, by removing the file, that its memory is open.
+is_starting() {
   last=
-  if [ -f "$called" ] && [ -O "$called" ]; then IFS= read -r last 2>/dev/null <"$called"; fi
+  if [ ! -f "$called" ] || [ ! -O "$called" ]; then return 1; fi
+  IFS= read -r last 2>/dev/null <"$called"
   : "${now:=$(date +%s 2>/dev/null)}"
   case $now:$last in
-  :* | *: | *[!0123456789:]* | *:0*) ;;
-  *) if [ $((now - last)) -ge 0 ] && [ $((now - last)) -lt 10 ]; then return 0; fi ;;
+  :* | *: | *[!0123456789:]* | *:0*) return 1 ;;
   esac
-  hand_over
+  [ $((now - last)) -ge 0 ] && [ $((now - last)) -lt 10 ]
+}
+
+# The same after a prompt, unless an owner is starting: one more process would only slow it down. What a prompt tells is told again at the end
+# of its turn.
+call_owner() {
+  if ! is_starting; then hand_over; fi
 }
 
 called=$home/run/called
@@ -307,14 +312,17 @@ fi
 found=
 if [ "$source" = startup ] && find_opening; then
   found=yes
-  if has_socket; then
+  if has_socket && ! is_starting; then
     if [ "$kept" = project ] && [ ! -e "$openings/changing" ] && give; then exit 0; fi
   elif [ -n "$may_start" ] && give; then
     exit 0
   fi
 fi
 
-if has_socket; then
+# An owner that listens but is still opening its memory would use up the time of whoever has, or can have, an opening from its file.
+waits_for=owner
+if is_starting && { [ -n "$marked" ] || [ -n "$found" ] || { [ "$moment" = prompt ] && find_opening && found=yes; }; }; then waits_for=nobody; fi
+if [ "$waits_for" = owner ] && has_socket; then
   if [ -n "$has_curl" ]; then
     if ask_owner; then
       show "$body"
