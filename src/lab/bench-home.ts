@@ -147,15 +147,19 @@ export async function opened(bench: BenchHome) {
 }
 
 /** Fills an empty store; one that was kept from an earlier run is used as it is. */
-export async function filled(bench: BenchHome, memory: OpenMemory): Promise<{ build: Build | null; have: number }> {
-  const have = await countMemories(memory);
+export async function filled(
+  bench: BenchHome,
+  memory: OpenMemory,
+  project?: string,
+): Promise<{ build: Build | null; have: number }> {
+  const have = await countMemories(memory, project);
   if (have > 0 && have < bench.n) {
     throw new MemoryError(
       "conflict",
       `The store in ${bench.home.root} holds ${have} memories, not ${bench.n}; choose an empty folder or --n ${have}.`,
     );
   }
-  const build = have > 0 ? null : await buildStore(memory, bench.n, bench.progress.show);
+  const build = have > 0 ? null : await buildStore(memory, bench.n, bench.progress.show, project);
   if (build === null) await maintain(memory, { level: "light" });
   return { build, have };
 }

@@ -90,7 +90,7 @@ export async function measureKind(
       cpu = process.cpuUsage();
     }
     const started = performance.now();
-    await answerOf(watch.memory, kind.tool, input, `bench-${seed}`);
+    await answerOf(watch.memory, kind.tool, input, { session: `bench-${seed}` });
     times.push(performance.now() - started);
     if (!calm) continue;
     watch.afterwards(true);

@@ -1,7 +1,5 @@
 /** The memories that the everyday benchmark looks at: those of every benchmark, and five very long episodes. */
 
-import { projectScope } from "../../engine/domain/scope.ts";
-import type { OpenMemory } from "../../engine/memory/open.ts";
 import { type BenchHome, filled, opened } from "../bench-home.ts";
 import { answerOf } from "../build.ts";
 import { PROJECT } from "../hooks/installed.ts";
@@ -14,15 +12,14 @@ const LONG_CHARS = 30_000;
 /** The memories are stored in the project's own scope, where the sessions under test look. */
 export async function fillEveryday(bench: BenchHome): Promise<void> {
   const { memory, close } = await opened(bench);
-  const project: OpenMemory = { ...memory, butler: projectScope(bench.butler.name, PROJECT) };
   try {
-    const { build } = await filled(bench, project);
+    const { build } = await filled(bench, memory, PROJECT);
     if (build === null) return;
     const p = picker(5);
     for (let n = 0; n < LONG; n++) {
       let content = `Minutes of the lighthouse committee, meeting ${n + 1}.`;
       while (content.length < LONG_CHARS) content += ` ${episodeText(p)}`;
-      await answerOf(project, "memory_store_episode", { content });
+      await answerOf(memory, "memory_store_episode", { content }, { project: PROJECT });
     }
   } finally {
     await close();

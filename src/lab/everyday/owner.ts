@@ -4,6 +4,7 @@ import { requestOwner } from "../../daemon/line/request.ts";
 import { findOwner } from "../../daemon/owner/start-owner.ts";
 import { stopOwner } from "../../daemon/owner/take-ownership.ts";
 import { MemoryError, unavailable } from "../../engine/domain/errors.ts";
+import { asOwner } from "../../main/owner/launch.ts";
 import { version } from "../../main/version.ts";
 import type { BenchHome } from "../bench-home.ts";
 import { spread } from "../figures.ts";
@@ -71,7 +72,7 @@ export async function measureOwner(bench: BenchHome, floors: Floors, runs: numbe
 
 async function oneLife({ home, program }: BenchHome, times: OwnerTimes, seed: number): Promise<void> {
   const p = picker(seed);
-  const launch = { ...program, args: [...program.args, "own", "--report"] };
+  const launch = asOwner(program);
   const client = connectOwner({ home, launch, version });
   async function ask(into: number[]): Promise<void> {
     const started = performance.now();

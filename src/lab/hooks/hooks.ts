@@ -3,7 +3,6 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stopOwner } from "../../daemon/owner/take-ownership.ts";
 import { pause } from "../../daemon/pause.ts";
-import { projectScope } from "../../engine/domain/scope.ts";
 import type { Context } from "../../main/program/command.ts";
 import {
   type BenchHome,
@@ -79,7 +78,7 @@ async function measure(bench: BenchHome): Promise<HookReport> {
 async function fill(bench: BenchHome): Promise<void> {
   const { memory, close } = await opened(bench);
   try {
-    await filled(bench, { ...memory, butler: projectScope(bench.butler.name, PROJECT) });
+    await filled(bench, memory, PROJECT);
   } finally {
     await close();
   }

@@ -18,7 +18,7 @@ export async function atOnce(
   const searcher = async (number: number) => {
     for (let input = inputs[next++]; input !== undefined; input = inputs[next++]) {
       const since = performance.now();
-      await answerOf(memory, "memory_search", input, `bench-searcher-${number}`);
+      await answerOf(memory, "memory_search", input, { session: `bench-searcher-${number}` });
       times.push(performance.now() - since);
     }
   };

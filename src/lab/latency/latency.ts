@@ -4,6 +4,7 @@ import { connectOwner } from "../../daemon/line/client.ts";
 import { findOwner } from "../../daemon/owner/start-owner.ts";
 import { stopOwner } from "../../daemon/owner/take-ownership.ts";
 import { unavailable } from "../../engine/domain/errors.ts";
+import { asOwner } from "../../main/owner/launch.ts";
 import type { Context } from "../../main/program/command.ts";
 import { version } from "../../main/version.ts";
 import { type BenchHome, type BenchHomeOptions, filled, opened, thisMachine, withBenchHome } from "../bench-home.ts";
@@ -94,7 +95,7 @@ async function inOtherProcesses(
     progress.show(STEPS - 1, STEPS, "the local socket");
     const owner = await findOwner(home, 5_000);
     if (!owner) throw unavailable("The owner has gone while it was being measured.");
-    const launch = { ...program, args: [...program.args, "own", "--report"] };
+    const launch = asOwner(program);
     const client = connectOwner({ home, launch, version, agent: true });
     const socket = await measureSocket(client, owner, program.butler, queries, seed + 500);
     const memoryOwner = residentMb(owner.pid);

@@ -18,8 +18,10 @@ export function programCommand(): { readonly command: string; readonly args: rea
  * As an owner in the background, which stays for the day. V8 has one thread for its own work instead of four and little room for new
  * objects, and glibc gives back what is freed in pieces of 128 KB: without these an owner at rest keeps 80 MB more.
  */
-export function ownerLaunch(environment: Environment): Launch {
-  const { command, args } = programCommand();
-  const env = { MALLOC_TRIM_THRESHOLD_: "131072", ...ownerVariables(environment) };
-  return { command, args: ["--max-semi-space-size=4", "--v8-pool-size=1", ...args, "own", "--report"], env };
+export const ownerLaunch = (environment: Environment): Launch =>
+  asOwner({ ...programCommand(), env: ownerVariables(environment) });
+
+export function asOwner({ command, args, env }: Launch): Launch {
+  const flags = ["--max-semi-space-size=4", "--v8-pool-size=1"];
+  return { command, args: [...flags, ...args, "own", "--report"], env: { MALLOC_TRIM_THRESHOLD_: "131072", ...env } };
 }
