@@ -80,7 +80,19 @@ describe("butler doctor", () => {
     "a healthy home without an owner",
     async () => {
       const { code, answer } = await json(await seededHome(), ["doctor"]);
-      const all = ["node", "home", "disk", "tokens", "spool", "roster", "model int8", "owner", "port", "store general"];
+      const all = [
+        "node",
+        "home",
+        "disk",
+        "tokens",
+        "spool",
+        "openings",
+        "roster",
+        "model int8",
+        "owner",
+        "port",
+        "store general",
+      ];
       expect(answer.checks.map(({ check }: Json) => check)).toEqual(all);
       expect(answer.checks.filter(({ state }: Json) => state !== "ok")).toEqual([]);
       expect([code, answer.ok]).toEqual([0, true]);

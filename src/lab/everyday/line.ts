@@ -126,11 +126,11 @@ async function handedOn(
       BUDGET,
     )),
     ...(await answers("search, five long episodes", "memory_search", { query: LONG_QUERY, limit: 5 })),
-    ...(await answers("recall", "memory_recall", { topic: "release" })),
     ...(await answers("store a fact", "memory_store_fact", {
       subject: "bench",
       predicate: "runs on",
       content: "this machine",
     })),
+    ...(await answers("recall", "memory_recall", { topic: "what bench runs on" })),
   ];
 }

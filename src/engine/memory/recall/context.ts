@@ -92,15 +92,17 @@ function alreadyKnown(
   found: readonly Retrieved[],
 ): ReadonlySet<string> {
   const told = new Set(except);
-  const texts = new Map(found.map(({ candidate }) => [candidate.id, textOf(candidate)]));
-  const sources = origins.filter(
-    ({ id, episode }) => told.has(id) && hasMostWords(texts.get(id) ?? "", texts.get(episode) ?? ""),
-  );
+  const candidates = new Map(found.map(({ candidate }) => [candidate.id, candidate]));
+  const textOf = (id: string) => wordsOf(candidates.get(id));
+  const sources = origins.filter(({ id, episode }) => told.has(id) && hasMostWords(textOf(id), textOf(episode)));
   const own = session === undefined ? [] : taughtBy(session, origins);
   return new Set([...told, ...sources.map(({ episode }) => episode), ...own]);
 }
 
-const textOf = (c: Candidate): string => (c.type === "fact" ? factText(candidateFact(c)) : retold(readOf(c)));
+function wordsOf(c: Candidate | undefined): string {
+  if (c === undefined) return "";
+  return c.type === "fact" ? factText(candidateFact(c)) : retold(readOf(c));
+}
 
 function wanted(
   found: readonly Retrieved[],
