@@ -1,10 +1,15 @@
 #!/usr/bin/env node
-/** The command `butler`. Agents wait for `butler mcp` at their start: the build makes one small file of it, which is tried before the program is loaded. */
+/**
+ * The command `butler`. Agents wait for `butler mcp` and for an owner that starts: the build makes a few files of each, which are loaded instead of
+ * the program.
+ */
 import { existsSync } from "node:fs";
 
 const line = new URL("./commands/mcp-line.js", import.meta.url);
 const answers = new URL("./commands/mcp-answers.json", import.meta.url);
+const owner = new URL("../owner/own-program.js", import.meta.url);
 const [word, ...args] = process.argv.slice(2);
 const { runLine } =
   word === "mcp" && existsSync(answers) ? ((await import(line.href)) as typeof import("./commands/mcp-line.ts")) : {};
-if (!(await runLine?.(args))) await import("./program/program.ts");
+if (word === "own" && existsSync(owner)) await import(owner.href);
+else if (!(await runLine?.(args))) await import("./program/program.ts");

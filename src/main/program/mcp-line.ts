@@ -18,6 +18,12 @@ const OPTIONS = {
   hooks: { type: "boolean" },
 } as const;
 
+/**
+ * An owner takes both cores of a small machine for a second while it starts, and so does the agent: the owner begins when the agent is
+ * ready, or with the first call.
+ */
+const CALM_MS = 1_500;
+
 /** Resolves when the connection is over. Throws before anything of stdin is read. */
 export async function serveLine(args: readonly string[], environment: Environment, known: KnownAnswers): Promise<void> {
   const { values } = readOptions(args, OPTIONS);
@@ -43,8 +49,8 @@ export async function serveLine(args: readonly string[], environment: Environmen
     ask: (handed, tell, signal) => client.mcp({ butler, toolset, hooks, session, ...handed }, tell, signal),
   });
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, line.close);
-  // The owner starts beside the handshake, which does not wait for it; a failure is told at the first call.
-  setImmediate(() => void client.butlers().catch(() => undefined));
+  // A failure is told at the first call.
+  setTimeout(() => void client.butlers().catch(() => undefined), CALM_MS).unref();
   await line.closed;
   client.close();
 }

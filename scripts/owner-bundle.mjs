@@ -1,0 +1,50 @@
+/**
+ * After each build: the owner as a few files in dist/owner, because somebody waits for its start. What it starts and reads (threads, the
+ * empty store, tables of tokens) stays where it is: a bundled module knows its own place as before. Packages with files or native code of their own
+ * are left out.
+ */
+import { rmSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const outdir = at("dist/owner");
+
+const samePlace = {
+  name: "same-place",
+  setup({ onLoad }) {
+    onLoad({ filter: /\/dist\/.*\.js$/ }, async ({ path }) => {
+      const text = await readFile(path, "utf8");
+      const place = JSON.stringify(`./${relative(outdir, path)}`);
+      return { contents: text.replaceAll("import.meta.url", `new URL(${place}, import.meta.url).href`) };
+    });
+  },
+};
+
+rmSync(outdir, { recursive: true, force: true });
+await build({
+  entryPoints: [at("dist/main/program/own-program.js")],
+  outdir,
+  splitting: true,
+  chunkNames: "[name]-[hash]",
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  minifyWhitespace: true,
+  minifySyntax: true,
+  plugins: [samePlace],
+  external: [
+    "@ai-sdk/*",
+    "@electric-sql/*",
+    "@huggingface/tokenizers",
+    "@modelcontextprotocol/*",
+    "ai",
+    "gpt-tokenizer/*",
+    "onnxruntime-node",
+    "pg",
+    "pino",
+  ],
+});
