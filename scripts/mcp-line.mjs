@@ -3,25 +3,19 @@
  * wait for this process at their start.
  */
 import { rmSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { recordAnswers } from "../dist/doors/mcp/stdio/record-answers.js";
 import { tools } from "../dist/engine/tools/index.js";
 import { version } from "../dist/main/version.js";
+import { at, BUNDLE } from "./bundle.mjs";
 
-const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const outfile = at("dist/main/commands/mcp-line.js");
 
 const { metafile } = await build({
   entryPoints: [at("src/main/commands/mcp-line.ts")],
   outfile,
   allowOverwrite: true,
-  bundle: true,
-  platform: "node",
-  format: "esm",
-  target: "node20",
-  minifyWhitespace: true,
-  minifySyntax: true,
+  ...BUNDLE,
   metafile: true,
 });
 rmSync(`${outfile}.map`, { force: true });

@@ -6,10 +6,9 @@
 import { rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { at, BUNDLE } from "./bundle.mjs";
 
-const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const outdir = at("dist/owner");
 
 const samePlace = {
@@ -29,12 +28,7 @@ await build({
   outdir,
   splitting: true,
   chunkNames: "[name]-[hash]",
-  bundle: true,
-  platform: "node",
-  format: "esm",
-  target: "node20",
-  minifyWhitespace: true,
-  minifySyntax: true,
+  ...BUNDLE,
   plugins: [samePlace],
   external: [
     "@ai-sdk/*",

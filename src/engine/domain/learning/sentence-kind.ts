@@ -2,6 +2,8 @@
  * What a sentence of a person is: something that is to last (a rule, a preference, a decision), a statement, an order for now, or a question.
  * English and German. In doubt it is a statement, which is always told.
  */
+import { splitSentences } from "../text/split-sentences.ts";
+
 export type SentenceKind = "lasting" | "statement" | "order" | "question";
 
 const ENDS = /(?<=[.!?;…])\s+/;
@@ -9,18 +11,7 @@ const ABBREVIATED =
   /(?:^|[\s(])(?:dr|mr|mrs|ms|prof|st|no|nr|vs|etc|e\.g|i\.e|z\.b|d\.h|u\.a|bzw|ca|approx|\p{L})\.$/iu;
 
 /** At full stops, also where the next sentence begins with a small letter, as people type. */
-export function sentencesIn(text: string): string[] {
-  const found: string[] = [];
-  let goesOn = false;
-  for (const piece of text.split(ENDS)) {
-    const part = piece.trim();
-    if (part === "") continue;
-    if (goesOn) found[found.length - 1] += ` ${part}`;
-    else found.push(part);
-    goesOn = ABBREVIATED.test(part);
-  }
-  return found;
-}
+export const sentencesIn = (text: string): string[] => splitSentences(text, ENDS, ABBREVIATED);
 
 /** Words by which people say that something holds from now on. */
 const LASTING =

@@ -3,6 +3,7 @@
  * invented, the same text gives the same summary, and every word of it is a word of the original.
  */
 import { lexemes } from "./lexemes.ts";
+import { splitSentences } from "./split-sentences.ts";
 import { clip } from "./text.ts";
 
 export interface SummarySize {
@@ -27,18 +28,7 @@ const MOST_SENTENCES = 2000;
 const ENDS = /(?<=[.!?…]["'”’)\]]{0,4})\s+(?=["'“‘(¿¡*\p{Lu}\p{N}-])|(?<=[。！？])|(?<!\s)\s*\n\s*/u;
 const ABBREVIATED = /(?:^|[\s(])(?:Dr|Mr|Mrs|Ms|Prof|St|No|vs|e\.g|i\.e|approx|\p{Lu})\.$/u;
 
-export function sentencesOf(text: string): string[] {
-  const found: string[] = [];
-  let goesOn = false;
-  for (const piece of text.split(ENDS)) {
-    const part = piece.trim();
-    if (part === "") continue;
-    if (goesOn) found[found.length - 1] += ` ${part}`;
-    else found.push(part);
-    goesOn = ABBREVIATED.test(part);
-  }
-  return found;
-}
+export const sentencesOf = (text: string): string[] => splitSentences(text, ENDS, ABBREVIATED);
 
 export function summarise(text: string, size: SummarySize): string {
   const whole = text.trim();
