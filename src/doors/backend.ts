@@ -50,8 +50,8 @@ export interface HookRequest {
   readonly project?: string | undefined;
   /** The opening that the session was given without asking, as the hook read it from its file. */
   readonly given?: string | undefined;
-  /** The hook has not waited: an answer would reach nobody. */
-  readonly gone?: boolean | undefined;
+  /** When the agent went on without waiting, in milliseconds since 1970: an answer would reach nobody. */
+  readonly gone?: number | undefined;
 }
 
 /** `answer` is in the agent's own format; absent when there is nothing to say. */

@@ -172,6 +172,47 @@ onOneRig("hooks", (guest) => {
     ]);
   });
 
+  it.each([
+    ["a prompt", "UserPromptSubmit"],
+    ["a start", "SessionStart"],
+  ])("%s that comes after the end of its own turn does not hide it", async (_what, event) => {
+    const g = guest();
+    const h = host(g);
+    const said = h.transcript("s");
+    const before = Date.now() - 2_000;
+    said.user("Rename the release branch to stable");
+    said.agent("Renamed it to stable.");
+    await h.event("SessionEnd", "s");
+    // Nobody listened when it happened, and its hook did not wait.
+    await h.event(event, "s", { prompt: "Rename the release branch to stable" }, { gone: before });
+    await h.sweep();
+    expect(await stored(g)).toHaveLength(1);
+    // The next one is of a new turn.
+    said.user("Rename it to trunk after all, stable is taken");
+    await h.event(event, "s", { prompt: "Rename it to trunk" }, { gone: Date.now() + 1_000 });
+    said.agent("It is called");
+    await h.sweep();
+    expect(await stored(g)).toHaveLength(1);
+  });
+
+  it("an exchange that was left because it was being worked on is read when its session has been quiet", async () => {
+    const g = guest();
+    const h = host(g);
+    const said = h.transcript("s");
+    said.user("Rename the release branch to stable");
+    said.agent("Renamed it to stable.");
+    await h.event("Stop", "s");
+    // The session goes on before its turn is read, and is killed.
+    said.user("Rename it to trunk after all, stable is taken");
+    said.agent("It is called trunk now.");
+    await h.event("UserPromptSubmit", "s", { prompt: "Rename it to trunk after all, stable is taken" });
+    await h.read();
+    expect(await stored(g)).toHaveLength(1);
+    h.later(11);
+    await h.sweep();
+    expect(await stored(g)).toHaveLength(2);
+  });
+
   it("our own block in a transcript does not come back, nor what is private or secret", async () => {
     const g = guest();
     const h = host(g);

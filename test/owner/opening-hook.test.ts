@@ -15,7 +15,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { AGENT_NAMES, HOOK_DIALECTS } from "../../src/hosts/hooks/dialects.ts";
-import { eventOf, GONE, makeFolder, openingRig, QUIET, SLOW, TEXT, told } from "../support/opening-rig.ts";
+import { eventOf, GONE, makeFolder, openingRig, QUIET, SECONDS, SLOW, TEXT, told } from "../support/opening-rig.ts";
 import { PATIENCE } from "../support/patience.ts";
 
 const hooks = openingRig();
@@ -42,7 +42,7 @@ describe.each(shells)("with nobody running, under %s", (shell) => {
       expect(started).toEqual({ ...QUIET, stdout: line(eventOf(agent, "start"), atStart ? TEXT : undefined) });
       expect(prompted).toEqual({ ...QUIET, stdout: line(eventOf(agent, "prompt"), atStart ? undefined : TEXT) });
       // The owner is told what the session was given, and an owner is started: once for the start and the prompt after it.
-      await handedOver([atStart ? GONE : ["--gone"]]);
+      await handedOver([atStart ? GONE : ["--gone", SECONDS]]);
       expect(hooks.rig.slowCalls()[0]?.input).toContain(hooks.project);
     },
   );
@@ -64,7 +64,7 @@ describe.each(shells)("with nobody running, under %s", (shell) => {
   test("nothing to say: nothing is printed, and nobody is waited for", async () => {
     keep(hooks.project, { text: "", ids: [], tokens: 0 });
     expect(await fire({}, { shell: shell! })).toEqual(QUIET);
-    await handedOver([["--gone", "--given", "0:"]]);
+    await handedOver([["--gone", SECONDS, "--given", "0:"]]);
     expect(await fire({ moment: "prompt" }, { shell: shell! })).toEqual(QUIET);
   });
 

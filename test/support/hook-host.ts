@@ -10,6 +10,9 @@ import { type Log, silentLog } from "../../src/engine/adapters/log.ts";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { hookAnswerer } from "../../src/hosts/hooks/answer-hook.ts";
 import { createPickup } from "../../src/hosts/hooks/spool/pickup.ts";
+import { announcedKeys } from "../../src/hosts/hooks/spool/sessions.ts";
+import type { Ingest } from "../../src/hosts/hooks/spool/store-rows.ts";
+import { storeTranscript } from "../../src/hosts/hooks/spool/store-transcript.ts";
 import { transcript } from "./transcript.ts";
 
 const folders: string[] = [];
@@ -48,6 +51,8 @@ export interface Told {
   readonly butler?: string;
   /** False: the hook has gone when its answer comes. "never": nobody says. */
   readonly delivered?: boolean | "never";
+  /** When the agent went on without waiting. */
+  readonly gone?: number;
 }
 
 export function hookHost(parts: HookHostParts) {
@@ -58,21 +63,17 @@ export function hookHost(parts: HookHostParts) {
   const { tenant = "default", log = silentLog } = parts;
   let now = Date.now();
   const clock: Clock = { now: () => new Date(now), fixed: true };
+  const ingest: Ingest = (by, butler, key, episodes) =>
+    parts.invoke(
+      by === "local" ? atHome(tenant) : by,
+      { tool: "memory_ingest_batch", input: { episodes }, project: key ?? "" },
+      butler,
+    );
+  const reading = { home, clock, log, ingest };
   let limitMs = 600_000;
   let desk = makeDesk();
   function makeDesk() {
-    const pickup = createPickup({
-      home,
-      clock,
-      log,
-      settleMs: 60_000,
-      ingest: (by, butler, key, episodes) =>
-        parts.invoke(
-          by === "local" ? atHome(tenant) : by,
-          { tool: "memory_ingest_batch", input: { episodes }, project: key ?? "" },
-          butler,
-        ),
-    });
+    const pickup = createPickup({ ...reading, settleMs: 60_000 });
     const hook = hookAnswerer({
       ...{ home, clock, log, pickup, limitMs },
       remembers: parts.remembers ?? (() => true),
@@ -87,15 +88,20 @@ export function hookHost(parts: HookHostParts) {
     project,
     transcript: (session: string) => transcript(join(root, `${session}.jsonl`), session, project),
     async event(event: string, session: string, more: object = {}, told: Told = {}): Promise<Answer | undefined> {
-      const { agent = "claude-code", token, butler = "general", delivered = true } = told;
+      const { agent = "claude-code", token, butler = "general", delivered = true, gone } = told;
       const input = { session_id: session, cwd: project, transcript_path: join(root, `${session}.jsonl`), ...more };
-      const asked = { agent, event, butler, input };
+      const asked = { agent, event, butler, input, gone };
       const answer = await desk.hook(token ?? atHome(tenant), asked, token === undefined);
       if (!answer.ok) throw new Error(answer.error.message);
       if (delivered !== "never") answer.settled?.(delivered);
       return answer.answer as Answer | undefined;
     },
     sweep: () => desk.pickup.sweep(),
+    /** Reads every announced transcript, as is done a moment after the end of a turn. */
+    async read(): Promise<void> {
+      const whole = { ...reading, quietMs: 600_000, signal: new AbortController().signal };
+      for (const key of announcedKeys(home)) await storeTranscript(whole, key);
+    },
     async restart(): Promise<void> {
       await desk.pickup.stop();
       desk = makeDesk();

@@ -13,7 +13,9 @@ export const TEXT = "<butler-memory>\n# Always\n- Ada drinks green tea\n</butler
 export const OWN = "<butler-memory>\n- Ada lives in Oslo\n</butler-memory>\n";
 export const QUIET = { code: 0, stdout: "", stderr: "" };
 export const SLOW = { code: 0, stdout: '{"slow":true}\n', stderr: "" };
-export const GONE = ["--gone", "--given", encodeGiven({ ids: IDS, tokens: 42 })];
+/** When the event was. */
+export const SECONDS: string = expect.stringMatching(/^\d{10}$/);
+export const GONE = ["--gone", SECONDS, "--given", encodeGiven({ ids: IDS, tokens: 42 })];
 
 export interface Event {
   readonly agent?: AgentName;

@@ -24,7 +24,8 @@ export async function answerHook(
   if (!body.ok) return refuse(c, body.failure, body.status);
   const project = c.req.header("x-butler-project") || undefined;
   const given = c.req.header("x-butler-given") || undefined;
-  const gone = c.req.query("gone") === "1";
+  const seconds = c.req.query("gone");
+  const gone = seconds === undefined ? undefined : Number(seconds) * 1_000 || 0;
   const asked = { agent, event, butler, input: body.value, project, given, gone };
   const answered = await backend.hook(c.get("principal"), asked);
   if (!answered.ok) return refuse(c, answered.error);

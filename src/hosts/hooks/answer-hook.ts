@@ -72,9 +72,20 @@ function sessionEvent(state: HookState, { principal, asked, agent, reading, loca
   const key = sessionKey({ by, butler, agent, session: reading.session });
   // Only a hook of this home has read a file of this home.
   const given = local ? decodeGiven(asked.given) : undefined;
-  const gone = asked.gone === true;
   if (local && asked.project === undefined) noteFolder(state, butler, reading.folder);
-  return { by, reading, agent, name, butler, project, key, dialect: HOOK_DIALECTS[agent], given, gone, call };
+  return {
+    by,
+    reading,
+    agent,
+    name,
+    butler,
+    project,
+    key,
+    dialect: HOOK_DIALECTS[agent],
+    given,
+    gone: asked.gone,
+    call,
+  };
 }
 
 function noteFolder(state: HookState, butler: string, folder: string): void {
@@ -96,7 +107,7 @@ async function answerEvent(state: HookState, event: SessionEvent): Promise<HookA
   } catch (error) {
     state.log.error({ reason: faultOf(error) }, "a transcript could not be noted");
   }
-  if (event.gone) return noteGone(state, event);
+  if (event.gone !== undefined) return noteGone(state, event);
   if (dialect.brings.has(reading.moment)) return answerWithContext(state, event);
   await WITHOUT_CONTEXT[reading.moment]?.(state, event);
   return { ok: true, answer: dialect.answer(name, {}) };

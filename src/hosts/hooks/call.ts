@@ -12,7 +12,7 @@ import { systemClock } from "../../engine/adapters/clock.ts";
 import { reasonOf } from "../../engine/domain/errors.ts";
 import { projectOf } from "../projects/project.ts";
 import { type AgentName, HOOK_DIALECTS } from "./dialects.ts";
-import { announce, firstWarning, sessionKey } from "./spool/sessions.ts";
+import { announce, firstWarning, sessionKey, standingAt } from "./spool/sessions.ts";
 import { lateWords, withoutWords } from "./warnings.ts";
 
 export interface HookCall extends OwnerAccess {
@@ -27,8 +27,8 @@ export interface HookCall extends OwnerAccess {
   readonly late: boolean;
   /** The opening that the session was given without asking, as its file says. */
   readonly given: string | undefined;
-  /** The agent has gone on, and reads no answer. */
-  readonly gone: boolean;
+  /** When the agent went on, in milliseconds since 1970: it reads no answer. */
+  readonly gone: number | undefined;
 }
 
 /** An agent that is ending kills its hooks soon; an owner that was started goes on starting without them. */
@@ -64,9 +64,9 @@ export async function callHook(call: HookCall): Promise<Record<string, unknown> 
   }
   if (transcript !== undefined) {
     const entry = { by, agent, session, butler: call.butler, transcript, folder, project };
-    announce(home, { ...entry, ended: moment === "end", working: moment === "prompt" });
+    announce(home, { ...entry, ...standingAt(moment) }, call.gone);
   }
-  if (call.gone) return undefined;
+  if (call.gone !== undefined) return undefined;
   if (!waits) {
     const { ensureOwner } = await import("../../daemon/owner/start-owner.ts");
     await within(KICK_MS, ensureOwner(home, await call.launch?.(), call.until)).catch(() => undefined);
@@ -84,7 +84,7 @@ function questionOf({ agent, event, butler, input, project, given, gone }: HookC
   };
   return {
     method: "POST",
-    path: `/hooks/${agent}/${encodeURIComponent(event)}?butler=${encodeURIComponent(butler)}${gone ? "&gone=1" : ""}`,
+    path: `/hooks/${agent}/${encodeURIComponent(event)}?butler=${encodeURIComponent(butler)}${gone === undefined ? "" : `&gone=${gone / 1_000}`}`,
     body: input,
     headers,
   };

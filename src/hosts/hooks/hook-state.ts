@@ -57,8 +57,8 @@ export interface SessionEvent {
   readonly dialect: Dialect;
   /** The opening that the session has been given without asking. */
   readonly given: Given | undefined;
-  /** The hook has not waited for an answer. */
-  readonly gone: boolean;
+  /** When the agent went on without waiting for an answer, in milliseconds since 1970. */
+  readonly gone: number | undefined;
   readonly call: TypedCall;
 }
 

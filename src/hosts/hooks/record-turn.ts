@@ -5,7 +5,7 @@ import { askedOf, exchangeOf } from "../transcripts/prompt-reply.ts";
 import { isTranscriptAgent } from "../transcripts/read.ts";
 import { type HookState, nowOf, type SessionEvent } from "./hook-state.ts";
 import { spoolRow } from "./spool/rows.ts";
-import { announce } from "./spool/sessions.ts";
+import { announce, standingAt } from "./spool/sessions.ts";
 
 export function recordTurn(state: HookState, event: SessionEvent): void {
   const { by, agent, butler, project, key, reading } = event;
@@ -14,8 +14,8 @@ export function recordTurn(state: HookState, event: SessionEvent): void {
     recordWords(state, event);
     return;
   }
-  const working = moment === "prompt";
-  announce(state.home, { by, agent, session, butler, transcript, folder, project, ended: moment === "end", working });
+  const entry = { by, agent, session, butler, transcript, folder, project, ...standingAt(moment) };
+  announce(state.home, entry, event.gone);
   if (moment === "turn-end" || moment === "end") state.pickup.soon(key);
 }
 

@@ -7,11 +7,11 @@ import { faultOf } from "../../hosts/hooks/fault.ts";
 import { ownerLaunch } from "../owner/launch.ts";
 import { type Context, readOptions } from "../program/command.ts";
 
-export const usage = `butler hook <agent> <event> [--butler <name>] [--spent <seconds>] [--late] [--given <what>] [--gone]
+export const usage = `butler hook <agent> <event> [--butler <name>] [--spent <seconds>] [--late] [--given <what>] [--gone <seconds>]
 
 Called by the hooks that butler install puts into an agent: reads the event from stdin and answers in the agent's own format.
-Takes two seconds at most and ends with 0 whatever happens: an agent never waits for its memory. With --gone the agent has not waited,
-and there is time to start an owner; --given says what the session was told from the opening that lay ready.`;
+Takes two seconds at most and ends with 0 whatever happens: an agent never waits for its memory. With --gone the agent went on
+at that time (in seconds since 1970), and there is time to start an owner; --given says what the session was told from the opening that lay ready.`;
 
 /** Counted from the start of this process; what is left of two seconds is for starting it and for the shell around it. */
 const LIMIT_MS = 1_850;
@@ -24,7 +24,7 @@ export async function run(args: readonly string[], { environment, say, note }: C
     spent: { type: "string" },
     late: { type: "boolean" },
     given: { type: "string" },
-    gone: { type: "boolean" },
+    gone: { type: "string" },
   } as const;
   const { values, positionals } = readOptions(args, options, true);
   const [agent, event, ...more] = positionals;
@@ -46,10 +46,10 @@ export async function run(args: readonly string[], { environment, say, note }: C
       butler: values.butler ?? "general",
       input: JSON.parse(await wholeInput()),
       project: environment.project,
-      until: values.gone ? GONE_MS : LIMIT_MS - secondsOf(values.spent) * 1_000,
+      until: values.gone !== undefined ? GONE_MS : LIMIT_MS - secondsOf(values.spent) * 1_000,
       late: values.late ?? false,
       given: values.given,
-      gone: values.gone ?? false,
+      gone: values.gone === undefined ? undefined : secondsOf(values.gone) * 1_000,
     });
     if (answer !== undefined) say(JSON.stringify(answer));
   } catch (error) {

@@ -217,17 +217,18 @@ give() {
 }
 
 # Sends the event to the owner in the background, and starts one if there is none: in a session of its own and without the agent's pipes, so
-# that the agent neither waits for it nor ends it. The answer is not wanted any more.
+# that the agent neither waits for it nor ends it. The answer is not wanted any more; when the event was tells whether it comes too late.
 hand_over() {
-  if ! has_socket; then printf '%s\n' "${now:=$(date +%s 2>/dev/null)}" 2>/dev/null >"$called"; fi
+  : "${now:=$(date +%s 2>/dev/null)}"
+  if ! has_socket; then printf '%s\n' "$now" 2>/dev/null >"$called"; fi
   {
     trap '' HUP
     if command -v setsid >/dev/null 2>&1; then apart=setsid; fi
     limit=20
     # An owner takes a small machine's cores for a second while it starts, and so does the agent: the owner begins when the agent is ready.
     if ! has_socket && command -v sleep >/dev/null 2>&1; then $apart sleep 1; fi
-    if [ -n "$has_curl" ] && has_socket && ask_owner '&gone=1'; then exit 0; fi
-    printf '%s' "$input" | ask_node --gone ${given:+--given "$given"}
+    if [ -n "$has_curl" ] && has_socket && ask_owner "&gone=$now"; then exit 0; fi
+    printf '%s' "$input" | ask_node --gone "$now" ${given:+--given "$given"}
   } </dev/null >/dev/null 2>&1 &
 }
 

@@ -7,7 +7,9 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Home } from "../../../daemon/home.ts";
+import { systemClock } from "../../../engine/adapters/clock.ts";
 import { errorCode } from "../../../engine/domain/errors.ts";
+import type { Moment } from "../dialects.ts";
 import { type By, failedFolder, filesIn, namesEnding, readJson, writeJson } from "./files.ts";
 import type { Trouble } from "./rows.ts";
 
@@ -22,7 +24,7 @@ export interface Announcement {
   readonly project?: string | undefined;
   /** The session is over. A transcript whose session never says so is read when it has not grown for a while. */
   readonly ended: boolean;
-  /** The agent works on a prompt: its unfinished exchange is not read yet. */
+  /** The agent works on a prompt, or waits for the first: an unfinished exchange is not read yet. */
   readonly working?: boolean | undefined;
 }
 
@@ -30,6 +32,8 @@ export interface Announced extends Announcement {
   readonly key: string;
   /** New at each announcement. */
   readonly mark: string;
+  /** When its event was, in milliseconds since 1970; absent in those of older versions. */
+  readonly at?: number;
 }
 
 /** How far the owner has read a transcript; only the owner writes it. */
@@ -38,7 +42,7 @@ export interface Progress {
   readonly offset: number;
   /** Of the announcement that was followed last. */
   readonly mark: string;
-  /** The size of the transcript at that time. */
+  /** The size of the transcript at that time; where an unfinished exchange was left, the bytes before it. */
   readonly size: number;
   readonly episodes: number;
   /** Why it could not be read or stored since. */
@@ -66,9 +70,22 @@ export const sessionKey = ({ by, butler, agent, session }: Named): string =>
     .digest("hex")
     .slice(0, 24);
 
-export function announce(home: Home, entry: Announcement): Announced {
+/** How a session stands after an event. */
+export const standingAt = (moment: Moment): Pick<Announcement, "ended" | "working"> => ({
+  ended: moment === "end",
+  working: moment === "start" || moment === "prompt",
+});
+
+/**
+ * `gone`: when the event was, if its hook did not wait for an owner. Such an event may come after the end of its own turn, and then it says
+ * nothing about where the session stands.
+ */
+export function announce(home: Home, entry: Announcement, gone?: number): Announced {
   const key = sessionKey(entry);
-  const announced = { ...entry, key, mark: randomUUID() };
+  const at = gone ?? systemClock.now().getTime();
+  const before = gone === undefined ? undefined : readAnnounced(home, key);
+  if (before?.at !== undefined && before.at > at) return before;
+  const announced = { ...entry, key, mark: randomUUID(), at };
   writeJson(home.spool, `${key}${ANNOUNCED}`, announced);
   return announced;
 }

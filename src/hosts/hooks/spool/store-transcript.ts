@@ -49,12 +49,13 @@ export async function storeTranscript(parts: TranscriptParts, key: string): Prom
   const size = entry && sizeOf(entry.transcript);
   const agent = entry?.agent ?? "";
   if (!entry || size === undefined || !isTranscriptAgent(agent)) return;
-  const reading: Reading = { key, entry, progress: { ...progressOf(home, key), size, trouble: undefined } };
+  const reading: Reading = { key, entry, progress: { ...progressOf(home, key), trouble: undefined } };
+  const final = entry.working !== true || isQuiet(parts, entry);
   const exchanges = readExchanges({
     agent,
     path: entry.transcript,
     from: reading.progress.offset,
-    final: entry.working !== true || isQuiet(parts, entry),
+    final,
     signal,
     spoiled: () => log.error({ agent, session: key }, "an exchange of a transcript cannot be made out and is left out"),
   });
@@ -67,8 +68,9 @@ export async function storeTranscript(parts: TranscriptParts, key: string): Prom
   }
   if (signal.aborted) return;
   await storeBatch(parts, reading, batch);
-  writeProgress(home, key, { ...reading.progress, mark: entry.mark });
-  if (entry.ended) parts.ended?.(entry, reading.progress.episodes);
+  const { progress } = reading;
+  writeProgress(home, key, { ...progress, size: final ? size : progress.offset, mark: entry.mark });
+  if (entry.ended) parts.ended?.(entry, progress.episodes);
 }
 
 async function storeBatch(parts: TranscriptParts, reading: Reading, batch: readonly BatchRow[]): Promise<void> {
