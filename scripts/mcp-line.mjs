@@ -2,8 +2,10 @@
  * After each build: `butler mcp` as one file, and the answers that it gives without a memory, recorded from the protocol's own library. Agents
  * wait for this process at their start.
  */
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { build } from "esbuild";
+import { linesForShell } from "../dist/doors/mcp/stdio/known-answers.js";
 import { recordAnswers } from "../dist/doors/mcp/stdio/record-answers.js";
 import { tools } from "../dist/engine/tools/index.js";
 import { version } from "../dist/main/version.js";
@@ -23,4 +25,10 @@ const foreign = Object.keys(metafile.inputs).filter((path) => path.includes("nod
 if (foreign.length > 0)
   throw new Error(`the line of an agent must load no package, but it loads ${foreign.join(", ")}`);
 
-writeFileSync(at("dist/main/commands/mcp-answers.json"), JSON.stringify(await recordAnswers({ tools, version })));
+const known = await recordAnswers({ tools, version });
+writeFileSync(at("dist/main/commands/mcp-answers.json"), JSON.stringify(known));
+// For plugins/mcp.sh, which reads no JSON.
+const folder = at("dist/main/commands/mcp-answers");
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder);
+for (const [name, line] of Object.entries(linesForShell(known))) writeFileSync(join(folder, name), line);

@@ -72,8 +72,8 @@ test("ends when nobody reads its answers", async () => {
 
 test.each([
   [["--tools", "some"], '--tools is "some"; it must be core or full.'],
-  [["--colour"], "There is no flag --colour; known are --butler, --tools, --project, --hooks."],
-  [["stray"], '"stray" belongs to no flag; known are --butler, --tools, --project, --hooks.'],
+  [["--colour"], "There is no flag --colour; known are --butler, --tools, --project, --hooks, --after."],
+  [["stray"], '"stray" belongs to no flag; known are --butler, --tools, --project, --hooks, --after.'],
 ])("says what is wrong with %j as every command does", async (args, sentence) => {
   const ended = await butler(emptyHome(), ["mcp", ...args], ALONE);
   expect(ended).toEqual({ code: 2, stdout: "", stderr: `${sentence}\n--help shows what the command takes.\n` });

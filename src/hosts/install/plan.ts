@@ -19,13 +19,20 @@ export interface Places {
   readonly project: string;
 }
 
+export interface Program {
+  readonly node: string;
+  readonly entry: string;
+  /** Where there is one, it answers the first messages of an agent (plugins/mcp.sh). */
+  readonly shell?: string | undefined;
+}
+
 export interface InstallRequest {
   readonly agent: AgentName;
   readonly scope: Scope;
   readonly butler: string;
   readonly places: Places;
   /** The command that starts this program. */
-  readonly program: { readonly node: string; readonly entry: string };
+  readonly program: Program;
   readonly roster?: string | undefined;
   readonly version: string;
   /** The folder `plugins` of this package. */

@@ -60,5 +60,9 @@ export function server(request: InstallRequest, variable?: (name: string, fallba
   // Where the syntax has no such fallback, a usual home is left out, so that BUTLER_HOME of the environment counts.
   if (variable || places.home.root !== join(places.userHome, ".butler")) put("BUTLER_HOME", places.home.root);
   if (roster !== undefined) put("BUTLER_ROSTER", roster);
-  return { command: program.node, args: [program.entry, ...args], ...(Object.keys(env).length > 0 ? { env } : {}) };
+  const command = [program.node, program.entry, ...args];
+  // Without our hooks this server is what starts an owner, and a shell starts none.
+  if (hooks.length > 0 && program.shell !== undefined)
+    command.unshift(program.shell, join(request.templates, "mcp.sh"));
+  return { command: command[0] ?? "", args: command.slice(1), ...(Object.keys(env).length > 0 ? { env } : {}) };
 }

@@ -7,7 +7,7 @@ import { homeAt } from "../../daemon/home.ts";
 import { invalid, unavailable } from "../../engine/domain/errors.ts";
 import { AGENT_NAMES, type AgentName, isAgentName } from "../../hosts/hooks/dialects.ts";
 import { placesOf } from "../../hosts/install/agents/agents.ts";
-import type { Places, Scope } from "../../hosts/install/plan.ts";
+import type { Places, Program, Scope } from "../../hosts/install/plan.ts";
 import { projectOf } from "../../hosts/projects/project.ts";
 import type { Environment } from "../environment.ts";
 
@@ -29,11 +29,14 @@ export function readScope(text: string | undefined, places: Places): Scope {
   return scope;
 }
 
+const SHELL = "/bin/sh";
+
 /** How an agent starts this program later: with this node, and with the built program also when it runs from its sources. */
-export function ownProgram(): { program: { node: string; entry: string }; templates: string } {
+export function ownProgram(): { program: Program; templates: string } {
   const root = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
   const entry = join(root, "dist", "main", "butler.js");
   if (!existsSync(entry))
     throw unavailable(`${entry} is not there, and agents would start it; npm run build makes it.`);
-  return { program: { node: process.execPath, entry }, templates: join(root, "plugins") };
+  const shell = existsSync(SHELL) ? SHELL : undefined;
+  return { program: { node: process.execPath, entry, shell }, templates: join(root, "plugins") };
 }

@@ -57,6 +57,28 @@ export function knownAnswer(introduction: Introduction, era: Era, request: Reque
   return list !== undefined && pages ? respond(request, named(introduction, list)) : undefined;
 }
 
+/**
+ * The lines that plugins/mcp.sh prints, by the names of their files: for an agent with our hooks and the usual tools. They hold `@butler@` and
+ * `@id@`.
+ */
+export function linesForShell(known: KnownAnswers): Record<string, string> {
+  const { versions, lists } = known.legacy;
+  const introduction: Introduction = { known, butler: "@butler@", toolset: "core", hooks: true };
+  const line = (method: string, params: Record<string, unknown> = {}) => {
+    const answer = knownAnswer(introduction, "legacy", { jsonrpc: "2.0", id: "@id@", method, params });
+    if (answer === undefined) throw new Error(`the answer to ${method} is not known`);
+    return `${answer.replaceAll(encodeURIComponent("@butler@"), "@butler@").replace('"@id@"', "@id@")}\n`;
+  };
+  const client = { capabilities: {}, clientInfo: { name: "shell", version: "1" } };
+  return Object.fromEntries([
+    ...versions.map((version) => [
+      `initialize.${version}`,
+      line("initialize", { ...client, protocolVersion: version }),
+    ]),
+    ...["ping", ...Object.keys(lists.core)].map((method) => [method.replaceAll("/", "."), line(method)]),
+  ]) as Record<string, string>;
+}
+
 /** The response to a request for which no owner could be asked. A tool's is a result, so that the model reads the sentence. */
 export function failedAnswer({ known }: Introduction, era: Era, request: Request, { code, message }: Failure): string {
   const { method, params } = request;

@@ -17,6 +17,8 @@ export interface Handed {
 }
 
 export interface ThinLineOptions extends Introduction, Omit<LineOptions, "onRequest" | "onNotification"> {
+  /** What was decided before; default: nothing. */
+  readonly era?: Era | undefined;
   /**
    * Resolves with the response as JSON; until then `tell` is called with each notification that belongs to it. After `signal` was aborted
    * nobody waits any more. Rejects with the reason why there is no answer.
@@ -25,7 +27,7 @@ export interface ThinLineOptions extends Introduction, Omit<LineOptions, "onRequ
 }
 
 export function serveThinLine(options: ThinLineOptions): Pick<Lines, "close" | "closed"> {
-  let era: Era = "opening";
+  let { era = "opening" } = options;
   const underWay = new Map<RequestId, AbortController>();
   const { versions } = options.known.modern;
   const lines = openLines({
