@@ -13,7 +13,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type McpOptions, mcpServer } from "../../src/doors/mcp/mcp.ts";
 import { isNotification, isRequest, isResponse } from "../../src/doors/mcp/stdio/json-rpc.ts";
-import type { KnownAnswers } from "../../src/doors/mcp/stdio/known-answers.ts";
+import { type KnownAnswers, linesForShell } from "../../src/doors/mcp/stdio/known-answers.ts";
 import { answerRequest } from "../../src/doors/mcp/stdio/owner-side.ts";
 import { recordAnswers } from "../../src/doors/mcp/stdio/record-answers.ts";
 import { serveThinLine } from "../../src/doors/mcp/stdio/thin-line.ts";
@@ -373,4 +373,16 @@ describe("a request that the owner is asked for", () => {
       expect(prompt.error).toEqual({ code: protocolCode, message, data: { code, message } });
     }
   });
+});
+
+test("what a shell prints is one line each, with stand-ins for what only it knows", () => {
+  const printed = linesForShell(known);
+  expect(Object.keys(printed)).toContain("tools.list");
+  for (const [name, line] of Object.entries(printed)) {
+    expect(line.indexOf("\n")).toBe(line.length - 1);
+    expect(line.match(/@[a-z]+@/g)?.filter((word) => word === "@id@")).toEqual(["@id@"]);
+    const { id, result } = JSON.parse(line.replaceAll("@id@", "7").replaceAll("@butler@", "general"));
+    expect(id).toBe(7);
+    if (name.startsWith("initialize.")) expect(result.protocolVersion).toBe(name.slice("initialize.".length));
+  }
 });
