@@ -375,7 +375,7 @@ describe("a request that the owner is asked for", () => {
   });
 });
 
-test("what a shell prints is one line each, with stand-ins for what only it knows", () => {
+it("what a shell prints is one line each, with stand-ins for what only it knows", () => {
   const printed = linesForShell(known);
   expect(Object.keys(printed)).toContain("tools.list");
   for (const [name, line] of Object.entries(printed)) {
