@@ -106,7 +106,7 @@ describe("hooks", () => {
     const response = await ask("/hooks/claude-code/SessionStart?butler=general", { ...post, headers });
     expect([response.status, await response.json()]).toEqual([200, { systemMessage: "hello" }]);
     const what = { agent: "claude-code", event: "SessionStart", butler: "general", project: "acme/app" };
-    expect(told).toEqual([anyone, { ...what, input: { session_id: "s" }, given: undefined, gone: false }]);
+    expect(told).toEqual([anyone, { ...what, input: { session_id: "s" }, given: undefined, gone: undefined }]);
   });
 
   it("say nothing when there is nothing to say, and why when something is wrong", async () => {
