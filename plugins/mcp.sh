@@ -23,23 +23,28 @@ $line
 EOF
 }
 
-# Sets `method` and `id` (empty: a notification) of a line in one of the two orders in which clients write them. Fails for any other.
+# Sets `method` and `id` (empty: a notification) of a line in one of the orders in which clients write them. Fails for any other.
 parse() {
   id=
   if [ ${#line} -gt 4000 ]; then return 1; fi
   case $line in
-  *\\* | *io.modelcontextprotocol* | *'"cursor"'* | *'"tasks"'*) return 1 ;;
+  *\\* | *'"cursor"'* | *'"tasks"'*) return 1 ;;
   '{"jsonrpc":"2.0","id":'*)
     rest=${line#'{"jsonrpc":"2.0","id":'}
     id=${rest%%,*}
     rest=${rest#"$id",}
     ;;
   '{"jsonrpc":"2.0",'*) rest=${line#'{"jsonrpc":"2.0",'} ;;
-  '{"method":'*',"jsonrpc":"2.0"}') rest=${line#'{'} ;;
-  '{"method":'*',"jsonrpc":"2.0","id":'*)
+  '{"method":'*)
     rest=${line#'{'}
-    id=${line##*',"jsonrpc":"2.0","id":'}
-    id=${id%'}'}
+    case $rest in
+    *',"jsonrpc":"2.0"}') ;;
+    *',"jsonrpc":"2.0","id":'*'}')
+      id=${rest##*',"jsonrpc":"2.0","id":'}
+      id=${id%%[,\}]*}
+      ;;
+    *) return 1 ;;
+    esac
     ;;
   *) return 1 ;;
   esac
@@ -49,20 +54,46 @@ parse() {
   esac
   method=${rest#'"method":"'}
   method=${method%%\"*}
+  case $method in
+  *[!abcdefghijklmnopqrstuvwxyz/]*) return 1 ;;
+  esac
   case $id in
-  *[!0123456789]* | 0?* | ????????????????*) return 1 ;;
+  *[!0123456789]*)
+    word=${id#\"}
+    if [ "\"${word%\"}\"" != "$id" ]; then return 1; fi
+    case ${word%\"} in
+    *[!ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-]*) return 1 ;;
+    esac
+    ;;
+  0?* | ????????????????*) return 1 ;;
   esac
 }
 
-# Sets `version` to the one of the protocol that the client asks for.
-ask_version() {
-  version=${line#*'"protocolVersion":"'}
+# Sets `version` to the one that follows $1 in the line, once.
+find_version() {
+  version=${line#*"$1"}
   case $version in
-  "$line" | *'"protocolVersion"'*) return 1 ;;
+  "$line" | *"$1"*) return 1 ;;
   esac
   version=${version%%\"*}
   case $version in
   *[!0123456789-]*) return 1 ;;
+  esac
+}
+
+# Which of the two families of versions the line is of, as src/doors/mcp/stdio/era.ts says: those of 2025 are introduced by "initialize", the
+# later ones name their version in each request.
+find_family() {
+  case $line in
+  *io.modelcontextprotocol/*)
+    family=modern
+    find_version '"io.modelcontextprotocol/protocolVersion":"' || return 1
+    case $line in
+    *'"io.modelcontextprotocol/clientCapabilities":{'*) [ -f "$answers/modern/server/discover/$version" ] ;;
+    *) return 1 ;;
+    esac
+    ;;
+  *) family=legacy ;;
   esac
 }
 
@@ -73,15 +104,13 @@ answer() {
 
 # Answers the line; fails where only Node can.
 reply() {
-  parse || return 1
-  case $era:$method:$id in
-  opening:initialize:?*) ask_version && answer "initialize.$version" && era=legacy ;;
-  legacy:notifications/initialized:) ;;
-  legacy:ping:?*) answer ping ;;
-  legacy:tools/list:?*) answer tools.list ;;
-  legacy:prompts/list:?*) answer prompts.list ;;
-  legacy:resources/list:?*) answer resources.list ;;
-  legacy:resources/templates/list:?*) answer resources.templates.list ;;
+  parse && find_family || return 1
+  case $family:$era:$method:$id in
+  legacy:opening:initialize:?*) find_version '"protocolVersion":"' && answer "legacy/initialize/$version" && era=legacy ;;
+  legacy:legacy:notifications/initialized:) ;;
+  legacy:legacy:ping:?* | legacy:legacy:*/list:?*) answer "legacy/$method" ;;
+  modern:opening:server/discover:?* | modern:probed:server/discover:?*) answer "modern/server/discover/$version" && era=probed ;;
+  modern:opening:*/list:?* | modern:probed:*/list:?* | modern:modern:*/list:?*) answer "modern/$method" && era=modern ;;
   *) return 1 ;;
   esac
 }

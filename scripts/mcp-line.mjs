@@ -3,7 +3,7 @@
  * wait for this process at their start.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { build } from "esbuild";
 import { linesForShell } from "../dist/doors/mcp/stdio/known-answers.js";
 import { recordAnswers } from "../dist/doors/mcp/stdio/record-answers.js";
@@ -30,5 +30,7 @@ writeFileSync(at("dist/main/commands/mcp-answers.json"), JSON.stringify(known));
 // For plugins/mcp.sh, which reads no JSON.
 const folder = at("dist/main/commands/mcp-answers");
 rmSync(folder, { recursive: true, force: true });
-mkdirSync(folder);
-for (const [name, line] of Object.entries(linesForShell(known))) writeFileSync(join(folder, name), line);
+for (const [name, line] of Object.entries(linesForShell(known))) {
+  mkdirSync(join(folder, dirname(name)), { recursive: true });
+  writeFileSync(join(folder, name), line);
+}

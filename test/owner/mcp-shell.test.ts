@@ -42,6 +42,7 @@ const withShell = (shell: string, input: string, node = process.execPath, args: 
 /** The two orders in which the agents' libraries write a message. */
 const ORDERS = {
   "method first": (method: string, id?: unknown, params?: unknown) => ({ method, params, jsonrpc: "2.0", id }),
+  "params last": (method: string, id?: unknown, params?: unknown) => ({ method, jsonrpc: "2.0", id, params }),
   "id first": (method: string, id?: unknown, params?: unknown) => ({ jsonrpc: "2.0", id, method, params }),
 };
 type Order = keyof typeof ORDERS;
@@ -63,6 +64,16 @@ function start(order: Order, version: string): unknown[] {
   ];
 }
 
+const META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "t", title: "T", version: "1", websiteUrl: "https://example.org" },
+  "io.modelcontextprotocol/clientCapabilities": { roots: { listChanged: true } },
+};
+const probe = ORDERS["id first"]("server/discover", "server-discover-probe-1", { _meta: META });
+
+/** As the versions since 2026 begin. */
+const startModern = (order: Order) => [probe, ...LISTS.map((method, n) => ORDERS[order](method, n, { _meta: META }))];
+
 const shells = ["/bin/sh", "/bin/bash"].filter((shell) => existsSync(shell));
 
 describe.skipIf(shells.length === 0).each(shells)("%s", (shell) => {
@@ -71,6 +82,15 @@ describe.skipIf(shells.length === 0).each(shells)("%s", (shell) => {
       const input = lines(start(order, version));
       const seen = await withShell(shell, input, NO_NODE);
       expect(seen.out.split("\n")).toHaveLength(2 + LISTS.length + 1);
+      expect(seen).toEqual(await withNode(input));
+    }
+  });
+
+  test.each(Object.keys(ORDERS) as Order[])("so does one of the later versions (%s)", async (order) => {
+    for (const messages of [startModern(order), startModern(order).slice(1)]) {
+      const input = lines(messages);
+      const seen = await withShell(shell, input, NO_NODE);
+      expect(seen.out.split("\n")).toHaveLength(messages.length + 1);
       expect(seen).toEqual(await withNode(input));
     }
   });
@@ -90,6 +110,12 @@ describe.skipIf(shells.length === 0).each(shells)("%s", (shell) => {
       [first, say("tools/unknown", 1), say("notifications/unknown"), say("ping", 2)],
       [first, say("tools/call", 1, { name: "memory_search", arguments: { query: `x"\\\n$HOME${"ü".repeat(9_000)}` } })],
       [say("server/discover", 1, { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } })],
+      [say("server/discover", 1, { _meta: { ...META, "io.modelcontextprotocol/protocolVersion": "2030-01-01" } })],
+      [probe, first, say("tools/list", 1), say("ping", 2)],
+      [probe, say("tools/list", "a.b", { _meta: META }), say("ping", 2, { _meta: META })],
+      [probe, say("tools/list", 1, { _meta: META }), say("tools/list", 2), first],
+      [first, say("tools/list", 1, { _meta: META }), say("tools/list", 2)],
+      [probe, say("tools/call", 1, { name: "memory_search", arguments: { query: "tea" }, _meta: META })],
     ];
     for (const messages of strange)
       expect(anyOrder(await withShell(shell, lines(messages)))).toEqual(anyOrder(await withNode(lines(messages))));

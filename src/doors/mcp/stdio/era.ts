@@ -11,7 +11,8 @@ export const ERAS = ["opening", "probed", "legacy", "modern"] as const;
 export type Era = (typeof ERAS)[number];
 
 const PREFIX = "io.modelcontextprotocol";
-const VERSION = `${PREFIX}/protocolVersion`;
+export const VERSION = `${PREFIX}/protocolVersion`;
+export const CAPABILITIES = `${PREFIX}/clientCapabilities`;
 
 /** Versions are dates, and are compared as texts. */
 const FIRST_MODERN = "2026-07-28";
@@ -40,7 +41,7 @@ export function isModern({ params }: Message, accepts: (version: string) => bool
     accepts(meta[VERSION]) &&
     optional(meta.progressToken, isRequestId) &&
     optional(meta[`${PREFIX}/clientInfo`], isImplementation) &&
-    isCapabilities(meta[`${PREFIX}/clientCapabilities`]) &&
+    isCapabilities(meta[CAPABILITIES]) &&
     optional(meta[`${PREFIX}/logLevel`], (level) => isText(level) && LEVELS.includes(level))
   );
 }

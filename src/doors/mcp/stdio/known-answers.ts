@@ -4,7 +4,7 @@
  */
 import type { Failure } from "../../../engine/tools/outcome.ts";
 import type { Toolset } from "../advertise.ts";
-import { type Era, isCapabilities, isImplementation, isModern, optional } from "./era.ts";
+import { CAPABILITIES, type Era, isCapabilities, isImplementation, isModern, optional, VERSION } from "./era.ts";
 import type { Request } from "./json-rpc.ts";
 
 /** JSON texts of results. They hold BUTLER where the butler is named. */
@@ -62,21 +62,24 @@ export function knownAnswer(introduction: Introduction, era: Era, request: Reque
  * `@id@`.
  */
 export function linesForShell(known: KnownAnswers): Record<string, string> {
-  const { versions, lists } = known.legacy;
   const introduction: Introduction = { known, butler: "@butler@", toolset: "core", hooks: true };
-  const line = (method: string, params: Record<string, unknown> = {}) => {
-    const answer = knownAnswer(introduction, "legacy", { jsonrpc: "2.0", id: "@id@", method, params });
+  const line = (era: Era, method: string, params: Record<string, unknown>) => {
+    const answer = knownAnswer(introduction, era, { jsonrpc: "2.0", id: "@id@", method, params });
     if (answer === undefined) throw new Error(`the answer to ${method} is not known`);
     return `${answer.replaceAll(encodeURIComponent("@butler@"), "@butler@").replace('"@id@"', "@id@")}\n`;
   };
-  const client = { capabilities: {}, clientInfo: { name: "shell", version: "1" } };
-  return Object.fromEntries([
-    ...versions.map((version) => [
-      `initialize.${version}`,
-      line("initialize", { ...client, protocolVersion: version }),
-    ]),
-    ...["ping", ...Object.keys(lists.core)].map((method) => [method.replaceAll("/", "."), line(method)]),
-  ]) as Record<string, string>;
+  const lines: Record<string, string> = { "legacy/ping": line("legacy", "ping", {}) };
+  for (const protocolVersion of known.legacy.versions) {
+    const client = { protocolVersion, capabilities: {}, clientInfo: { name: "shell", version: "1" } };
+    lines[`legacy/initialize/${protocolVersion}`] = line("legacy", "initialize", client);
+  }
+  const claim = (version = known.modern.versions[0]) => ({ _meta: { [VERSION]: version, [CAPABILITIES]: {} } });
+  for (const version of known.modern.versions)
+    lines[`modern/server/discover/${version}`] = line("modern", "server/discover", claim(version));
+  for (const method of Object.keys(known.legacy.lists.core)) lines[`legacy/${method}`] = line("legacy", method, {});
+  for (const method of Object.keys(known.modern.lists.core))
+    lines[`modern/${method}`] = line("modern", method, claim());
+  return lines;
 }
 
 /** The response to a request for which no owner could be asked. A tool's is a result, so that the model reads the sentence. */
