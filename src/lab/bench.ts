@@ -12,6 +12,7 @@ import { benchHooks } from "./hooks/hooks.ts";
 import { benchIntent } from "./intent/intent.ts";
 import { benchJobs, jobLines } from "./jobs/jobs.ts";
 import { benchLatency } from "./latency/latency.ts";
+import { benchLearning } from "./learning/learning.ts";
 import { benchQuality, type QualityOptions } from "./quality/quality.ts";
 import { benchScale } from "./scale/scale.ts";
 
@@ -27,6 +28,7 @@ const BENCHES: Readonly<Record<string, CommandModule["run"]>> = {
   quality,
   intent,
   consolidation,
+  learning,
   week,
 };
 
@@ -35,7 +37,7 @@ export async function run([what = "", ...args]: readonly string[], context: Cont
   if (bench === undefined)
     throw invalid(
       "arguments",
-      "Say what to measure: butler bench latency, scale, jobs, hooks, everyday, week, quality, intent or consolidation.",
+      "Say what to measure: butler bench latency, scale, jobs, hooks, everyday, week, quality, intent, learning or consolidation.",
     );
   return bench(args, context);
 }
@@ -130,6 +132,13 @@ async function consolidation(args: readonly string[], context: Context): Promise
   if (file === undefined)
     throw invalid("data", "Say what to learn from: --data <file>, of the format of bench quality.");
   await benchConsolidation({ file, databaseUrl: serverOf(store, context), json }, context);
+  return 0;
+}
+
+async function learning(args: readonly string[], context: Context): Promise<ExitCode> {
+  const options = { data: { ...text, multiple: true }, train: flag, misses: flag, json: flag } as const;
+  const { data: files = [], train = false, misses = false, json = false } = readOptions(args, options).values;
+  benchLearning({ files, train, misses, json }, context);
   return 0;
 }
 

@@ -54,6 +54,11 @@ const UNREAL =
 export const NOT_MEANT =
   /\b(?:for example|for instance|e\.g|hypothetically|pretend|imagine|just kidding|as a joke|i wish|what if|let's say|role-?play|lol|lmao|jk|yeah right)\b/i;
 
+/** False for what is imagined, an example or a joke, and for what the speaker would do on a condition. */
+export const isMeant = (sentence: string): boolean => !(NOT_MEANT.test(sentence) || IMAGINED.test(sentence));
+const IMAGINED =
+  /^(?:suppose|imagine|assuming|in case|as if|even if|angenommen|gesetzt den fall|stell dir vor)\b|^(?:if|unless|wenn|falls) (?:only|i|we|my|our|ich|wir|mein|unser)\b/i;
+
 /** What separates clauses. The blanks of a sentence are single. */
 const BREAKS =
   / ?[-–—]+ |[-–—]{2,}| ?— ?|; ?| ?\.{2,} ?|,? (?:and|but|so|then) (?=(?:now |then |also |even |actually )?(?:i|i'm|i've|i'll|i'd|it|it's|we|we're|we've|he|she|they|you|there|this|that|that's|my|our)\b)|, (?=(?:i|i'm|i've|we|we're|we've|it|it's|my|our)\b)|, (?:but|which|because|although|though) | (?:because|'cause|although|though|which) |,? (?:now that|tell you(?: that)?|let you know(?: that)?|share that) (?=(?:i|we)\b)|(?:^|,? )since (?=(?:i|we)\b)|(?:^|,? )(?:especially )?after (?=(?:i|we)\b)| (?:why|how much) (?=i (?:really )?(?:love|enjoy|like)\b)/i;

@@ -5,7 +5,9 @@ import { clip, contentKey, normaliseKey } from "../../../domain/text/text.ts";
 import type { EpisodeShown, FactShown, Material } from "../port.ts";
 import type { Setting } from "./clauses.ts";
 import type { Draft, Person } from "./draft.ts";
-import { readEpisode } from "./read.ts";
+import { type Reading, readEpisode } from "./read.ts";
+import { fileFact, fileRule } from "./reader/file.ts";
+import { type Kind, keptOf, type Read, readMessage } from "./reader/reader.ts";
 
 /** Speakers of whom nothing is learned: an assistant's "I" is no person. */
 const NOBODY = /^(?:assistant|ai|bot|model|system|tool|function|developer|butler|agent)$/i;
@@ -110,23 +112,80 @@ export function learn(material: Material): Answer {
     };
     const turn = `${episode.session ?? ""}\n${speaker?.subject ?? ""}`;
     const before = last.get(turn);
-    const reading = readEpisode(episode, setting, before?.said);
+    const toAgent = !setting.betweenPeople && episode.trust === "user";
+    const read = toAgent ? readMessage(episode.text) : [];
+    const reading = withoutDoubtful(readEpisode(episode, setting, before?.said), read);
     for (const [at, said] of reading.drafts.entries())
       add(
         items,
         said,
         said.needsPrevious && at === 0 && before !== undefined ? [before.label, episode.label] : [episode.label],
       );
+    for (const kept of keptBeside(reading, read)) {
+      if (isFact(kept)) add(items, fileFact(kept, speaker?.subject ?? "user"), [episode.label]);
+      else addRule(rules, fileRule(kept), episode.label);
+    }
     const said = reading.drafts.at(-1);
     if (said === undefined) last.delete(turn);
     else last.set(turn, { said, label: episode.label });
-    for (const { made: rule } of reading.rules) {
-      const key = contentKey(rule);
-      rules.set(key, { of: rule, episodes: cited(rules.get(key)?.episodes ?? [], episode.label) });
-    }
+    for (const { made: rule } of reading.rules) addRule(rules, rule, episode.label);
   }
   return answerOf(material, [...items.values()], [...rules.values()]);
 }
+
+function addRule(rules: Map<string, Item<string>>, rule: string, label: string): void {
+  const key = contentKey(rule);
+  rules.set(key, { of: rule, episodes: cited(rules.get(key)?.episodes ?? [], label) });
+}
+
+/**
+ * Tastes have the same form whether they are meant or not: where the reader finds nothing lasting ("oh great, i just love
+ * queues"), they are not believed. What happened, and who somebody is, is.
+ */
+function withoutDoubtful({ drafts, rules }: Reading, read: readonly Read[]): Reading {
+  const doubted = read
+    .filter(({ sureness, text }) => sureness < DOUBT && IRONY.test(text))
+    .map(({ text }) => wordSet(text));
+  const isDoubted = (content: string) => {
+    const words = wordSet(content);
+    return doubted.some((known) => [...words].every((word) => known.has(word)));
+  };
+  return {
+    drafts: drafts.filter(
+      ({ row, content, predicate }) => !(DOUBTFUL.test(row) && isDoubted(`${predicate.split(":")[1] ?? content}`)),
+    ),
+    rules,
+  };
+}
+
+const DOUBT = 0.2;
+/** Words that are said when something is not meant, or is somebody else's. */
+const IRONY =
+  /(?<!\p{L})(?:oh|great|just|so|said|says|especially when|ganz toll|na super|herrlich|toll|wunderbar|klasse|prima)(?!\p{L})|["“”„«»]/iu;
+const DOUBTFUL = /^(?:preferences|favourites|object first|german)\//;
+/** What the reader keeps of an episode and the patterns have not found in it. */
+function keptBeside({ drafts, rules }: Reading, read: readonly Read[]): Read[] {
+  const found = [...drafts.map(({ content }) => content), ...rules.map(({ made }) => made)].map((said) =>
+    wordSet(said),
+  );
+  return keptOf(read).filter(({ text }) => {
+    const words = wordSet(text);
+    return !found.some((known) => {
+      const shared = [...known].filter((word) => words.has(word)).length;
+      return shared > 0 && shared >= SHARED * Math.min(known.size, words.size);
+    });
+  });
+}
+
+/** An item of a pattern is about a sentence if they share this much of the shorter one's words. */
+const SHARED = 0.5;
+const wordSet = (text: string): ReadonlySet<string> =>
+  new Set(
+    contentKey(text)
+      .split(" ")
+      .filter((word) => word.length > 2 && word !== "user" && word !== "the"),
+  );
+const isFact = (read: Read): read is Read & { readonly kind: Exclude<Kind, "rule"> } => read.kind !== "rule";
 
 function answerOf(material: Material, items: readonly Item<Draft>[], rules: readonly Item<string>[]): Answer {
   const known = new Map<string, FactShown>(

@@ -11,6 +11,9 @@ const FENCED = /^\s*(?:```|~~~)/;
 /** Lines that are not speech: quoted mail, tables, headings, diffs, stack frames, stamped logs, shell prompts, code. */
 const NOT_SPOKEN =
   /^\s*(?:>|\||#{1,6}\s|@@|[+-]{3}\s|\$\s|at\s+\S+\s*\(|File "|\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d|(?:ERROR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL)\b|(?:import|export|const|let|var|function|def|class|return|public|private|if|for|while)\b.*[{(;=:]\s*$|[}\])]+[;,]?\s*$|<\/?[a-z])|[;{}]\s*$|=>|\)\s*\{|::|&&|\|\|/i;
+export const isFence = (line: string): boolean => FENCED.test(line);
+export const isSpoken = (line: string): boolean => !NOT_SPOKEN.test(line.length > 2000 ? line.slice(0, 200) : line);
+
 const BULLET = /^\s*(?:[-*•]|\d{1,2}[.)])\s+/;
 
 /** `Ada said, "…" and shared a photo` and `Ada: …` frame what Ada says. */
@@ -61,8 +64,8 @@ export function sentencesOf(text: string, speaker: string | null): Sentence[] {
   const found: Sentence[] = [];
   let fenced = false;
   for (const raw of unframed(text.trim(), speaker).split(/\r?\n/)) {
-    if (FENCED.test(raw)) fenced = !fenced;
-    else if (!fenced && !NOT_SPOKEN.test(raw.length > 2000 ? raw.slice(0, 200) : raw)) {
+    if (isFence(raw)) fenced = !fenced;
+    else if (!fenced && isSpoken(raw)) {
       const words = raw.replace(BULLET, "").replace(/\s+/g, " ");
       const line = words.replace(PICTURE, (_all, at: number) => (at === 0 ? "" : ". "));
       found.push(...sentencesOfLine(withoutQuotations(line.replace(/[‘’]/g, "'"))));

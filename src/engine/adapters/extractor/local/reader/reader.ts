@@ -1,0 +1,90 @@
+/**
+ * Which sentences of a message are worth keeping, and of which kind they are: a logistic regression over words, shapes and marks. Its weights
+ * come from the messages in `corpus/`; `butler bench learning --train` makes them.
+ */
+import { isMeant } from "../clauses.ts";
+import { withoutTask } from "./cut.ts";
+import { type Features, featuresOf, PLACES } from "./features.ts";
+import { standsAlone } from "./file.ts";
+import { type Said, splitMessage } from "./split.ts";
+import { WEIGHTS } from "./weights.ts";
+
+export const KINDS = ["rule", "fact", "preference", "decision", "correction", "person"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface Read extends Said {
+  /** How likely it is that a person would want it kept, from 0 to 1. */
+  readonly sureness: number;
+  readonly kind: Kind;
+}
+
+/** One regression: a weight for each place, as whole numbers from -127 to 127 times `scale`. */
+export interface Packed {
+  readonly scale: number;
+  readonly bias: number;
+  /** In base64. */
+  readonly weights: string;
+}
+
+export interface Regression {
+  readonly bias: number;
+  readonly weights: Float64Array;
+}
+
+export type Weights = Readonly<Record<"keep" | Kind, Packed>>;
+
+export function unpack({ scale, bias, weights }: Packed): Regression {
+  const bytes = Buffer.from(weights, "base64");
+  if (bytes.length !== PLACES) throw new Error(`the reader's weights are ${bytes.length} numbers, not ${PLACES}`);
+  return { bias, weights: Float64Array.from(bytes, (byte) => (byte > 127 ? byte - 256 : byte) * scale) };
+}
+
+export function scoreOf({ bias, weights }: Regression, { places, values }: Features): number {
+  let sum = bias;
+  for (let at = 0; at < places.length; at++) sum += (weights[places[at] ?? 0] ?? 0) * (values[at] ?? 0);
+  return sum;
+}
+
+export const likelihood = (score: number): number => 1 / (1 + Math.exp(-score));
+
+let unpacked: { readonly keep: Regression; readonly kinds: readonly (readonly [Kind, Regression])[] } | undefined;
+
+function regressions() {
+  unpacked ??= { keep: unpack(WEIGHTS.keep), kinds: KINDS.map((kind) => [kind, unpack(WEIGHTS[kind])] as const) };
+  return unpacked;
+}
+
+/** Every sentence, in the order in which they were said. */
+export function readMessage(message: string): Read[] {
+  const { keep, kinds } = regressions();
+  const sentences = splitMessage(message);
+  return featuresOf(sentences).flatMap((features, at) => {
+    const said = sentences[at];
+    if (said === undefined) return [];
+    const ranked = kinds.map(([kind, regression]) => ({ kind, score: scoreOf(regression, features) }));
+    const [best] = ranked.toSorted((a, b) => b.score - a.score);
+    return [{ ...said, sureness: likelihood(scoreOf(keep, features)), kind: best?.kind ?? "fact" }];
+  });
+}
+
+/** What of the sentences of a message is worth keeping, with the tasks cut out. */
+export function keptOf(read: readonly Read[]): Read[] {
+  const { keep } = regressions();
+  return read
+    .filter(({ sureness, question }) => !question && sureness >= WORTH_CUTTING)
+    .map((read) => withoutTask(read, (features) => likelihood(scoreOf(keep, features))))
+    .filter(({ text, sureness, kind }) => sureness >= BAR[kind] && isMeant(text) && standsAlone(text));
+}
+
+/** A task in the same sentence makes it less sure. */
+const WORTH_CUTTING = 0.1;
+
+/** Below it nothing is kept: junk is worse than a miss, and what was missed is usually said again. */
+export const BAR: Readonly<Record<Kind, number>> = {
+  rule: 0.65,
+  fact: 0.65,
+  preference: 0.65,
+  decision: 0.6,
+  correction: 0.6,
+  person: 0.55,
+};

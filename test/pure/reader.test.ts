@@ -1,0 +1,141 @@
+/** The sentence reader: it keeps the person's own words, and its weights are what the corpus makes of them. */
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { featuresOf, PLACES } from "../../src/engine/adapters/extractor/local/reader/features.ts";
+import { fileFact, standsAlone } from "../../src/engine/adapters/extractor/local/reader/file.ts";
+import { MARKS, marksOf } from "../../src/engine/adapters/extractor/local/reader/marks.ts";
+import { KINDS, keptOf, type Read, readMessage } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
+import { splitMessage } from "../../src/engine/adapters/extractor/local/reader/split.ts";
+import { MADE_FROM, WEIGHTS } from "../../src/engine/adapters/extractor/local/reader/weights.ts";
+import { wordsOf } from "../../src/engine/adapters/extractor/local/reader/words.ts";
+import { readCorpus } from "../../src/lab/learning/corpus.ts";
+import { train } from "../../src/lab/learning/train.ts";
+
+const corpus = readCorpus();
+
+describe("the corpus", () => {
+  const all = [...corpus.train, ...corpus.aside];
+  const nothing = all.filter(({ keep }) => keep.length === 0);
+
+  it("has more messages that teach nothing than others, and several authors of each sort", () => {
+    expect(all.length).toBeGreaterThan(5_000);
+    expect(nothing.length).toBeGreaterThan(all.length / 2);
+    for (const sort of ["coding", "personal", "german"])
+      expect(
+        new Set(corpus.train.map(({ source }) => source).filter((source) => source.includes(sort))).size,
+      ).toBeGreaterThan(2);
+  });
+
+  it("has no message of the part that was set aside among those of the training", () => {
+    const known = new Set(corpus.train.map(({ text }) => text.toLowerCase()));
+    expect(corpus.aside.filter(({ text }) => known.has(text.toLowerCase()))).toEqual([]);
+  });
+
+  it("makes these weights, to the byte", () => {
+    expect(MADE_FROM).toBe(corpus.sha256);
+    expect(train(corpus.train)).toEqual(WEIGHTS);
+  });
+});
+
+describe("sentences", () => {
+  it("are pieces of the message, in its order", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...corpus.aside.map(({ text }) => text)), { minLength: 1, maxLength: 3 }),
+        (texts) => {
+          const message = texts.join("\n");
+          let before = 0;
+          for (const { text, at } of splitMessage(message)) {
+            expect(message.slice(at, at + text.length)).toBe(text);
+            expect(at).toBeGreaterThanOrEqual(before);
+            before = at + text.length;
+          }
+        },
+      ),
+    );
+  });
+
+  it.each([
+    ["fix it. we use pnpm, e.g. for ci; thanks", ["fix it", "we use pnpm, e.g. for ci", "thanks"]],
+    ["Dr. Ortiz is our vet. He is in on 3. May", ["Dr. Ortiz is our vet", "He is in on 3. May"]],
+    ["rename it btw main is called trunk here", ["rename it", "btw main is called trunk here"]],
+    ["- no tabs\n```\nconst a = 1;\n```\n> quoted mail\n2) no semicolons", ["no tabs", "no semicolons"]],
+    ["is that so? tests live in spec/", ["is that so", "tests live in spec/"]],
+  ])("of %j", (message, sentences) => {
+    expect(splitMessage(message).map(({ text }) => text)).toEqual(sentences);
+  });
+
+  it("of anything are read without an error, and the same each time", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 300 }), (message) => {
+        const read = readMessage(message);
+        expect(readMessage(message)).toEqual(read);
+        for (const { sureness, kind } of read) {
+          expect(sureness).toBeGreaterThanOrEqual(0);
+          expect(sureness).toBeLessThanOrEqual(1);
+          expect(KINDS).toContain(kind);
+        }
+      }),
+    );
+  });
+});
+
+test.each(MARKS)("$name: $example", ({ name, example }) => {
+  const words = wordsOf(example).map((word) => word.toLowerCase());
+  expect(marksOf(example, words)).toContain(name);
+});
+
+test("features have places in the list, and whole numbers of them", () => {
+  for (const { places, values } of corpus.aside.slice(0, 200).flatMap(({ text }) => featuresOf(splitMessage(text)))) {
+    expect(new Set(places).size).toBe(values.length);
+    expect(Math.max(...places)).toBeLessThan(PLACES);
+  }
+});
+
+describe("what is kept", () => {
+  it("is always a piece of what was said", () => {
+    for (const { text } of corpus.aside)
+      for (const kept of keptOf(readMessage(text))) expect(text).toContain(kept.text);
+  });
+
+  it.each([
+    ["fix the login pls, and we never use default exports here", "we never use default exports here"],
+    [
+      "can you rebase my branch? we rebase, merge commits on feature branches aren't allowed",
+      "we rebase, merge commits on feature branches aren't allowed",
+    ],
+  ])("of %j: the task is cut out", (message, kept) => {
+    expect(keptOf(readMessage(message)).map(({ text }) => text)).toEqual([kept]);
+  });
+
+  it.each(["I like that", "We decided to do it", "Ich mag es", "it's not"])(
+    "%j does not say what it is about",
+    (text) => {
+      expect(standsAlone(text)).toBe(false);
+    },
+  );
+});
+
+describe("where it is filed", () => {
+  const filed = (text: string, kind: Exclude<Read["kind"], "rule">) => {
+    const { subject, predicate, content } = fileFact({ text, at: 0, question: false, sureness: 0.9, kind }, "user");
+    return { subject, predicate, content };
+  };
+
+  it("what a thing is, or where, is replaced by a later word", () => {
+    const [before, after] = [filed("dns is at cloudflare", "fact"), filed("the dns moved to route53", "decision")];
+    expect(before).toEqual({ subject: "project", predicate: "dns", content: "Dns is at cloudflare." });
+    expect([after.subject, after.predicate]).toEqual([before.subject, before.predicate]);
+  });
+
+  it("two things that are said of one thing stand beside each other", () => {
+    const [one, other] = [filed("the api has a limit of 100 calls", "fact"), filed("the api needs a token", "fact")];
+    expect(one.predicate).not.toBe(other.predicate);
+  });
+
+  it("what I say of myself is about me, what I say of somebody named about them", () => {
+    expect(filed("i'm allergic to walnuts", "fact").subject).toBe("user");
+    expect(filed("Priya owns the billing service", "person").subject).toBe("Priya");
+    expect(filed("Meine Schwester isst kein Fleisch", "person").subject).toBe("user");
+  });
+});
