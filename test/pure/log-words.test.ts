@@ -28,7 +28,7 @@ const told = (more: Partial<StreamEvent>): Happening | undefined => ofStream("ge
 
 describe("what happened", () => {
   it("is told by session, with who said it and who read it", () => {
-    const learned = told({ memory: fact("dns host: route53"), sessions: ["s1"], reader: "local patterns-1" });
+    const learned = told({ memory: fact("dns host: route53"), sessions: ["s1"], reader: "local reader-1" });
     const changed = told({ memory: fact("dns host: route53"), replaced: fact("dns host: cloudflare", "superseded") });
     const began = ofSessionLog(
       {

@@ -1,4 +1,4 @@
-/** The extractor without a model: sentence patterns, free of cost, and the same answer for the same episodes. */
+/** The extractor without a language model: sentence patterns and a trained reader, free of cost, and the same answer for the same episodes. */
 import { type Extractor, NO_USAGE } from "./port.ts";
 
 const MAX_CHARS = 400_000;
@@ -6,7 +6,7 @@ const MAX_CHARS = 400_000;
 export function localExtractor(): Extractor {
   return {
     provider: "local",
-    model: "patterns-1",
+    model: "reader-1",
     maxChars: MAX_CHARS,
     ceiling: () => 0,
     extract: async (material) => {

@@ -71,20 +71,23 @@ export function readMessage(message: string): Read[] {
 export function keptOf(read: readonly Read[]): Read[] {
   const { keep } = regressions();
   return read
-    .filter(({ sureness, question }) => !question && sureness >= WORTH_CUTTING)
-    .map((read) => withoutTask(read, (features) => likelihood(scoreOf(keep, features))))
-    .filter(({ text, sureness, kind }) => sureness >= BAR[kind] && isMeant(text) && standsAlone(text));
+    .filter(({ question }) => !question)
+    .flatMap((whole) => {
+      const piece = withoutTask(whole, (features) => likelihood(scoreOf(keep, features)));
+      const sure = piece.sureness >= (whole.sureness >= BAR[whole.kind] ? BAR[whole.kind] : BAR_OF_PIECES);
+      return sure && isMeant(piece.text) && standsAlone(piece.text) ? [piece] : [];
+    });
 }
 
-/** A task in the same sentence makes it less sure. */
-const WORTH_CUTTING = 0.1;
+/** Of what is left of a sentence that would not be kept with its task. */
+const BAR_OF_PIECES = 0.85;
 
 /** Below it nothing is kept: junk is worse than a miss, and what was missed is usually said again. */
 export const BAR: Readonly<Record<Kind, number>> = {
-  rule: 0.65,
-  fact: 0.65,
-  preference: 0.65,
-  decision: 0.6,
-  correction: 0.6,
-  person: 0.55,
+  rule: 0.7,
+  fact: 0.7,
+  preference: 0.7,
+  decision: 0.65,
+  correction: 0.65,
+  person: 0.6,
 };
