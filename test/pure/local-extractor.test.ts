@@ -185,7 +185,7 @@ describe("time", () => {
 test("the extractor is free and keeps to the port", async () => {
   const extractor = localExtractor();
   const asked = material(["I live in Porto."]);
-  expect(extractor).toMatchObject({ provider: "local", model: "reader-1", maxChars: 400_000 });
+  expect(extractor).toMatchObject({ provider: "local", model: "reader-1", maxChars: 100_000 });
   expect(extractor.ceiling(asked)).toBe(0);
   const { answer, usage, repaired } = await extractor.extract(asked, new AbortController().signal);
   expect({ answer, usage, repaired }).toEqual({

@@ -1,7 +1,8 @@
 /** The extractor without a language model: sentence patterns and a trained reader, free of cost, and the same answer for the same episodes. */
 import { type Extractor, NO_USAGE } from "./port.ts";
 
-const MAX_CHARS = 400_000;
+/** An answer holds 60 facts and 20 rules at most: so much text rarely teaches more. */
+const MAX_CHARS = 100_000;
 
 export function localExtractor(): Extractor {
   return {
