@@ -37,6 +37,12 @@ const BULLET = /^(?:[-–—*•]|\d[.)])$/;
 const isMachine = (word: string): boolean =>
   !BULLET.test(word) && !AMOUNT.test(word) && (LEVEL.test(word) || CAMEL.test(word) || !PLAIN.test(word));
 
+/** Of a single line: at least half of it is no words of a language. */
+export function isMostlyMachine(line: string): boolean {
+  const words = line.split(/\s+/).filter(Boolean);
+  return words.filter(isMachine).length >= MACHINE_SHARE * words.length;
+}
+
 /** What an entry of a log, a trace, a diff or a test report begins with. */
 const ENTRY =
   /^(?:\[?\d{4}-\d{2}-\d{2}(?:T.*)?|\[?\d{2}:\d{2}:\d{2}\S*|FAIL|PASS|@@|diff|Traceback|goroutine|#\d{1,4}|\$|>|✓|✗|×|❯|ERR_\w+|\p{Lu}\w*(?:Error|Exception):|\S+:\d+:\d+\)?|error:|fatal:|panic:|"[^"]{1,300}\.\w{1,8}",|(?:\w+\.){2,9}\w+:)$/u;

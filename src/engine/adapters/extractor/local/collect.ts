@@ -1,6 +1,7 @@
 /** The answer for a batch of episodes: the same thing said twice is one item, a correction replaces, what is known is confirmed. */
 import { type Answer, type LearnedFact, type LearnedRule, MOST } from "../../../domain/learning/answer.ts";
 import { firstName } from "../../../domain/text/names.ts";
+import { withoutPasted } from "../../../domain/text/pasted.ts";
 import { clip, contentKey, normaliseKey } from "../../../domain/text/text.ts";
 import type { EpisodeShown, FactShown, Material } from "../port.ts";
 import type { Setting } from "./clauses.ts";
@@ -113,7 +114,7 @@ export function learn(material: Material): Answer {
     const turn = `${episode.session ?? ""}\n${speaker?.subject ?? ""}`;
     const before = last.get(turn);
     const toAgent = !setting.betweenPeople && episode.trust === "user";
-    const read = toAgent ? readMessage(episode.text) : [];
+    const read = toAgent ? readMessage(withoutPasted(episode.text).words) : [];
     const reading = withoutDoubtful(readEpisode(episode, setting, before?.said), read);
     for (const [at, said] of reading.drafts.entries())
       add(

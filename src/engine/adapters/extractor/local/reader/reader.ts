@@ -2,6 +2,7 @@
  * Which sentences of a message are worth keeping, and of which kind they are: a logistic regression over words, shapes and marks. Its weights
  * come from the messages in `corpus/`; `butler bench learning --train` makes them.
  */
+import { isMostlyMachine } from "../../../../domain/text/pasted.ts";
 import { isMeant } from "../clauses.ts";
 import { withoutTask } from "./cut.ts";
 import { type Features, featuresOf, PLACES } from "./features.ts";
@@ -75,7 +76,7 @@ export function keptOf(read: readonly Read[]): Read[] {
     .flatMap((whole) => {
       const piece = withoutTask(whole, (features) => likelihood(scoreOf(keep, features)));
       const sure = piece.sureness >= (whole.sureness >= BAR[whole.kind] ? BAR[whole.kind] : BAR_OF_PIECES);
-      return sure && isMeant(piece.text) && standsAlone(piece.text) ? [piece] : [];
+      return sure && isMeant(piece.text) && standsAlone(piece.text) && !isMostlyMachine(piece.text) ? [piece] : [];
     });
 }
 
