@@ -2,9 +2,10 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { featuresOf, PLACES } from "../../src/engine/adapters/extractor/local/reader/features.ts";
-import { fileFact, standsAlone } from "../../src/engine/adapters/extractor/local/reader/file.ts";
+import { changesIn, fileFact, standsAlone } from "../../src/engine/adapters/extractor/local/reader/file.ts";
+import { KINDS } from "../../src/engine/adapters/extractor/local/reader/kinds.ts";
 import { MARKS, marksOf } from "../../src/engine/adapters/extractor/local/reader/marks.ts";
-import { KINDS, keptOf, type Read, readMessage } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
+import { keptOf, type Read, readMessage } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
 import { splitMessage } from "../../src/engine/adapters/extractor/local/reader/split.ts";
 import { MADE_FROM, WEIGHTS } from "../../src/engine/adapters/extractor/local/reader/weights.ts";
 import { wordsOf } from "../../src/engine/adapters/extractor/local/reader/words.ts";
@@ -126,6 +127,29 @@ describe("where it is filed", () => {
     const [before, after] = [filed("dns is at cloudflare", "fact"), filed("the dns moved to route53", "decision")];
     expect(before).toEqual({ subject: "project", predicate: "dns", content: "Dns is at cloudflare." });
     expect([after.subject, after.predicate]).toEqual([before.subject, before.predicate]);
+  });
+
+  it("a change of what is known is believed sooner, and replaces it", () => {
+    const text = "the port of the test database changed, it is 5544 now";
+    const said = { text, at: 0, question: false, sureness: 0.5, kind: "fact" } as const;
+    const known = [{ subject: "project", predicate: "test database" }];
+    expect(changesIn([said], known)).toMatchObject([{ ...known[0], content: expect.stringContaining("5544") }]);
+    for (const other of [
+      [],
+      [{ subject: "project", predicate: "mail server" }],
+      [{ subject: "user", predicate: "test" }],
+    ])
+      expect(changesIn([said], other)).toEqual([]);
+    expect(changesIn([{ ...said, sureness: 0.3 }], known)).toEqual([]);
+    expect(changesIn([{ ...said, text: "the test database is slow" }], known)).toEqual([]);
+  });
+
+  it("what somebody begins with is left out", () => {
+    expect(filed("ah yes, the test database is on 5433", "fact")).toMatchObject({
+      predicate: "test database",
+      content: "The test database is on 5433.",
+    });
+    expect(filed("also write down that Petra approves each release", "person").subject).toBe("Petra");
   });
 
   it("two things that are said of one thing stand beside each other", () => {

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { KINDS } from "../../engine/adapters/extractor/local/reader/reader.ts";
+import { KINDS } from "../../engine/adapters/extractor/local/reader/kinds.ts";
 import { invalid, reasonOf } from "../../engine/domain/errors.ts";
 
 const Row = z.strictObject({

@@ -7,8 +7,9 @@ import type { EpisodeShown, FactShown, Material } from "../port.ts";
 import type { Setting } from "./clauses.ts";
 import type { Draft, Person } from "./draft.ts";
 import { type Reading, readEpisode } from "./read.ts";
-import { fileFact, fileRule } from "./reader/file.ts";
-import { type Kind, keptOf, type Read, readMessage } from "./reader/reader.ts";
+import { changesIn, fileFact, fileRule } from "./reader/file.ts";
+import type { Kind } from "./reader/kinds.ts";
+import { keptOf, type Read, readMessage } from "./reader/reader.ts";
 
 /** Speakers of whom nothing is learned: an assistant's "I" is no person. */
 const NOBODY = /^(?:assistant|ai|bot|model|system|tool|function|developer|butler|agent)$/i;
@@ -122,10 +123,12 @@ export function learn(material: Material): Answer {
         said,
         said.needsPrevious && at === 0 && before !== undefined ? [before.label, episode.label] : [episode.label],
       );
+    const known = [...material.facts, ...[...items.values()].map(({ of }) => of)];
     for (const kept of keptBeside(reading, read)) {
       if (isFact(kept)) add(items, fileFact(kept, speaker?.subject ?? "user"), [episode.label]);
       else addRule(rules, fileRule(kept), episode.label);
     }
+    for (const changed of changesIn(read, known)) add(items, changed, [episode.label]);
     const said = reading.drafts.at(-1);
     if (said === undefined) last.delete(turn);
     else last.set(turn, { said, label: episode.label });

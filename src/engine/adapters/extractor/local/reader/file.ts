@@ -1,6 +1,7 @@
 /** Where a kept sentence is filed: whom it is about, and under which words a later one would replace it. */
 import { type Draft, sentence } from "../draft.ts";
-import type { Kind, Read } from "./reader.ts";
+import { BAR, type Kind } from "./kinds.ts";
+import type { Read } from "./reader.ts";
 import { isSmall, wordsOf } from "./words.ts";
 
 /** A sentence about the speaker. */
@@ -18,6 +19,8 @@ const ARTICLE =
 const EMPTY =
   /^(?:it|it's|that|that's|this|these|those|there|there's|they|he|she|we|you|i|es|das|dies|da|sie|er|wir|ihr|man)$/i;
 const SAYING = /^(?:meant?|said|says?|told|tell|think|know|knew|decided?|gesagt|gemeint|meinte|denke|weiß)$/i;
+/** The subject of what is said of the work at hand. */
+const PROJECT = "project";
 const LONGEST_HEAD = 4;
 const LONGEST_TOPIC = 5;
 const LEAST_TOPIC = 2;
@@ -70,17 +73,18 @@ export const standsAlone = (text: string): boolean => topicOf(wordsOf(text)).spl
 
 /** A sentence of any kind but a rule, as a fact in the person's own words. `speaker`: who "I" is. */
 export function fileFact(read: Read & { readonly kind: Exclude<Kind, "rule"> }, speaker: string): Draft {
-  const words = wordsOf(read.text).filter((word) => /[\p{L}\p{N}]/u.test(word));
-  const own = OWN.test(read.text);
-  const named = read.kind === "person" && !own ? NAMED.exec(read.text)?.[1] : undefined;
+  const text = withoutOpening(read.text);
+  const words = wordsOf(text).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  const own = OWN.test(text);
+  const named = read.kind === "person" && !own ? NAMED.exec(text)?.[1] : undefined;
   const head = own || named !== undefined ? undefined : headOf(words);
   const topic = topicOf(head === undefined ? words : head.rest);
   const predicate =
     head === undefined ? `${PREDICATE[read.kind]}:${topic}` : head.single ? head.head : `${head.head}:${topic}`;
   return {
-    subject: named ?? (own ? speaker : "project"),
+    subject: named ?? (own ? speaker : PROJECT),
     predicate,
-    content: sentence(read.text),
+    content: sentence(text),
     permanence: "stable",
     importance: IMPORTANCE[read.kind],
     confidence: confidenceOf(read.sureness),
@@ -94,7 +98,35 @@ export function fileFact(read: Read & { readonly kind: Exclude<Kind, "rule"> }, 
   };
 }
 
+/** Says that something is not as it was. */
+const CHANGE =
+  /(?<!\p{L})(?:changed|now|moved|no longer|anymore|switched|renamed|replaced|jetzt|geändert|nicht mehr|umgezogen|heißt nun)(?!\p{L})/iu;
+/** A change of something that is known needs less to be believed than something new. */
+const BAR_OF_CHANGES = 0.4;
+
+/** Sentences below the bar that change what a thing is or where, if that is known: they are filed where it is. */
+export function changesIn(read: readonly Read[], known: readonly Pick<Draft, "subject" | "predicate">[]): Draft[] {
+  return read.flatMap((said) => {
+    const { text, sureness, kind, question } = said;
+    if (question || kind === "rule" || sureness < BAR_OF_CHANGES || sureness >= BAR[kind] || !CHANGE.test(text))
+      return [];
+    const words = new Set(wordsOf(text).map((word) => word.toLowerCase()));
+    const of = known.findLast(
+      ({ subject, predicate }) =>
+        subject === PROJECT && !predicate.includes(":") && predicate.split(" ").every((word) => words.has(word)),
+    );
+    return of === undefined
+      ? []
+      : [{ ...fileFact({ ...said, kind }, PROJECT), subject: of.subject, predicate: of.predicate }];
+  });
+}
+
+/** What people begin with before they say it. */
+const OPENING =
+  /^(?:(?:ah|oh|ok|okay|yes|yeah|well|so|and|also|but|right|sure|hm+|btw|ja|ach|und|aber|na)\b[,:]?\s+|(?:write|note) down that\s+){1,3}/i;
+const withoutOpening = (text: string): string => text.replace(OPENING, "");
+
 /** Never as sure as what a person stores with a tool. */
 const confidenceOf = (sureness: number): number => Math.round(100 * (0.4 + 0.5 * sureness)) / 100;
 
-export const fileRule = (read: Read): string => sentence(read.text);
+export const fileRule = (read: Read): string => sentence(withoutOpening(read.text));

@@ -7,11 +7,9 @@ import { isMeant } from "../clauses.ts";
 import { withoutTask } from "./cut.ts";
 import { type Features, featuresOf, PLACES } from "./features.ts";
 import { standsAlone } from "./file.ts";
+import { BAR, KINDS, type Kind } from "./kinds.ts";
 import { type Said, splitMessage } from "./split.ts";
 import { WEIGHTS } from "./weights.ts";
-
-export const KINDS = ["rule", "fact", "preference", "decision", "correction", "person"] as const;
-export type Kind = (typeof KINDS)[number];
 
 export interface Read extends Said {
   /** How likely it is that a person would want it kept, from 0 to 1. */
@@ -82,13 +80,3 @@ export function keptOf(read: readonly Read[]): Read[] {
 
 /** Of what is left of a sentence that would not be kept with its task. */
 const BAR_OF_PIECES = 0.85;
-
-/** Below it nothing is kept: junk is worse than a miss, and what was missed is usually said again. */
-export const BAR: Readonly<Record<Kind, number>> = {
-  rule: 0.7,
-  fact: 0.7,
-  preference: 0.7,
-  decision: 0.65,
-  correction: 0.65,
-  person: 0.6,
-};

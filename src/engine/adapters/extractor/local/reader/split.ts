@@ -11,7 +11,7 @@ export interface Said {
 const BULLET = /^\s*(?:[-*•]|\d{1,2}[.)])\s+/;
 /** Marks that end a sentence, dashes between blanks, and words with which people begin an aside. */
 const END =
-  /(?<![.!?…])[.!?…]+["')\]]*(?=\s|$)|;(?=\s)|\s(?:[–—]|--?)(?=\s)|(?<=\s)(?=(?:btw|fyi|by the way|übrigens)\b)/giu;
+  /(?<![.!?…])[.!?…]+["')\]]*(?=\s|$)|;(?=\s)|\s(?:[–—]|--?)(?=\s)|(?<=\s)(?=(?:btw|fyi|by the way|übrigens)\b(?!,))/giu;
 const ABBREVIATED =
   /(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|vs|e\.g|i\.e|etc|approx|No|Jr|Sr|z\.B|d\.h|u\.a|bzw|ca|Nr|Str|[A-Z]|\d{1,2})\.$/iu;
 const SHORTEST = 4;
