@@ -25,6 +25,7 @@ export async function answerHook(
   const project = c.req.header("x-butler-project") || undefined;
   const given = c.req.header("x-butler-given") || undefined;
   const seconds = c.req.query("gone");
+  // A time that cannot be read is before everything else.
   const gone = seconds === undefined ? undefined : Number(seconds) * 1_000 || 0;
   const asked = { agent, event, butler, input: body.value, project, given, gone };
   const answered = await backend.hook(c.get("principal"), asked);

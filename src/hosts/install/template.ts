@@ -60,9 +60,9 @@ export function server(request: InstallRequest, variable?: (name: string, fallba
   // Where the syntax has no such fallback, a usual home is left out, so that BUTLER_HOME of the environment counts.
   if (variable || places.home.root !== join(places.userHome, ".butler")) put("BUTLER_HOME", places.home.root);
   if (roster !== undefined) put("BUTLER_ROSTER", roster);
-  const command = [program.node, program.entry, ...args];
+  const withEnv = Object.keys(env).length > 0 ? { env } : {};
+  const { node, entry, shell } = program;
   // Without our hooks this server is what starts an owner, and a shell starts none.
-  if (hooks.length > 0 && program.shell !== undefined)
-    command.unshift(program.shell, join(request.templates, "mcp.sh"));
-  return { command: command[0] ?? "", args: command.slice(1), ...(Object.keys(env).length > 0 ? { env } : {}) };
+  if (hooks.length === 0 || shell === undefined) return { command: node, args: [entry, ...args], ...withEnv };
+  return { command: shell, args: [join(request.templates, "mcp.sh"), node, entry, ...args], ...withEnv };
 }

@@ -49,7 +49,7 @@ function line(source: string, judged: readonly Judged[]): string {
   const kinds = Object.entries(recallByKind(judged)).map(([kind, share]) => `${kind} ${percent(share)}`);
   return [
     `${source}: ${messages} messages; of ${parts} parts worth keeping ${percent(recall)} were learned;`,
-    `of ${items} items learned ${percent(precision)} were wanted, ${inverted} turned round.`,
+    `of ${items} items learned ${percent(precision)} were wanted, ${inverted} inverted.`,
     `(${kinds.join(", ")})`,
   ].join(" ");
 }
@@ -59,5 +59,5 @@ const faultsOf = ({ message, parts, items }: Judged): string[] => [
   ...items
     .filter(({ wanted }) => !wanted)
     .map(({ content }) => `not wanted${message.like === undefined ? "" : ` (${message.like})`}: ${content}`),
-  ...items.filter(({ inverted }) => inverted).map(({ content }) => `turned round: ${content}`),
+  ...items.filter(({ inverted }) => inverted).map(({ content }) => `inverted: ${content}`),
 ];

@@ -8,7 +8,7 @@ import type { Setting } from "./clauses.ts";
 import type { Draft, Person } from "./draft.ts";
 import { type Reading, readEpisode } from "./read.ts";
 import { changesIn, fileFact, fileRule } from "./reader/file.ts";
-import type { Kind } from "./reader/kinds.ts";
+import type { FactKind } from "./reader/kinds.ts";
 import { keptOf, type Read, readMessage } from "./reader/reader.ts";
 
 /** Speakers of whom nothing is learned: an assistant's "I" is no person. */
@@ -156,7 +156,7 @@ function withoutDoubtful({ drafts, rules }: Reading, read: readonly Read[]): Rea
   };
   return {
     drafts: drafts.filter(
-      ({ row, content, predicate }) => !(DOUBTFUL.test(row) && isDoubted(`${predicate.split(":")[1] ?? content}`)),
+      ({ row, content, predicate }) => !(DOUBTFUL.test(row) && isDoubted(predicate.split(":")[1] ?? content)),
     ),
     rules,
   };
@@ -167,6 +167,7 @@ const DOUBT = 0.2;
 const IRONY =
   /(?<!\p{L})(?:oh|great|just|so|said|says|especially when|ganz toll|na super|herrlich|toll|wunderbar|klasse|prima)(?!\p{L})|["“”„«»]/iu;
 const DOUBTFUL = /^(?:preferences|favourites|object first|german)\//;
+
 /** What the reader keeps of an episode and the patterns have not found in it. */
 function keptBeside({ drafts, rules }: Reading, read: readonly Read[]): Read[] {
   const found = [...drafts.map(({ content }) => content), ...rules.map(({ made }) => made)].map((said) =>
@@ -189,7 +190,7 @@ const wordSet = (text: string): ReadonlySet<string> =>
       .split(" ")
       .filter((word) => word.length > 2 && word !== "user" && word !== "the"),
   );
-const isFact = (read: Read): read is Read & { readonly kind: Exclude<Kind, "rule"> } => read.kind !== "rule";
+const isFact = (read: Read): read is Read & { readonly kind: FactKind } => read.kind !== "rule";
 
 function answerOf(material: Material, items: readonly Item<Draft>[], rules: readonly Item<string>[]): Answer {
   const known = new Map<string, FactShown>(

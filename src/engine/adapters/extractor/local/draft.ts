@@ -55,18 +55,23 @@ const IMPORTANCE = 5;
 const CONFIDENCE = 0.85;
 const HEDGED = 0.65;
 
+/** What most statements are: true without dates, and understood alone. */
+export const PLAIN = {
+  valid_from: null,
+  valid_to: null,
+  value: null,
+  ends: [],
+  reverses: false,
+  scope: "own",
+  needsPrevious: false,
+} as const;
+
 export function draft(clause: Clause, given: Given): Draft {
   const confidence = given.confidence ?? CONFIDENCE;
   return {
     subject: clause.person.subject,
     importance: IMPORTANCE,
-    valid_from: null,
-    valid_to: null,
-    value: null,
-    ends: [],
-    reverses: false,
-    scope: "own",
-    needsPrevious: false,
+    ...PLAIN,
     ...given,
     content: sentence(given.content),
     predicate: given.predicate.replace(/\s+/g, " ").trim(),

@@ -14,7 +14,7 @@ const NOT_SPOKEN =
 export const isFence = (line: string): boolean => FENCED.test(line);
 export const isSpoken = (line: string): boolean => !NOT_SPOKEN.test(line.length > 2000 ? line.slice(0, 200) : line);
 
-const BULLET = /^\s*(?:[-*•]|\d{1,2}[.)])\s+/;
+export const BULLET = /^\s*(?:[-*•]|\d{1,2}[.)])\s+/;
 
 /** `Ada said, "…" and shared a photo` and `Ada: …` frame what Ada says. */
 function unframed(text: string, speaker: string | null): string {

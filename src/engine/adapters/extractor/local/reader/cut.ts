@@ -26,6 +26,7 @@ interface Sure extends Said {
 export function withoutTask<T extends Sure>(said: T, sureness: (features: Features) => number): T {
   const { text } = said;
   const seams = [...text.matchAll(SEAM)].slice(0, MOST_SEAMS);
+  if (seams.length === 0) return said;
   const surenessOf = (piece: string) => {
     const [features] = featuresOf([{ ...said, text: piece, question: false }]);
     return features === undefined ? 0 : sureness(features);

@@ -1,6 +1,6 @@
 /** Where a kept sentence is filed: whom it is about, and under which words a later one would replace it. */
-import { type Draft, sentence } from "../draft.ts";
-import { BAR, type Kind } from "./kinds.ts";
+import { type Draft, PLAIN, sentence } from "../draft.ts";
+import { BAR, type FactKind } from "./kinds.ts";
 import type { Read } from "./reader.ts";
 import { isSmall, wordsOf } from "./words.ts";
 
@@ -51,7 +51,7 @@ function headOf(words: readonly string[]): Head | undefined {
   return { head: head.join(" ").toLowerCase(), single, rest: words.slice(verb + 1) };
 }
 
-const PREDICATE: Readonly<Record<Exclude<Kind, "rule">, string>> = {
+const PREDICATE: Readonly<Record<FactKind, string>> = {
   fact: "note",
   preference: "prefers",
   decision: "decided",
@@ -59,8 +59,7 @@ const PREDICATE: Readonly<Record<Exclude<Kind, "rule">, string>> = {
   person: "about",
 };
 
-const IMPORTANCE: Readonly<Record<Kind, number>> = {
-  rule: 7,
+const IMPORTANCE: Readonly<Record<FactKind, number>> = {
   fact: 5,
   preference: 6,
   decision: 6,
@@ -72,8 +71,8 @@ const IMPORTANCE: Readonly<Record<Kind, number>> = {
 export const standsAlone = (text: string): boolean => topicOf(wordsOf(text)).split(" ").length >= LEAST_TOPIC;
 
 /** A sentence of any kind but a rule, as a fact in the person's own words. `speaker`: who "I" is. */
-export function fileFact(read: Read & { readonly kind: Exclude<Kind, "rule"> }, speaker: string): Draft {
-  const text = withoutOpening(read.text);
+export function fileFact(read: Read & { readonly kind: FactKind }, speaker: string): Draft {
+  const text = withoutLeadIn(read.text);
   const words = wordsOf(text).filter((word) => /[\p{L}\p{N}]/u.test(word));
   const own = OWN.test(text);
   const named = read.kind === "person" && !own ? NAMED.exec(text)?.[1] : undefined;
@@ -88,13 +87,7 @@ export function fileFact(read: Read & { readonly kind: Exclude<Kind, "rule"> }, 
     permanence: "stable",
     importance: IMPORTANCE[read.kind],
     confidence: confidenceOf(read.sureness),
-    valid_from: null,
-    valid_to: null,
-    value: null,
-    ends: [],
-    reverses: false,
-    scope: "own",
-    needsPrevious: false,
+    ...PLAIN,
   };
 }
 
@@ -121,12 +114,12 @@ export function changesIn(read: readonly Read[], known: readonly Pick<Draft, "su
   });
 }
 
-/** What people begin with before they say it. */
-const OPENING =
+/** What people begin with before they say it. Of `clauses.ts` more is left out (now, actually): here the words stay the person's. */
+const LEAD_IN =
   /^(?:(?:ah|oh|ok|okay|yes|yeah|well|so|and|also|but|right|sure|hm+|btw|ja|ach|und|aber|na)\b[,:]?\s+|(?:write|note) down that\s+){1,3}/i;
-const withoutOpening = (text: string): string => text.replace(OPENING, "");
+const withoutLeadIn = (text: string): string => text.replace(LEAD_IN, "");
 
 /** Never as sure as what a person stores with a tool. */
 const confidenceOf = (sureness: number): number => Math.round(100 * (0.4 + 0.5 * sureness)) / 100;
 
-export const fileRule = (read: Read): string => sentence(withoutOpening(read.text));
+export const fileRule = (read: Read): string => sentence(withoutLeadIn(read.text));

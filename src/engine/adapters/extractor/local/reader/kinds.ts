@@ -2,6 +2,8 @@
 
 export const KINDS = ["rule", "fact", "preference", "decision", "correction", "person"] as const;
 export type Kind = (typeof KINDS)[number];
+/** All but a rule are kept as facts. */
+export type FactKind = Exclude<Kind, "rule">;
 
 /** Below it nothing is kept: junk is worse than a miss, and what was missed is usually said again. */
 export const BAR: Readonly<Record<Kind, number>> = {

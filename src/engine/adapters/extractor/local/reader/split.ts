@@ -1,5 +1,5 @@
 /** The sentences of a message in the person's own words. Code, logs and quoted mail are left out. */
-import { isFence, isSpoken } from "../sentences.ts";
+import { BULLET, isFence, isSpoken } from "../sentences.ts";
 
 export interface Said {
   readonly text: string;
@@ -8,7 +8,6 @@ export interface Said {
   readonly question: boolean;
 }
 
-const BULLET = /^\s*(?:[-*•]|\d{1,2}[.)])\s+/;
 /** Marks that end a sentence, dashes between blanks, and words with which people begin an aside. */
 const END =
   /(?<![.!?…])[.!?…]+["')\]]*(?=\s|$)|;(?=\s)|\s(?:[–—]|--?)(?=\s)|(?<=\s)(?=(?:btw|fyi|by the way|übrigens)\b(?!,))/giu;
