@@ -138,7 +138,7 @@ describe("without an owner", () => {
   });
 
   test("as it lies in the package: butler from the PATH, and the usual home", async () => {
-    const plain = "plugins/claude-code/butler-memory/hooks/hook.sh";
+    const plain = "plugins/hook.sh";
     const bin = join(world.root, "bin");
     mkdirSync(bin);
     writeFileSync(
@@ -182,6 +182,20 @@ describe("what the environment says", () => {
     expect((await run({ script: rig.install("far", { home: far }) })).stdout).toBe(`${CONTEXT}\n`);
     expect(asked).toHaveLength(1);
     rmSync(dirname(homeAt(far).socket), { recursive: true, force: true });
+  });
+});
+
+suite("a project's copy", () => {
+  test("answers, and is silent where the person has memory of their own", async () => {
+    const bin = join(world.root, "bin");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "butler"), "#!/bin/sh\nprintf '{\"slow\":true}'\n", { mode: 0o755 });
+    const ask = () => run({ script: "plugins/hook.sh", env: { PATH: bin, BUTLER_HOME: home } });
+    expect(await ask()).toEqual(SLOW);
+    const theirs = join(home, "installs", "claude-code", "user");
+    mkdirSync(theirs, { recursive: true });
+    writeFileSync(join(theirs, "manifest.json"), "{}");
+    expect(await ask()).toEqual(QUIET);
   });
 });
 

@@ -162,8 +162,12 @@ describe("the host's own memory", () => {
     for (const [agent, scope] of everyOne) install(world.order(agent, scope));
     expect(JSON.parse(readFileSync(join(claude, "settings.json"), "utf8"))).toEqual({
       ...theirs,
-      extraKnownMarketplaces: expect.anything(),
-      enabledPlugins: { "butler-memory@butler-memory": true },
+      hooks: {
+        SessionStart: [expect.anything()],
+        UserPromptSubmit: [expect.anything()],
+        Stop: [expect.anything()],
+        SessionEnd: [expect.anything()],
+      },
     });
     const after = world.snapshot();
     expect(after["person/.claude/CLAUDE.md"]).toBe("644 # my rules\n");
@@ -189,7 +193,8 @@ describe("what cannot be done is refused as a whole", () => {
     ["cursor", ".cursor/hooks.json", '{"hooks": {\n"stop": 1}}', "line 2"],
     ["cursor", ".cursor/mcp.json", '{"mcpServers": {"butler-memory": {"url": "x"}}}', "not ours"],
     ["gemini", ".gemini/extensions/butler-memory/gemini-extension.json", "{}", "not ours"],
-    ["claude-code", ".claude/settings.json", '{"enabledPlugins": {"butler-memory@butler-memory": false}}', "not ours"],
+    ["claude-code", ".claude.json", '{"mcpServers": {"butler-memory": {"url": "x"}}}', "not ours"],
+    ["claude-code", ".claude/settings.json", '{"hooks": {\n"Stop": 1}}', "line 2"],
   ] as const)("%s with a bad %s", (agent, path, text, words) => {
     const file = world.write(join(world.user, path), text);
     const before = world.snapshot();
@@ -229,14 +234,11 @@ describe("after the person has changed things", () => {
     install(order);
     const changed = readFileSync(file, "utf8")
       .replace('"opus"', '"sonnet"')
-      .replace(
-        '"butler-memory@butler-memory": true',
-        '"butler-memory@butler-memory": true,\n        "other@shop": true',
-      );
+      .replace('"Stop": [', '"Stop": [\n            { "mine": true },');
     writeFileSync(file, changed);
     uninstall(order);
     expect(readFileSync(file, "utf8")).toBe(
-      '{\n    "model": "sonnet",\n    "enabledPlugins": {\n        "other@shop": true\n    }\n}\n',
+      '{\n    "model": "sonnet",\n    "hooks": {\n        "Stop": [\n            { "mine": true }\n        ]\n    }\n}\n',
     );
   });
 
@@ -293,7 +295,7 @@ describe("how files are written", () => {
     install(order);
     expect(world.snapshot()["person/.claude/settings.json"]).toBe(`-> ${real}`);
     expect(statSync(real).mode & 0o777).toBe(0o600);
-    expect(readFileSync(real, "utf8")).toContain("enabledPlugins");
+    expect(readFileSync(real, "utf8")).toContain("claude-code SessionEnd");
     utimesSync(real, 1000, 1000);
     install(order);
     expect(statSync(real).mtimeMs).toBe(1_000_000);
@@ -344,7 +346,7 @@ describe("how files are written", () => {
     mkdirSync(join(world.project, ".claude"));
     symlinkSync(real, join(world.project, ".claude", "settings.json"));
     install(order);
-    expect(readFileSync(real, "utf8")).toContain("enabledPlugins");
+    expect(readFileSync(real, "utf8")).toContain("claude-code SessionEnd");
   });
 
   test("what is no file is refused without a look inside", () => {
@@ -380,7 +382,7 @@ describe("how files are written", () => {
       XDG_CONFIG_HOME: join(world.root, "g"),
     });
     for (const agent of ["claude-code", "codex", "opencode"] as const) install(moved.order(agent, "user"));
-    for (const path of ["c/settings.json", "x/config.toml", "g/opencode/opencode.json"])
+    for (const path of ["c/.claude.json", "x/config.toml", "g/opencode/opencode.json"])
       expect(world.snapshot()[path]).toContain("butler-memory");
     moved.end();
   });

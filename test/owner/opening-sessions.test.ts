@@ -246,6 +246,19 @@ describe.skipIf(!curl)("with an owner", () => {
     expect(await fire({ source: "clear" })).toEqual(told(TEXT));
   });
 
+  test("that is too busy to answer only says so, and the file is told instead", async () => {
+    keep(undefined);
+    const asked = await hooks.rig.owner((response) => response.end('{"systemMessage":"late"}'));
+    const started = await fire();
+    expect(started).toEqual(told(OWN));
+    expect(started.stdout).not.toContain("late");
+    // It hears what the session was given.
+    await vi.waitFor(
+      () => expect(asked.map(({ headers }) => headers["x-butler-given"])).toEqual([undefined, GONE[3]]),
+      PATIENCE,
+    );
+  });
+
   test("a prompt brings what it says, and says what the session was given", async () => {
     keep(hooks.project);
     await fire();

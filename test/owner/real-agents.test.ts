@@ -49,8 +49,6 @@ describe.skipIf(wanted === "").each(REAL_AGENTS)(
       furnish(agent, desk);
       const installed = await butler(home, ["install", agent], { HOME: desk.user });
       expect(installed).toMatchObject({ code: 0, stderr: "" });
-      const { notes } = HANDLING[agent];
-      if (notes !== undefined) await turn({ prompt: notes });
     }, 900_000);
     afterAll(async () => {
       await cleanUp();

@@ -15,7 +15,7 @@ import { findOwner } from "../../src/daemon/owner/start-owner.ts";
 
 const ROOT = process.platform === "linux" && process.getuid?.() === 0;
 const STRANGER = 65_534;
-const HOOK = fileURLToPath(new URL("../../plugins/claude-code/butler-memory/hooks/hook.sh", import.meta.url));
+const HOOK = fileURLToPath(new URL("../../plugins/hook.sh", import.meta.url));
 
 let scratch: string;
 let home: Home;

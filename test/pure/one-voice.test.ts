@@ -26,10 +26,7 @@ describe("the instructions of the server", () => {
 
 /** It is installed together with hooks, for every agent. */
 describe("the skill", () => {
-  const skill = readFileSync(
-    new URL("../../plugins/claude-code/butler-memory/skills/butler-memory/SKILL.md", import.meta.url),
-    "utf8",
-  );
+  const skill = readFileSync(new URL("../../plugins/skill/SKILL.md", import.meta.url), "utf8");
 
   it("asks neither for a start nor for an end, and says what short ids are for", () => {
     expect(skill).not.toContain("memory_context");

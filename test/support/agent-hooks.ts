@@ -22,7 +22,7 @@ export async function installHooks(home: string, more: Variables = {}): Promise<
   const config = join(home, "claude");
   for (const folder of [project, config]) mkdirSync(folder, { recursive: true });
   const made = await butler(home, ["install", "claude-code"], { ...more, CLAUDE_CONFIG_DIR: config });
-  const script = join(home, "plugins", "claude-code", "butler-memory", "hooks", "hook.sh");
+  const script = join(home, "plugins", "claude-code", "hook.sh");
   if (made.code !== 0 || !existsSync(script)) throw new Error(`no hooks: ${made.stdout}${made.stderr}`);
   return {
     project,

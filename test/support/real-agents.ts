@@ -27,8 +27,6 @@ interface Handling {
   readonly comesIn: string;
   /** Where its program lies under `node_modules`. */
   program(modules: string): string | undefined;
-  /** A first turn that makes it take note of what was installed. */
-  readonly notes?: string;
   variables(desk: Desk): Record<string, string>;
   /** Settings of the person that have nothing to do with memory. */
   settings(desk: Desk): Record<string, string>;
@@ -55,7 +53,6 @@ export const HANDLING: Readonly<Record<RealAgent, Handling>> = {
       ANTHROPIC_API_KEY: "sk-test",
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     }),
-    notes: "/help",
     settings: () => ({}),
     args: ({ prompt, goesOn }) => ["-p", prompt, ...(goesOn ? ["--continue"] : [])],
   },

@@ -12,6 +12,8 @@ export interface Places {
   readonly home: Home;
   readonly userHome: string;
   readonly claude: string;
+  /** Where Claude Code keeps what belongs to the person, their MCP servers among it. */
+  readonly claudeState: string;
   readonly codex: string;
   readonly cursor: string;
   readonly gemini: string;

@@ -3,8 +3,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { InstallRequest, OwnFile } from "./plan.ts";
 
-const CLAUDE_PLUGIN = join("claude-code", "butler-memory");
-
 export function template(request: InstallRequest, ...path: readonly string[]): string {
   return readFileSync(join(request.templates, ...path), "utf8");
 }
@@ -22,14 +20,14 @@ export function hookScript(request: InstallRequest, path: string): OwnFile {
           baked_socket: places.home.socket,
           baked_roster: roster ?? "",
         };
-  let text = template(request, CLAUDE_PLUGIN, "hooks", "hook.sh");
+  let text = template(request, "hook.sh");
   for (const [name, value] of Object.entries({ butler_name: request.butler, ...here }))
     text = text.replace(new RegExp(`^${name}='.*'$`, "m"), () => `${name}=${shellWord(value)}`);
   return { path, text, executable: true };
 }
 
 export function skill(request: InstallRequest, folder: string): OwnFile {
-  const text = template(request, CLAUDE_PLUGIN, "skills", "butler-memory", "SKILL.md");
+  const text = template(request, "skill", "SKILL.md");
   return { path: join(folder, "butler-memory", "SKILL.md"), text };
 }
 

@@ -25,7 +25,7 @@ export function installedHooks({ home, butler, program }: BenchHome): HookScript
   const env = { ...program.env, CLAUDE_CONFIG_DIR: config };
   const words = [...program.args, "install", "claude-code", "--butler", butler.name];
   const { status, stderr } = spawnSync(program.command, words, { env, encoding: "utf8" });
-  const path = join(home.root, "plugins", "claude-code", "butler-memory", "hooks", "hook.sh");
+  const path = join(home.root, "plugins", "claude-code", "hook.sh");
   if (status !== 0 || !existsSync(path))
     throw unavailable(`butler install claude-code ended with ${status}: ${stderr}`);
   return { path, folder, env: program.env };

@@ -27,21 +27,16 @@ export async function run(args: readonly string[], { environment, say }: Context
   const undoing = prepareUninstall(places, agent, readScope(values.scope, places));
   const dryRun = values["dry-run"] ?? false;
   if (!dryRun) applyUninstall(undoing);
-  const { leftover } = AGENTS[agent];
   if (values.json) {
     const { writes, kept, copies, manifest } = undoing;
     const { scope } = manifest;
     const files = fileChanges(writes, dryRun);
-    say(JSON.stringify({ agent, scope, dry_run: dryRun, files, kept, copies: [...copies.keys()], leftover }));
-  } else for (const line of lines(undoing, dryRun, leftover)) say(line);
+    say(JSON.stringify({ agent, scope, dry_run: dryRun, files, kept, copies: [...copies.keys()] }));
+  } else for (const line of lines(undoing, dryRun)) say(line);
   return 0;
 }
 
-function lines(
-  { manifest, writes, kept, copies }: PreparedUninstall,
-  dryRun: boolean,
-  leftover: string | undefined,
-): string[] {
+function lines({ manifest, writes, kept, copies }: PreparedUninstall, dryRun: boolean): string[] {
   const { title } = AGENTS[manifest.agent];
   const changed = changeLines(fileChanges(writes, dryRun));
   if (dryRun) return [`${title} would go without memory; nothing was changed.`, ...changed];
@@ -50,6 +45,5 @@ function lines(
     ...changed,
     ...kept.map((what) => `  left     ${short(what)}: it is not as we had written it`),
     ...[...copies.keys()].map((path) => `  kept     ${short(path)}: your changes to a file of ours`),
-    ...(leftover === undefined ? [] : ["", leftover]),
   ];
 }

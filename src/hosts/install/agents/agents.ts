@@ -13,8 +13,6 @@ interface Agent {
   readonly command: string;
   /** The folder whose presence shows that this person uses the agent. */
   settings(places: Places): string;
-  /** What an uninstall leaves in the agent's own files, and how to remove it. */
-  readonly leftover?: string;
   plan(request: InstallRequest, exists: (path: string) => boolean): Plan;
 }
 
@@ -22,8 +20,6 @@ export const AGENTS: Readonly<Record<AgentName, Agent>> = {
   "claude-code": {
     title: "Claude Code",
     command: "claude",
-    leftover:
-      "Claude Code keeps a note of the plugin that does nothing; claude plugin marketplace remove butler-memory clears it.",
     settings: ({ claude }) => claude,
     plan: planClaudeCode,
   },
@@ -42,6 +38,7 @@ export function placesOf(home: Places["home"], userHome: string, project: string
     userHome,
     project,
     claude: moved("CLAUDE_CONFIG_DIR", join(userHome, ".claude")),
+    claudeState: join(moved("CLAUDE_CONFIG_DIR", userHome), ".claude.json"),
     codex: moved("CODEX_HOME", join(userHome, ".codex")),
     cursor: join(userHome, ".cursor"),
     gemini: join(moved("GEMINI_CLI_HOME", userHome), ".gemini"),

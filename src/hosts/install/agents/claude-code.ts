@@ -1,55 +1,50 @@
-/** Claude Code: a plugin in a marketplace folder of its own, and two keys in its settings that register and enable it. */
+/**
+ * Claude Code: hooks in its settings, the server where "claude mcp add" would write it, and a skill. A plugin would hold all three, but runs
+ * from the second session on only, and each session starts later with it.
+ */
 import { join } from "node:path";
-import { type InstallRequest, type OwnFile, type Plan, SERVER } from "../plan.ts";
-import { hookScript, jsonFile, server, skill, template } from "../template.ts";
+import { HOOK_DIALECTS } from "../../hooks/dialects.ts";
+import { type InstallRequest, type Plan, SERVER } from "../plan.ts";
+import { hookScript, server, shellWord, skill } from "../template.ts";
 
-export function planClaudeCode(request: InstallRequest): Plan {
+export function planClaudeCode(request: InstallRequest, exists: (path: string) => boolean): Plan {
   const { places, scope } = request;
   const user = scope === "user";
-  const folder = user ? join(places.home.root, "plugins", "claude-code") : join(places.project, ".claude", SERVER);
-  // A relative path is resolved from the project's folder, so that committed settings work on every machine.
-  const path = user ? folder : `./.claude/${SERVER}`;
-  const settings = user ? join(places.claude, "settings.json") : join(places.project, ".claude", "settings.json");
+  const settings = user ? places.claude : join(places.project, ".claude");
+  const script = user ? join(places.home.root, "plugins", "claude-code", "hook.sh") : join(settings, SERVER, "hook.sh");
+  const word = user ? shellWord(script) : `"$CLAUDE_PROJECT_DIR/.claude/${SERVER}/hook.sh"`;
+  const memory = server(request, (name, fallback) => `\${${name}:-${fallback}}`);
   return {
     host: [
       {
         kind: "json",
-        path: settings,
+        path: join(settings, "settings.json"),
         strict: true,
-        entries: [
-          {
-            at: ["extraKnownMarketplaces", SERVER],
-            value: { source: { source: "directory", path } },
-            mark: path,
-          },
-          { at: ["enabledPlugins", `${SERVER}@${SERVER}`], value: true, mark: SERVER },
-        ],
+        entries: Object.keys(HOOK_DIALECTS["claude-code"].events).map((event) => ({
+          at: ["hooks", event],
+          append: true,
+          value: { hooks: [{ type: "command", command: `sh ${word} claude-code ${event}`, timeout: 5 }] },
+          mark: `claude-code ${event}`,
+        })),
+      },
+      {
+        kind: "json",
+        path: user ? serversOf(request, exists) : join(places.project, ".mcp.json"),
+        strict: true,
+        entries: [{ at: ["mcpServers", SERVER], value: { type: "stdio", ...memory }, mark: "--project" }],
       },
     ],
-    files: plugin(request, folder),
-    next: [
-      "The first session only makes Claude Code take note of the plugin; from the second on, memory is there.",
-      ...(user
-        ? ["To have it at once: claude -p /help (it takes note and asks no model), then start your session."]
-        : ["Claude Code asks each person once whether they trust this folder; the plugin needs butler on the PATH."]),
-    ],
+    files: [hookScript(request, script), skill(request, join(settings, "skills"))],
+    next: user
+      ? ["The next session has memory; /hooks shows its four hooks and /mcp its server, butler-memory."]
+      : [
+          "Claude Code asks each person once whether they trust this folder and its server; butler must be on the PATH.",
+        ],
   };
 }
 
-function plugin(request: InstallRequest, folder: string): OwnFile[] {
-  const inside = join(folder, SERVER);
-  const from = ["claude-code", SERVER];
-  const manifest = JSON.parse(template(request, ...from, ".claude-plugin", "plugin.json")) as object;
-  const memory = server(request, (name, fallback) => `\${${name}:-${fallback}}`);
-  return [
-    {
-      path: join(folder, ".claude-plugin", "marketplace.json"),
-      text: template(request, "claude-code", ".claude-plugin", "marketplace.json"),
-    },
-    jsonFile(join(inside, ".claude-plugin", "plugin.json"), { ...manifest, version: request.version }),
-    jsonFile(join(inside, ".mcp.json"), { mcpServers: { memory } }),
-    { path: join(inside, "hooks", "hooks.json"), text: template(request, ...from, "hooks", "hooks.json") },
-    hookScript(request, join(inside, "hooks", "hook.sh")),
-    skill(request, join(inside, "skills")),
-  ];
+/** Old versions kept what belongs to the person in another file; it counts as long as it is there. */
+function serversOf({ places }: InstallRequest, exists: (path: string) => boolean): string {
+  const old = join(places.claude, ".config.json");
+  return exists(old) ? old : places.claudeState;
 }

@@ -24,6 +24,9 @@ socket=$home/run/owner.sock
 # The socket of a home with a long path is elsewhere, and only the installer knows where.
 if [ -n "$baked_socket" ] && [ "$home" = "$baked_home" ]; then socket=$baked_socket; fi
 
+# A project's copy of this script is silent where the person has memory of their own: their copy is run for the same event.
+if [ -z "$baked_entry" ] && [ -f "$home/installs/$agent/user/manifest.json" ]; then exit 0; fi
+
 # What an answer with context looks like; empty where the event cannot bring any. A test compares it with src/hosts/hooks/dialects.ts.
 moment=other
 before=
@@ -328,6 +331,11 @@ if is_starting && { [ -n "$marked" ] || [ -n "$found" ] || { [ "$moment" = promp
 if [ "$waits_for" = owner ] && has_socket; then
   if [ -n "$has_curl" ]; then
     if ask_owner; then
+      # An owner that is too busy only says so: what is kept ready is better.
+      case $found:$status:$body in
+      yes:200:"$before"?*) ;;
+      yes:200:*) if give; then exit 0; fi ;;
+      esac
       show "$body"
       if [ "$status" = 204 ]; then note_answered; fi
       exit 0
