@@ -25,11 +25,13 @@ export async function nearest(
   },
 ): Promise<Near[]> {
   if (query.vectors.length === 0 || query.sks.length === 0) return [];
-  const distance = `(e.embedding::${query.as}) <=> q.v::${query.as}`;
+  const distance = `(e.embedding::${query.as}) <=> q.v`;
   return sql.query<Near>(
-    `select (q.nth - 1)::int4 as nth, n.memory_id as id, 1 - n.distance as cosine
-     from unnest($1::text[]) with ordinality as q (v, nth)
-     cross join lateral (
+    // Read once: as part of the comparison each vector would be parsed anew for each row.
+    `with q as materialized (
+       select u.v::${query.as} as v, u.nth from unnest($1::text[]) with ordinality as u (v, nth))
+     select (q.nth - 1)::int4 as nth, n.memory_id as id, 1 - n.distance as cosine
+     from q cross join lateral (
        select e.memory_id, ${distance} as distance from embeddings e
        where e.version_id = ${query.version} and e.sk = any($2::int4[]) and ${isVisible("e", "$3")}
        order by ${distance} limit 5) n`,
