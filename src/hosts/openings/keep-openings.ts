@@ -151,7 +151,8 @@ function seen(state: OpeningsState, butler: string, folder: string): void {
   const root = rootPlace(folder)?.root;
   if (!kept || root === undefined || openingFile(state.parts.home, butler, root) === undefined) return;
   for (const gone of kept.projects.use(root, state.parts.clock.now())) drop(state, kept, gone);
-  const old = [OWN, root].filter((one) => isOld(state, kept, one));
+  // One that is due already is not put off by being wanted again.
+  const old = [OWN, root].filter((one) => !kept.due.has(one) && isOld(state, kept, one));
   for (const one of old) kept.due.add(one);
   if (old.length > 0) schedule(state);
 }

@@ -3,7 +3,7 @@ import { stopOwner } from "../../daemon/owner/take-ownership.ts";
 import type { Context } from "../../main/program/command.ts";
 import { type BenchHome, type BenchHomeOptions, thisMachine, withBenchHome } from "../bench-home.ts";
 import type { Report } from "../figures.ts";
-import { fillElsewhere, installedHooks } from "../hooks/installed.ts";
+import { fillElsewhere, installedHooks, learnElsewhere } from "../hooks/installed.ts";
 import { type Figure, figureLines } from "./figure.ts";
 import { fillEveryday } from "./fill.ts";
 import { floorsOf } from "./floors.ts";
@@ -38,6 +38,7 @@ async function measure(bench: BenchHome): Promise<EverydayReport> {
   fillElsewhere(bench, "everyday");
   const script = installedHooks(bench);
   try {
+    learnElsewhere(bench);
     const floors = await floorsOf(Math.max(runs, 10));
     const figures = [
       ...(await measureSessions(bench, script, floors, runs)),

@@ -15,6 +15,13 @@ export function fillElsewhere({ home, n, program }: BenchHome, bench: "hooks" | 
   if (status !== 0) throw unavailable("the store to measure on could not be built");
 }
 
+/** A memory in use has learned from what it was told; an owner that is busy with that for the first time is not what is measured. */
+export function learnElsewhere({ butler, program }: BenchHome): void {
+  const words = [...program.args, "job", "run", "consolidate", "--butler", butler.name];
+  const { status, stderr } = spawnSync(program.command, words, { env: program.env, encoding: "utf8" });
+  if (status !== 0) throw unavailable(`butler job run consolidate ended with ${status}: ${stderr}`);
+}
+
 /** With `butler install`, into a configuration folder that no agent reads. */
 export function installedHooks({ home, butler, program }: BenchHome): HookScript {
   const folder = join(home.root, "project");
