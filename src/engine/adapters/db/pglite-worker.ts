@@ -3,11 +3,12 @@ import { PGlite, type PGliteOptions } from "@electric-sql/pglite";
 import { vector } from "@electric-sql/pglite-pgvector";
 import { messageOf } from "../../domain/errors.ts";
 import { DurableFs, databaseBytes, explainFailure, finishFolder, prepareFolder } from "./durable-fs.ts";
-import type { EngineCode } from "./pglite-code.ts";
+import { compileEngine, type EngineCode } from "./pglite-code.ts";
 import { preparedStatements, type Statements } from "./pglite-statements.ts";
 
 export type Start = {
-  code: EngineCode;
+  /** Undefined: nobody has compiled it yet. */
+  code: EngineCode | undefined;
   dir: string | undefined;
   durable: boolean;
   snapshot: Uint8Array | undefined;
@@ -18,7 +19,7 @@ export type Call =
   | { id: number; op: "exec"; text: string }
   | { id: number; op: "begin" | "commit" | "rollback" | "dump" | "close" };
 export type Failure = { message: string; unavailable: boolean; fields: Record<string, string> };
-export type Reply = { id: number; value?: unknown; failure?: Failure } | { fatal: string };
+export type Reply = { id: number; value?: unknown; failure?: Failure } | { fatal: string } | { code: EngineCode };
 
 /** The checkpoint that bounds the WAL runs after this many bytes; a replay of 64 MB takes about a second. */
 const WAL_LIMIT = 64 * 1024 * 1024;
@@ -82,6 +83,8 @@ function buffersFor(dir: string | undefined, fresh: boolean): string {
 
 async function open(): Promise<{ pg: PGlite; files: DurableFs | undefined }> {
   const { dir, snapshot } = start;
+  const code = start.code ?? (await compileEngine());
+  if (start.code === undefined) post({ code });
   const fresh = dir === undefined || prepareFolder(dir);
   const files = dir === undefined ? undefined : new DurableFs(dir, start.durable, fatal);
   if (files !== undefined && fresh) files.syncing = false;
@@ -89,7 +92,7 @@ async function open(): Promise<{ pg: PGlite; files: DurableFs | undefined }> {
     extensions: { vector },
     parsers: { 17: parseBytes, 20: (text: string) => text, 1184: parseTime },
     serializers: { 17: formatBytes },
-    pgliteWasmModule: start.code as NonNullable<PGliteOptions["pgliteWasmModule"]>,
+    pgliteWasmModule: code as NonNullable<PGliteOptions["pgliteWasmModule"]>,
     startParams: startParams(fresh),
     onStderr: (text) => {
       lastWords = `${lastWords}\n${text}`.slice(-600);
@@ -102,9 +105,11 @@ async function open(): Promise<{ pg: PGlite; files: DurableFs | undefined }> {
     const pg = await PGlite.create(options);
     // The library must be loaded before its settings exist; the extension itself is made by a migration.
     await pg.exec("load 'vector'");
-    for (const [name, value] of Object.entries(start.settings)) {
-      await pg.query("select set_config($1, $2, false)", [name, value]);
-    }
+    const settings = [Object.keys(start.settings), Object.values(start.settings)];
+    await pg.query(
+      "select set_config(name, value, false) from unnest($1::text[], $2::text[]) as s (name, value)",
+      settings,
+    );
     if (fresh && dir !== undefined) finishFolder(dir, start.durable);
     if (files !== undefined) files.syncing = true;
     lastWords = "";

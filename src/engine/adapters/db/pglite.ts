@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { MemoryError, unavailable } from "../../domain/errors.ts";
 import { acquireLock } from "../files/lock.ts";
 import { startWorker } from "../threads/worker.ts";
-import { engineCode } from "./pglite-code.ts";
+import { keepEngine, keptEngine } from "./pglite-code.ts";
 import type { Call, Failure, Reply, Start } from "./pglite-worker.ts";
 import type { Db, Row, Sql } from "./port.ts";
 
@@ -54,7 +54,7 @@ const ALL_TABLES = `select c.oid::regclass::text as name from pg_class c join pg
 export async function openPglite(options: PgliteOptions): Promise<PgliteDb> {
   const dir = options.dir === undefined ? undefined : resolve(options.dir);
   const start: Start = {
-    code: await engineCode(),
+    code: keptEngine(),
     dir,
     durable: dir !== undefined && (options.durable ?? true),
     snapshot:
@@ -110,6 +110,7 @@ function startEngine(start: Start) {
       pending.set(id, { resolve, reject });
     });
   worker.on("message", (reply: Reply) => {
+    if ("code" in reply) return keepEngine(reply.code);
     if ("fatal" in reply) {
       const full = /ENOSPC|No space left/.test(reply.fatal);
       const cause = new Error(reply.fatal);
