@@ -27,7 +27,8 @@ async function run(rig: Rig, api: FakeApi, dialect: Dialect, wishes: object, ...
   const settings = Settings.parse({
     extractor: {
       ...{ provider, model: "claude-haiku-4-5", base_url: api.baseUrl, input_price: 3, output_price: 15 },
-      ...wishes,
+      // What is asked and answered is looked at here, not what is worth it.
+      ...{ prefilter: false, ...wishes },
     },
   });
   const extractor = openExtractor(settings.extractor, KEYS);

@@ -54,6 +54,18 @@ describe("the command", () => {
     expect(JSON.parse(run([file], { json: true }).join(""))).toMatchObject([{ source: "few", messages: 2, recall: 1 }]);
   });
 
+  it("says how many messages a model need not be asked about", () => {
+    const file = fileOf("few.jsonl", rows);
+    expect(run([file]).at(-1)).toContain("of 2 messages 50.0 % need no call, and it is shown 100.0 % of the parts");
+    expect(JSON.parse(run([file], { json: true }).join(""))).toMatchObject([{ calls: { saved: 0.5, shown: 1 } }]);
+  });
+
+  it("says of a file that is not there what it should be", () => {
+    expect(() => run([join(folder, "nowhere.jsonl")])).toThrow(
+      /nowhere\.jsonl cannot be read \(ENOENT.*\): --data names a file with one labelled message on each line\./,
+    );
+  });
+
   it("names what was missed", () => {
     const file = fileOf("miss.jsonl", [{ text: "qwertz uiop", keep: [{ part: "qwertz uiop", kind: "rule" }] }]);
     expect(run([file], { misses: true })).toContain("  missed rule: qwertz uiop");

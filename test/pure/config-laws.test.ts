@@ -82,6 +82,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   "extractor.timeout_seconds": fc.integer({ min: 1, max: 140 }),
   input_price: price,
   output_price: price,
+  prefilter: fc.boolean(),
   redact: fc.boolean(),
 };
 

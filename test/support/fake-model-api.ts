@@ -119,13 +119,16 @@ async function bodyOf(request: IncomingMessage): Promise<Json> {
   return JSON.parse(Buffer.concat(chunks).toString("utf8")) as Json;
 }
 
+/** What is said may depend on what was asked. */
+export type Planned = Reply | ((asked: Asked) => Reply);
+
 export interface FakeApi {
   readonly baseUrl: string;
   readonly asked: Asked[];
   readonly bodies: Json[];
   readonly headers: IncomingMessage["headers"][];
   /** What the next calls get; the last one stays. */
-  plan(...replies: readonly Reply[]): void;
+  plan(...replies: readonly Planned[]): void;
   /** Looks at a request before the plan does; an error of its own goes before. */
   refuseWhen(when: (body: Json) => string | undefined): void;
   close(): Promise<void>;
@@ -136,7 +139,7 @@ export async function startFakeApi(dialect: Dialect): Promise<FakeApi> {
   const asked: Asked[] = [];
   const bodies: Json[] = [];
   const headers: IncomingMessage["headers"][] = [];
-  let replies: readonly Reply[] = [];
+  let replies: readonly Planned[] = [];
   let refusal: (body: Json) => string | undefined = () => undefined;
   const server = createServer(async (request, response) => {
     const body = await bodyOf(request);
@@ -157,7 +160,7 @@ export async function startFakeApi(dialect: Dialect): Promise<FakeApi> {
     asked.push(read);
     bodies.push(body);
     headers.push(request.headers);
-    reply(dialect, body, plan, response);
+    reply(dialect, body, typeof plan === "function" ? plan(read) : plan, response);
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   return {

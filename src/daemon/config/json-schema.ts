@@ -81,6 +81,8 @@ const MEMORY: Readonly<Record<string, string>> = {
   "extractor.timeout_seconds": "How long one answer may take.",
   "extractor.input_price": "US dollars for a million tokens read.",
   "extractor.output_price": "US dollars for a million tokens written.",
+  "extractor.prefilter":
+    "Whether a model is asked only about episodes in which the trained reader sees something lasting.",
   privacy: "What must not be stored.",
   hooks: "What hooks of agents do besides giving memory.",
   "hooks.notices": "Whether a line in the agent tells what was learned since.",

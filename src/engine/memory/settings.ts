@@ -148,6 +148,8 @@ export const Settings = z
         timeout_seconds: z.number().min(1).max(140).default(120),
         input_price: z.number().min(0).optional(),
         output_price: z.number().min(0).optional(),
+        // Whether a model is asked only about episodes in which the trained reader sees a chance of something lasting.
+        prefilter: z.boolean().default(true),
       })
       .prefault({}),
     hooks: z

@@ -21,7 +21,7 @@ export interface Message extends z.infer<typeof Row> {
 
 export function readMessages(file: string): Message[] {
   const source = basename(file).replace(/\.jsonl$/, "");
-  const lines = readFileSync(file, "utf8").split("\n");
+  const lines = textOf(file).split("\n");
   return lines.flatMap((line, at) => {
     if (line.trim() === "") return [];
     try {
@@ -34,6 +34,17 @@ export function readMessages(file: string): Message[] {
       throw invalid("data", `${file}, line ${at + 1}: ${reasonOf(error)}`);
     }
   });
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw invalid(
+      "data",
+      `${file} cannot be read (${reasonOf(error)}): --data names a file with one labelled message on each line.`,
+    );
+  }
 }
 
 /** The folder `corpus` of a checkout. */

@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Context } from "../../main/program/command.ts";
+import { callFigures, callLine, heldOutCallFigures } from "./calls.ts";
 import { type Message, readCorpus, readMessages } from "./corpus.ts";
 import { figuresOf, type Judged, judge, recallByKind } from "./measure.ts";
 import { train, weightsFile } from "./train.ts";
@@ -23,13 +24,20 @@ export function benchLearning(options: LearningOptions, { say, note }: Context):
     note(`Training with ${corpus.train.length.toLocaleString("en")} messages …`);
     writeFileSync(WEIGHTS, weightsFile(train(corpus.train), corpus.sha256));
     say(`${WEIGHTS} is written. Build, and measure again.`);
+    note("The bar for a model's calls: the messages of each file with weights made without them …");
+    say(callLine(heldOutCallFigures(corpus.train)));
     return;
   }
   const messages = options.files.length > 0 ? options.files.flatMap(readMessages) : readCorpus().aside;
   const sources = [...new Set(messages.map(({ source }) => source))];
   const judged = new Map(sources.map((source) => [source, judgeAll(messages, source)]));
   if (options.json) {
-    const all = [...judged].map(([source, of]) => ({ source, ...figuresOf(of), recall_by_kind: recallByKind(of) }));
+    const all = [...judged].map(([source, of]) => ({
+      source,
+      ...figuresOf(of),
+      recall_by_kind: recallByKind(of),
+      calls: callFigures(of.map(({ message }) => message)),
+    }));
     say(JSON.stringify(all, null, 2));
     return;
   }
@@ -37,6 +45,7 @@ export function benchLearning(options: LearningOptions, { say, note }: Context):
     say(line(source, of));
     if (options.misses) for (const one of of) for (const told of faultsOf(one)) say(`  ${told}`);
   }
+  say(callLine(callFigures(messages)));
 }
 
 const judgeAll = (messages: readonly Message[], source: string): Judged[] =>

@@ -56,7 +56,7 @@ provenance, what a second run changes, turns a second, and how many of a fixed s
 butler bench learning [--data <file> …] [--misses] [--train] [--json]
 
 Tells each labelled message to the local extractor and says how much of what was worth keeping it learned, and how much of what it
-learned was wanted; by file and by kind. Without --data: the messages of corpus/aside, with which nothing was trained. --misses names
+learned was wanted; by file and by kind; and how many of them a language model need not be asked about. Without --data: the messages of corpus/aside, with which nothing was trained. --misses names
 what was missed, not wanted or inverted. --train makes the weights of the sentence reader anew from corpus/train (in a checkout).
 A line of a file is {"text", "keep": [{"part", "kind"}], "like"?}: corpus/README.md says more.
 

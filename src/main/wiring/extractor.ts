@@ -3,9 +3,10 @@ import { anthropicExtractor } from "../../engine/adapters/extractor/api/anthropi
 import { openaiCompatibleExtractor } from "../../engine/adapters/extractor/api/openai-compatible.ts";
 import { claudeCliExtractor } from "../../engine/adapters/extractor/claude-cli/claude-cli.ts";
 import { localExtractor } from "../../engine/adapters/extractor/local.ts";
-import { type Extractor, ExtractorFailure } from "../../engine/adapters/extractor/port.ts";
+import { type EpisodeShown, type Extractor, ExtractorFailure } from "../../engine/adapters/extractor/port.ts";
 import { FREE, knownPrice, type Price } from "../../engine/adapters/extractor/pricing.ts";
 import type { Log } from "../../engine/adapters/log.ts";
+import { mapInTurns } from "../../engine/adapters/turns.ts";
 import { invalid, MemoryError } from "../../engine/domain/errors.ts";
 import type { Settings } from "../../engine/memory/settings.ts";
 
@@ -40,6 +41,18 @@ export function extractorOrWhyNot(
 }
 
 export function openExtractor(settings: ExtractorSettings, variables: Variables = process.env): Extractor {
+  const extractor = providerOf(settings, variables);
+  return settings.provider === "local" || !settings.prefilter ? extractor : { ...extractor, worthACall };
+}
+
+/** Loaded at the first call, as the local extractor is. */
+async function worthACall(turns: readonly EpisodeShown[]): Promise<readonly EpisodeShown[]> {
+  const { isWorthACall } = await import("../../engine/adapters/extractor/local/worth-a-call.ts");
+  const worth = await mapInTurns(turns, ({ text }) => text.length, isWorthACall);
+  return turns.filter((_, at) => worth[at]);
+}
+
+function providerOf(settings: ExtractorSettings, variables: Variables): Extractor {
   const common = { timeoutMs: settings.timeout_seconds * 1_000, maxOutputTokens: MAX_OUTPUT_TOKENS };
   switch (settings.provider) {
     case "local":

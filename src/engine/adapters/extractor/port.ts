@@ -65,6 +65,8 @@ export interface Extractor {
   readonly maxChars: number;
   /** The most that one extraction can cost in US dollars, its repair included. Known before the call. */
   ceiling(material: Material): number;
+  /** Of these turns those for which it is worth being asked, found without asking. Undefined: all of them are. */
+  worthACall?(turns: readonly EpisodeShown[]): Promise<readonly EpisodeShown[]>;
   /** Fails with `ExtractorFailure` and nothing else. Ends soon after `signal` is aborted. */
   extract(material: Material, signal: AbortSignal): Promise<Extracted>;
   close(): Promise<void>;

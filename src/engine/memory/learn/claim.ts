@@ -1,5 +1,5 @@
 /** Claims a batch: the oldest episodes of a shard, under a lease that keeps every other run from that shard. */
-import type { Material } from "../../adapters/extractor/port.ts";
+import type { EpisodeShown, Material } from "../../adapters/extractor/port.ts";
 import { EXCHANGE_FORMAT, turnsOf } from "../../domain/learning/exchange.ts";
 import { atMost, type Trust } from "../../domain/learning/trust.ts";
 import { withoutOwnBlock } from "../../domain/text/own-block.ts";
@@ -40,13 +40,18 @@ const batchSize = (attempts: number): number => Math.max(1, Math.floor(MOST_EPIS
 
 const shardOf = ({ caller }: Call): Shard => ({ tenant: caller.tenant, butler: caller.butler });
 
-/** `busy` when another run holds this shard; undefined when nothing waits. */
-export async function claim(call: Call, asker: Asker): Promise<Claimed | "busy" | undefined> {
+/** `busy` when another run holds this shard; undefined when nothing waits. `only`: ids, and no others are claimed. */
+export async function claim(
+  call: Call,
+  asker: Asker,
+  only?: ReadonlySet<string>,
+): Promise<Claimed | "busy" | undefined> {
   const { memory, now } = call;
   return memory.db.tx(async (sql) => {
     const allowed = await sizeAllowed(sql, shardOf(call), asker.provider, now);
     const most = Math.min(allowed, asker.maxEpisodes ?? MOST_EPISODES);
-    const due = await dueEpisodes(sql, shardOf(call), now, most);
+    const waiting = await dueEpisodes(sql, shardOf(call), now, most);
+    const due = only === undefined ? waiting : waiting.filter(({ id }) => only.has(id));
     const run = newRun(call, asker);
     if (!(await openRun(sql, run))) return due.length === 0 ? undefined : "busy";
     const exhausted = due.filter(({ consolidation_attempts: attempts }) => attempts >= ATTEMPTS);
@@ -143,18 +148,20 @@ export function materialOf(call: Call, { episodes }: Claimed, maxChars: number):
   return {
     butler: call.caller.butler,
     today: call.now.toISOString().slice(0, 10),
-    episodes: labelledTurns(episodes).map(({ label, text, speaker, trust, episode }) => ({
-      label,
-      text: clip(text, maxChars),
-      speaker,
-      day: episode.occurred_at.toISOString().slice(0, 10),
-      trust,
-      session: episode.session_id,
-    })),
+    episodes: labelledTurns(episodes).map((turn) => ({ ...shownTurn(turn), text: clip(turn.text, maxChars) })),
     facts: [],
     rules: [],
   };
 }
+
+export const shownTurn = ({ label, text, speaker, trust, episode }: LabelledTurn): EpisodeShown => ({
+  label,
+  text,
+  speaker,
+  day: episode.occurred_at.toISOString().slice(0, 10),
+  trust,
+  session: episode.session_id,
+});
 
 /** Counts the attempt and reserves its cost before the provider is asked, so that a process that dies meanwhile has used an attempt. */
 export async function beginAttempt(

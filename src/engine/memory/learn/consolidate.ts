@@ -5,7 +5,7 @@ import { MemoryError, unavailable } from "../../domain/errors.ts";
 import { Answer, NOTHING_LEARNED } from "../../domain/learning/answer.ts";
 import { GLOBAL_SCOPE, ladderOf } from "../../domain/scope.ts";
 import { backlogOf, type Shard, waitingShards } from "../../store/jobs/consolidation.ts";
-import type { Job, JobContext } from "../keep/job.ts";
+import type { Job, JobContext, JobReport } from "../keep/job.ts";
 import { type JobTally, jobCall, newTally } from "../keep/job-call.ts";
 import type { Call } from "../memory.ts";
 import { retrieve } from "../recall/retrieve.ts";
@@ -13,6 +13,7 @@ import { beginAttempt, type Claimed, claim, materialOf } from "./claim.ts";
 import { asFailure, fail, release } from "./end.ts";
 import type { Shown } from "./known.ts";
 import { learn } from "./learn.ts";
+import { leaveOut } from "./leave-out.ts";
 import { isTrouble, troubleWith } from "./provider-trouble.ts";
 
 const NAME = "consolidate";
@@ -49,9 +50,9 @@ export const consolidate: Job = {
     if (inTrouble !== undefined) return tally.report(true, inTrouble);
     for (const shard of shards) {
       const end = await consolidateShard(context, shard, extractor, tally);
-      if (end === "stop") return tally.report(!context.interrupted(), failureReason(tally));
+      if (end === "stop") return reported(tally, extractor, !context.interrupted());
     }
-    return tally.report(true, failureReason(tally));
+    return reported(tally, extractor, true);
   },
 };
 
@@ -61,6 +62,15 @@ async function whyNotAsked({ memory, now }: JobContext, { provider }: Extractor)
   if (trouble === undefined || trouble.kind === "misconfigured" || trouble.until <= now) return undefined;
   if ((await backlogOf(memory.db, now, 0)).oldest === null) return undefined;
   return `${provider} is not asked again before ${trouble.until.toISOString()}: ${trouble.reason}`;
+}
+
+function reported(tally: JobTally, { provider }: Extractor, complete: boolean): JobReport {
+  const left = tally.report(true).counts.episodes_left_out ?? 0;
+  if (left > 0)
+    tally.note(
+      `${provider} was not asked about ${left} episodes: the reader finds nothing lasting in them (prefilter = false sends all).`,
+    );
+  return tally.report(complete, failureReason(tally));
 }
 
 /** A run in which problems kept everything from being learned has failed; one that learned something tells them in its notes. */
@@ -74,8 +84,11 @@ async function consolidateShard(
   tally: JobTally,
 ): Promise<"stop" | "next"> {
   const call = jobCall(context, NAME, tenant, butler);
+  const judged = new Map<string, boolean>();
   for (;;) {
     if (context.interrupted()) return "stop";
+    if (extractor.worthACall !== undefined)
+      tally.count("episodes_left_out", await leaveOut(call, extractor.worthACall, judged));
     const claimed = await claim(call, extractor);
     if (claimed === undefined) return "next";
     if (claimed === "busy") {

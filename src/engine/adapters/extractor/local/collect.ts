@@ -27,7 +27,7 @@ function personOf(episode: EpisodeShown): Person | null {
 }
 
 /** Output of tools and what an assistant says teach nothing. */
-const teachesNothing = (episode: EpisodeShown): boolean =>
+export const teachesNothing = (episode: EpisodeShown): boolean =>
   episode.trust === "tool" || /^(?:assistant|ai|bot|model|system|tool|function)$/i.test(episode.speaker?.trim() ?? "");
 
 /** Sessions in which people talk to each other: what one tells another to do is no rule for an agent. */
