@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { openCrossEncoder } from "../../src/engine/adapters/reranker/cross-encoder.ts";
 import type { Reranker } from "../../src/engine/adapters/reranker/port.ts";
 import { fuse } from "../../src/engine/domain/ranking/fuse.ts";
+import { RECIPE } from "../../src/engine/domain/ranking/recipe.ts";
 import { Settings } from "../../src/engine/memory/settings.ts";
 import { callTool } from "../../src/engine/tools/call.ts";
 import { type HashEmbedder, hashEmbedder } from "../support/hash-embedder.ts";
@@ -110,14 +111,17 @@ onOneRig(
         const { results, degraded } = await ask(g, "late-interaction", { query });
         expect(degraded).toBeUndefined();
         expect(results).toHaveLength(5);
-        for (const { relevance, explain } of results) {
+        const totals = results.map(({ explain }) => {
           const signals = Object.values(explain.signals ?? {});
           expect(explain.reranked).toBe("late-interaction");
-          expect(signals).toHaveLength(7);
-          const most = sum(signals.map(({ weight }) => Math.max(0, weight)));
-          const total = sum(signals.map(({ scaled, weight }) => scaled * weight));
-          expect(relevance).toBeCloseTo(Math.min(1, Math.max(0, total / most)), 12);
-        }
+          expect(signals).toHaveLength(11);
+          return sum(signals.map(({ scaled, weight }) => scaled * weight));
+        });
+        const weight = (name: string) => results[0]?.explain.signals?.[name]?.weight ?? 0;
+        const usual = ["tokens", "keywords", "meaning", "speaker", "person", "session"].map(weight);
+        const most = Math.max(sum(usual) + RECIPE.spare, ...totals);
+        for (const [index, { relevance }] of results.entries())
+          expect(relevance).toBeCloseTo(Math.min(1, Math.max(0, (totals[index] ?? 0) / most)), 12);
       }
     });
 
@@ -132,7 +136,28 @@ onOneRig(
       expect(ids(await ask(g, "none", asked)).slice(0, 3)).not.toContain(answer);
       const read = await ask(g, "late-interaction", asked);
       expect(ids(read).slice(0, 2)).toContain(answer);
-      expect(read.results.find(({ id }) => id === answer)?.explain.signals?.answer).toMatchObject({ raw: 1 });
+      expect(read.results.find(({ id }) => id === answer)?.explain.signals?.answer?.raw).toBeGreaterThan(0.5);
+    });
+
+    it("by late interaction prefers what was said at the date that is named, and what tells a time when one is asked for", async () => {
+      const g = await furnished();
+      const said = (content: string, day: string, n: number) =>
+        tell(g, content, { session_id: `talk ${n}`, speaker: "Ada", occurred_at: `2026-0${day}T12:00:00Z` });
+      const may = await said("The river was high, and so was the mill.", "5-08", 1);
+      const june = await said("The river was high, and so was the mill!", "6-20", 2);
+      const dated = { query: "Was the river high on 8 May 2026?" };
+      expect(ids(await ask(g, "late-interaction", dated))[0]).toBe(may);
+      expect(
+        ids(await ask(g, "late-interaction", { query: "War der Fluss, the river, hoch am 18. Juni 2026?" }))[0],
+      ).toBe(june);
+      await said("Ada painted a harp", "1-01", 3);
+      const told = await said("Ada painted a harp yesterday", "1-01", 4);
+      const { results } = await ask(g, "late-interaction", { query: "When was the harp painted?" });
+      expect(results.find(({ id }) => id === told)?.explain.signals).toMatchObject({
+        time: { raw: 1, weight: 0.2 },
+        date: { raw: 0 },
+        answer: { weight: 0 },
+      });
     });
 
     it("by late interaction does not look into a session of the same name that is another butler's or tenant's", async () => {

@@ -2,7 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Reading } from "../../src/engine/domain/ranking/late-interaction.ts";
 import { RECIPE } from "../../src/engine/domain/ranking/recipe.ts";
-import { type Asking, naiveReading, reading, SIGNALS, type Told } from "../support/naive-late-interaction.ts";
+import {
+  ASKED,
+  type Asking,
+  naiveReading,
+  reading,
+  SAYINGS,
+  SIGNALS,
+  type Told,
+} from "../support/naive-late-interaction.ts";
 
 const SIZE = 8;
 
@@ -18,6 +26,8 @@ const turn = fc.record({
   words: fc.array(fc.constantFrom(...WORDS), { maxLength: 8 }),
   cosine: fc.option(share, { nil: undefined }),
   pieces: fc.constantFrom(3, 40, 200, 201, 900),
+  says: fc.constantFrom(...(Object.keys(SAYINGS) as (keyof typeof SAYINGS)[])),
+  day: fc.option(fc.constantFrom(1, 7, 8, 15, 16), { nil: undefined }),
   tokens: fc.option(
     fc.oneof(
       fc.array(bits, { maxLength: 4 }),
@@ -39,6 +49,7 @@ const sessions = fc
     ];
   });
 const asking: fc.Arbitrary<Asking> = fc.record({
+  asks: fc.constantFrom(...(Object.keys(ASKED) as (keyof typeof ASKED)[])),
   terms: fc.uniqueArray(fc.constantFrom(...WORDS)).chain((words) =>
     fc.tuple(
       ...words.map((word) =>
@@ -73,8 +84,10 @@ const PLAIN: Told = {
   cosine: undefined,
   pieces: 5,
   tokens: undefined,
+  says: "nothing",
+  day: undefined,
 };
-const NOTHING: Asking = { terms: [], avgdl: 1, tokens: [], hasVector: false, names: [] };
+const NOTHING: Asking = { asks: "plain", terms: [], avgdl: 1, tokens: [], hasVector: false, names: [] };
 const get = (readings: ReadonlyMap<string, Reading>, id: string): Reading => {
   const found = readings.get(id);
   if (found === undefined) throw new Error(`${id} was not read`);
@@ -144,9 +157,9 @@ describe("late interaction", () => {
     };
     const single = get(reading(asked, ["plain"], [one]), "plain");
     for (const name of ["tokens", "keywords", "meaning"] as const) expect(single[name].scaled, name).toBe(1);
-    const { tokens, keywords, meaning, speaker, person, answer } = RECIPE;
+    const { tokens, keywords, meaning, speaker, person, spare } = RECIPE;
     const met = tokens + keywords.always + keywords.short + meaning.always;
-    expect(single.relevance).toBeCloseTo(met / (met + speaker + person + answer), 12);
+    expect(single.relevance).toBeCloseTo(met / (met + speaker + person + spare), 12);
     expect(get(reading(asked, ["plain"], [PLAIN]), "plain").relevance).toBe(0);
   });
 
@@ -187,17 +200,16 @@ describe("neighbours", () => {
   };
   const beside = (more: Partial<Told>) => {
     const told = { ...PLAIN, session: "s", ordinal: 5, ...more };
-    const { tokens, keywords, meaning, answer } = get(reading(asked, ["plain"], [told, near]), "plain");
-    return { tokens: tokens.raw, keywords: keywords.raw, meaning: meaning.raw, answer: answer.raw };
+    const { tokens, keywords, meaning } = get(reading(asked, ["plain"], [told, near]), "plain");
+    return { tokens: tokens.raw, keywords: keywords.raw, meaning: meaning.raw };
   };
-  const NONE = { tokens: 0, keywords: 0, meaning: 0, answer: 0 };
+  const NONE = { tokens: 0, keywords: 0, meaning: 0 };
 
   it("help a short memory of the same session", () => {
-    expect(beside({ name: "ada" })).toMatchObject({ tokens: 0.8, answer: 1 });
-    expect(beside({})).toMatchObject({ tokens: 0.8, answer: 0 });
+    expect(beside({})).toMatchObject({ tokens: 0.8 });
     expect(beside({}).meaning).toBeCloseTo(0.3 * 0.8, 12);
     expect(beside({}).keywords).toBeGreaterThan(0);
-    expect(beside({ ordinal: 3, name: "ada" })).toMatchObject({ tokens: 0.6, answer: 0 });
+    expect(beside({ ordinal: 3, name: "ada" })).toMatchObject({ tokens: 0.6 });
   });
 
   it("do not help a long one, one of another session, or one that is far away", () => {
@@ -214,6 +226,58 @@ describe("neighbours", () => {
       { ...near, pieces: 900 },
     ];
     expect(get(reading(asked, ["plain"], told), "plain").tokens.raw).toBe(0.8);
+  });
+});
+
+describe("the second round", () => {
+  const asked: Asking = { ...NOTHING, terms: [{ word: "tea", count: 1, idf: 2 }] };
+  const turn = { ...PLAIN, session: "s", name: "ada" };
+  const told: Told[] = [
+    { ...turn, id: "question", ordinal: 1, says: "question", words: ["tea"] },
+    { ...turn, id: "answer", ordinal: 2, says: "news", day: 9 },
+    { ...turn, id: "later", ordinal: 3 },
+    { ...PLAIN, id: "fact", words: ["tea"] },
+    { ...turn, id: "assistant", session: "t", ordinal: 2, name: undefined, says: "news", day: 9 },
+  ];
+  const ids = told.map(({ id }) => id);
+  const raw = (asks: Asking["asks"], id: string, all: readonly string[] = ids) => {
+    const { answer, self, time, session, date } = get(reading({ ...asked, asks }, all, told), id);
+    return [answer.raw, self.raw, time.raw, session.raw, date.raw];
+  };
+
+  it("sees an answer, a time, the speaker, the session and the date", () => {
+    const asksWell = get(reading(asked, ids, told), "question").session.raw;
+    expect(raw("dated", "answer")).toEqual([asksWell, 2 / 3, 1, asksWell, 1]);
+    expect(raw("plain", "later").slice(0, 3)).toEqual([0, 0, 0]);
+    expect(raw("plain", "answer")[4]).toBe(0);
+  });
+
+  it("finds no answer when the question is not a candidate, and nothing but date and session in what nobody with a name says", () => {
+    expect(raw("plain", "answer", ["answer", "fact"])[0]).toBe(0);
+    expect(raw("dated", "assistant")).toEqual([0, 0, 0, 0, 1]);
+  });
+
+  it("leaves a memory that stands alone where it was", () => {
+    const before = reading(asked, ["fact", "assistant"], told, {
+      ...RECIPE,
+      second: { answer: 0, self: 0, time: { always: 0, asked: 0 }, session: 0, date: 0 },
+    });
+    const after = reading(asked, ["fact", "assistant"], told);
+    expect(get(after, "fact").relevance).toBeCloseTo(get(before, "fact").relevance, 12);
+  });
+
+  it("never makes equals of two by cutting them off", () => {
+    const best = Array.from(
+      { length: 3 },
+      (_, n): Told => ({
+        ...{ ...turn, id: `best${n}`, ordinal: 10 * n, words: ["tea"], withNamed: true, day: 9 },
+        says: (["nothing", "news", "much"] as const)[n] ?? "nothing",
+      }),
+    );
+    const made = reading({ ...asked, asks: "dated", names: ["ada"] }, ["best0", "best1", "best2"], best);
+    const values = [...made.values()].map(({ relevance }) => relevance);
+    expect(new Set(values).size).toBe(3);
+    expect(Math.max(...values)).toBe(1);
   });
 });
 

@@ -9,7 +9,9 @@ import { isIdle } from "../../src/engine/domain/learning/idle-prompt.ts";
 import { isCorrection, isNod } from "../../src/engine/domain/learning/prompt-kind.ts";
 import { junkReasons } from "../../src/engine/domain/lifecycle/junk.ts";
 import { overlap } from "../../src/engine/domain/lifecycle/near-duplicates.ts";
+import { askedFor } from "../../src/engine/domain/ranking/asked-for.ts";
 import { readIntent } from "../../src/engine/domain/ranking/intent.ts";
+import { told } from "../../src/engine/domain/ranking/told-times.ts";
 import { redact } from "../../src/engine/domain/redaction/redact.ts";
 import { lexemes } from "../../src/engine/domain/text/lexemes.ts";
 import { possibleNames, withoutNames } from "../../src/engine/domain/text/names.ts";
@@ -48,6 +50,8 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   "local extractor": (text) => learn(material([episode("e1", text)])),
   "local extractor, a named speaker": (text) => learn(material([episode("e1", `Ada: ${text}`, { speaker: "Ada" })])),
   intent: readIntent,
+  "what is asked for": (text) => askedFor(text, [text.slice(0, 20)]),
+  "times and persons": told,
   junk: junkReasons,
   "prompt kind": (text) => isNod(text) || isCorrection(text),
   "idle or not": isIdle,

@@ -15,9 +15,29 @@ export interface Told {
   readonly cosine: number | undefined;
   readonly pieces: number;
   readonly tokens: readonly (readonly number[])[] | undefined;
+  readonly says: keyof typeof SAYINGS;
+  /** The day of May 2023 on which it was said. */
+  readonly day: number | undefined;
 }
 
+/** Texts, and what a person sees in them: words for oneself, out of three; a time; a question. */
+export const SAYINGS = {
+  nothing: { text: "The mill is old.", self: 0, time: 0, asks: false },
+  news: { text: "Yesterday I took my tea to the river!", self: 2 / 3, time: 1, asks: false },
+  question: { text: "And you? Tell us.", self: 1 / 3, time: 0, asks: true },
+  much: { text: "I said we would bring our stones, me and my brother.", self: 1, time: 0, asks: false },
+} as const;
+
+/** Questions, and what a person sees in them. */
+export const ASKED = {
+  plain: { text: "Which stone did she paint?", when: false, list: false, dated: false },
+  when: { text: "When did she paint the stone?", when: true, list: false, dated: false },
+  list: { text: "What are the stones that she painted?", when: false, list: true, dated: false },
+  dated: { text: "What did she paint on 8 May 2023?", when: false, list: false, dated: true },
+} as const;
+
 export interface Asking {
+  readonly asks: keyof typeof ASKED;
   readonly terms: readonly { readonly word: string; readonly count: number; readonly idf: number }[];
   readonly avgdl: number;
   readonly tokens: readonly { readonly bits: readonly number[]; readonly weight: number }[];
@@ -25,20 +45,32 @@ export interface Asking {
   readonly names: readonly string[];
 }
 
-export const SIGNALS = ["tokens", "keywords", "meaning", "speaker", "person", "answer", "question"] as const;
+const FIRST = ["tokens", "keywords", "meaning", "speaker", "person", "question"] as const;
+const SECOND = ["answer", "self", "time", "session", "date"] as const;
+export const SIGNALS = [...FIRST, ...SECOND] as const;
 
 const item = (told: Told): MemoryEvidence => {
-  const { words, tokens, ...rest } = told;
+  const { words, tokens, says: _, day: __, ...rest } = told;
   const { len, x } = encodeForward(words);
   return { ...rest, speaker: told.name, len, words: x, tokens: tokens && new Uint8Array(tokens.flat()) };
 };
-const question = ({ terms, tokens, ...rest }: Asking): Question => ({
+const question = ({ terms, tokens, asks, ...rest }: Asking): Question => ({
   ...rest,
+  text: ASKED[asks].text,
   terms: terms.map(({ word, count, idf }) => ({ hash: h40(word), count, idf })),
   tokens: tokens.map(({ bits, weight }) => ({ bits: new Uint8Array(bits), weight })),
 });
 export const reading = (asking: Asking, candidates: readonly string[], told: readonly Told[], recipe = RECIPE) =>
-  read(question(asking), candidates, new Map(told.map((t) => [t.id, item(t)])), recipe);
+  read(
+    question(asking),
+    candidates.map((id) => {
+      const t = told.find((one) => one.id === id);
+      return { id, text: SAYINGS[t?.says ?? "nothing"].text, at: t?.day === undefined ? null : dayOfMay(t.day) };
+    }),
+    new Map(told.map((t) => [t.id, item(t)])),
+    recipe,
+  );
+const dayOfMay = (day: number): Date => new Date(Date.UTC(2023, 4, day, 12));
 
 const likeness = (a: readonly number[], b: readonly number[]): number => {
   const differ = a.reduce(
@@ -96,12 +128,12 @@ export function naiveReading(asking: Asking, candidates: readonly string[], told
         meaning: asking.hasVector ? meaning : 0,
         speaker: Number(asking.names.length === 1 && t.name === asking.names[0]),
         person: Number(t.withNamed),
-        answer: Number(t.name !== undefined && at(t, -1)?.asks === true),
         question: Number(t.asks && t.name !== undefined),
       },
     ];
   });
-  const kept = sum(raws.map(({ t }) => t.tokens?.length ?? 0)) / Math.max(1, raws.length);
+  const lengthOf = (t: Told): number => (noTokens ? t.words.length : (t.tokens?.length ?? 0));
+  const kept = sum(raws.map(({ t }) => lengthOf(t))) / Math.max(1, raws.length);
   const long = Math.min(1, Math.max(0, (kept - recipe.shortAt) / (recipe.longAt - recipe.shortAt)));
   const weights = {
     tokens: noTokens ? 0 : recipe.tokens,
@@ -109,19 +141,75 @@ export function naiveReading(asking: Asking, candidates: readonly string[], told
     meaning: !asking.hasVector ? 0 : noTokens ? 0.5 : recipe.meaning.always + recipe.meaning.long * long,
     speaker: recipe.speaker,
     person: recipe.person,
-    answer: recipe.answer,
     question: -recipe.question,
   };
-  const most = sum(Object.values(weights).filter((weight) => weight > 0));
-  const scaled = (signal: (typeof SIGNALS)[number], raw: number): number => {
+  const most = sum(Object.values(weights).filter((weight) => weight > 0)) + recipe.spare;
+  const scaled = (signal: (typeof FIRST)[number], raw: number): number => {
     if (!["tokens", "keywords", "meaning"].includes(signal)) return raw;
     const all = raws.map((other) => other[signal]);
     const [low, high] = [Math.min(...all), Math.max(...all)];
     return high > low ? (raw - low) / (high - low) : raw > 0 ? 1 : 0;
   };
-  return raws.map(({ t, ...raw }) => {
-    const signals = SIGNALS.map((name) => ({ name, raw: raw[name], scaled: scaled(name, raw[name]) }));
+  const first = raws.map(({ t, ...raw }) => {
+    const signals = FIRST.map((name) => ({ name, raw: raw[name], scaled: scaled(name, raw[name]) }));
     const total = sum(signals.map(({ name, scaled }) => scaled * weights[name]));
-    return { id: t.id, signals, weights, relevance: Math.min(1, Math.max(0, total / most)) };
+    return { t, signals, total, relevance: Math.min(1, Math.max(0, total / most)) };
   });
+  return secondNaively(asking, first, recipe.second, { weights, most, long, longPieces: recipe.longPieces });
+}
+
+interface First {
+  readonly t: Told;
+  readonly signals: readonly { name: string; raw: number; scaled: number }[];
+  readonly total: number;
+  readonly relevance: number;
+}
+
+function secondNaively(
+  asking: Asking,
+  first: readonly First[],
+  recipe: Recipe["second"],
+  {
+    weights,
+    most,
+    long,
+    longPieces,
+  }: { weights: Record<(typeof FIRST)[number], number> } & Record<"most" | "long" | "longPieces", number>,
+) {
+  const { when, list, dated } = ASKED[asking.asks];
+  const all = {
+    ...weights,
+    answer: when ? 0 : (1 - long) * recipe.answer,
+    self: (1 - long) * recipe.self,
+    time: (1 - long) * (recipe.time.always + (when ? recipe.time.asked : 0)),
+    session: list ? 0 : (1 - long) * recipe.session,
+    date: (1 - long) * recipe.date,
+  };
+  const inSession = ({ t }: First) => t.session !== undefined && t.pieces <= longPieces;
+  const made = first.map((one) => {
+    const { t } = one;
+    const named = t.name !== undefined && t.session !== undefined;
+    const mates = first.filter((other) => inSession(one) && inSession(other) && other.t.session === t.session);
+    const before = mates.find((other) => other.t.ordinal === t.ordinal - 1);
+    const raw = {
+      answer: named && before && SAYINGS[before.t.says].asks ? before.relevance : 0,
+      self: named ? SAYINGS[t.says].self : 0,
+      time: named ? SAYINGS[t.says].time : 0,
+      session: Math.max(one.relevance, ...mates.map((mate) => mate.relevance)),
+      date: Number(dated && t.day !== undefined && t.day >= 8 && t.day <= 15),
+    };
+    // Among long memories nothing is looked at a second time.
+    const more = SECOND.map((name) => ({ name, raw: long === 1 ? 0 : raw[name], scaled: long === 1 ? 0 : raw[name] }));
+    const total = one.total + sum(more.map(({ name, scaled }) => scaled * all[name]));
+    return {
+      id: t.id,
+      signals: [...one.signals, ...more] as { name: (typeof SIGNALS)[number]; raw: number; scaled: number }[],
+      total,
+    };
+  });
+  const top = Math.max(most + all.session, ...made.map(({ total }) => total));
+  return made.map(({ id, signals, total }) => ({
+    ...{ id, signals, weights: all },
+    relevance: Math.min(1, Math.max(0, total / top)),
+  }));
 }

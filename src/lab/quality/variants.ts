@@ -28,6 +28,11 @@ const part = (name: string, words: string, recipe: (recipe: Recipe) => Recipe): 
   change: { recipe },
 });
 
+const second = (recipe: Recipe, change: Partial<Recipe["second"]>): Recipe => ({
+  ...recipe,
+  second: { ...recipe.second, ...change },
+});
+
 /** Each part of late interaction off, one at a time. */
 const PARTS: readonly Variant[] = [
   part("no token bits", "words and vectors only", withoutTokens),
@@ -41,7 +46,11 @@ const PARTS: readonly Variant[] = [
     longPieces: Infinity,
   })),
   part("no people", "who said it, and who took part, do not count", (r) => ({ ...r, speaker: 0, person: 0 })),
-  part("no questions", "questions and answers count alike", (r) => ({ ...r, answer: 0, question: 0 })),
+  part("no questions", "questions and answers count alike", (r) => ({ ...second(r, { answer: 0 }), question: 0 })),
+  part("no dates", "when something was said does not count", (r) => second(r, { date: 0 })),
+  part("no told times", "what tells a time is not preferred", (r) => second(r, { time: { always: 0, asked: 0 } })),
+  part("no first person", "what somebody tells of themselves is not preferred", (r) => second(r, { self: 0 })),
+  part("no session", "a relevant session does not help its turns", (r) => second(r, { session: 0 })),
 ];
 
 /** The variants that these settings allow, the full recipe first. */

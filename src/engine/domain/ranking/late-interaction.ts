@@ -3,6 +3,7 @@ import { B, K1 } from "./bm25.ts";
 import { type Matcher, matcher, type QueryToken } from "./max-sim.ts";
 import { eachForward } from "./postings.ts";
 import { type Recipe, withoutTokens } from "./recipe.ts";
+import { type Said, SECOND_SIGNALS, type SecondSignal, secondRound } from "./second-round.ts";
 
 /** What the indexes hold of a memory: a candidate, or one that only stands beside a candidate in its session. */
 export interface MemoryEvidence {
@@ -26,6 +27,7 @@ export interface MemoryEvidence {
 }
 
 export interface Question {
+  readonly text: string;
   readonly terms: readonly { readonly hash: number; readonly count: number; readonly idf: number }[];
   readonly avgdl: number;
   /** Empty when there is no model, or none that gives tokens. */
@@ -42,53 +44,83 @@ export interface Signal {
   readonly weight: number;
 }
 
-export const SIGNALS = ["tokens", "keywords", "meaning", "speaker", "person", "answer", "question"] as const;
+const FIRST_SIGNALS = ["tokens", "keywords", "meaning", "speaker", "person", "question"] as const;
+type FirstName = (typeof FIRST_SIGNALS)[number];
+export const SIGNALS = [...FIRST_SIGNALS, ...SECOND_SIGNALS] as const;
 export type SignalName = (typeof SIGNALS)[number];
 
 export interface Reading extends Readonly<Record<SignalName, Signal>> {
-  /** 0..1: the weighted sum over what it could at most be. */
+  /** 0..1: the weighted sum over `highest`. */
   readonly relevance: number;
 }
 
-interface Raw extends Readonly<Record<SignalName, number>> {
-  readonly id: string;
+interface Raw extends Readonly<Record<FirstName, number>> {
+  readonly said: Said;
+  readonly item: MemoryEvidence;
 }
 
 export function read(
   question: Question,
-  candidates: readonly string[],
+  candidates: readonly Said[],
   evidence: ReadonlyMap<string, MemoryEvidence>,
   recipe: Recipe,
 ): Map<string, Reading> {
   const used = question.tokens.length === 0 ? withoutTokens(recipe) : recipe;
   const reader = readerOf(question, used, sessionsOf(evidence));
-  const raws = candidates.flatMap((id) => {
-    const item = evidence.get(id);
-    return item === undefined ? [] : [rawSignals(reader, item)];
+  const raws = candidates.flatMap((said) => {
+    const item = evidence.get(said.id);
+    return item === undefined ? [] : [rawSignals(reader, said, item)];
   });
-  const weights = weigh(raws, evidence, used, question);
+  const weights = weigh(raws, used, question);
   const scale = {
     tokens: scaler(raws, "tokens"),
     keywords: scaler(raws, "keywords"),
     meaning: scaler(raws, "meaning"),
   };
-  const flag = (raw: number, weight: number): Signal => ({ raw, scaled: raw, weight });
-  return new Map(
-    raws.map((raw) => {
-      const signals = {
-        tokens: { raw: raw.tokens, scaled: scale.tokens(raw.tokens), weight: weights.tokens },
-        keywords: { raw: raw.keywords, scaled: scale.keywords(raw.keywords), weight: weights.keywords },
-        meaning: { raw: raw.meaning, scaled: scale.meaning(raw.meaning), weight: weights.meaning },
-        speaker: flag(raw.speaker, used.speaker),
-        person: flag(raw.person, used.person),
-        answer: flag(raw.answer, used.answer),
-        question: flag(raw.question, -used.question),
-      };
-      const sum = Object.values(signals).reduce((total, { scaled, weight }) => total + scaled * weight, 0);
-      return [raw.id, { ...signals, relevance: Math.min(1, Math.max(0, sum / weights.most)) }];
-    }),
+  const first = raws.map(({ said, item, ...raw }) => {
+    const signals = {
+      tokens: { raw: raw.tokens, scaled: scale.tokens(raw.tokens), weight: weights.tokens },
+      keywords: { raw: raw.keywords, scaled: scale.keywords(raw.keywords), weight: weights.keywords },
+      meaning: { raw: raw.meaning, scaled: scale.meaning(raw.meaning), weight: weights.meaning },
+      speaker: flag(raw.speaker, used.speaker),
+      person: flag(raw.person, used.person),
+      question: flag(raw.question, -used.question),
+    };
+    const sum = sumOf(signals);
+    const { session, ordinal } = item;
+    const turn = session === undefined || item.pieces > used.longPieces ? undefined : { session, ordinal };
+    const named = session !== undefined && item.name !== undefined;
+    return { signals, sum, candidate: { ...said, turn, named, relevance: clamp(sum / weights.most) } };
+  });
+  const second = secondRound(
+    question,
+    first.map(({ candidate }) => candidate),
+    used.second,
+    weights.short,
   );
+  const read = first.map(({ candidate, signals, sum }) => {
+    const raw = second.of(candidate);
+    const more = Object.fromEntries(
+      SECOND_SIGNALS.map((name) => [name, flag(raw[name], second.weights[name])]),
+    ) as Record<SecondSignal, Signal>;
+    return { id: candidate.id, signals: { ...signals, ...more }, sum: sum + sumOf(more) };
+  });
+  const most = highest(weights.most + second.weights.session, read);
+  return new Map(read.map(({ id, signals, sum }) => [id, { ...signals, relevance: clamp(sum / most) }]));
 }
+
+const flag = (raw: number, weight: number): Signal => ({ raw, scaled: raw, weight });
+const clamp = (x: number): number => Math.min(1, Math.max(0, x));
+const sumOf = (signals: Readonly<Record<string, Signal>>): number =>
+  Object.values(signals).reduce((total, { scaled, weight }) => total + scaled * weight, 0);
+
+/**
+ * What a sum is divided by. Floors, the band of near equals and the weights of the composite score were chosen when there was
+ * no second round. A memory that gains nothing there but its own session keeps that relevance exactly; the rare one that would
+ * exceed 1 becomes 1, and all others are smaller in proportion: cutting it off would make equals of the best.
+ */
+const highest = (usual: number, read: readonly { readonly sum: number }[]): number =>
+  read.reduce((most, { sum }) => Math.max(most, sum), usual);
 
 type Sessions = ReadonlyMap<string, ReadonlyMap<number, MemoryEvidence>>;
 
@@ -144,17 +176,17 @@ function readerOf(question: Question, { around, longPieces }: Recipe, sessions: 
 const gainsOf = (gains: Readonly<Record<number, number>>): Gains =>
   Object.entries(gains).map(([offset, gain]) => [Number(offset), gain]);
 
-function rawSignals(reader: Reader, w: MemoryEvidence): Raw {
+function rawSignals(reader: Reader, said: Said, w: MemoryEvidence): Raw {
   const { question, named } = reader;
   const turns = w.session === undefined || w.pieces > reader.longPieces ? undefined : reader.sessions.get(w.session);
   return {
-    id: w.id,
+    said,
+    item: w,
     tokens: question.tokens.length === 0 ? 0 : tokenScore(reader, w, turns),
     keywords: keywordScore(reader, w, turns),
     meaning: question.hasVector ? meaningScore(reader, w, turns) : 0,
     speaker: named !== undefined && w.name === named ? 1 : 0,
     person: w.withNamed ? 1 : 0,
-    answer: w.name !== undefined && turns?.get(w.ordinal - 1)?.asks ? 1 : 0,
     question: w.asks && w.name !== undefined ? 1 : 0,
   };
 }
@@ -221,20 +253,16 @@ function meaningScore({ gains }: Reader, w: MemoryEvidence, turns: Turns): numbe
   return sum;
 }
 
-function weigh(
-  raws: readonly Raw[],
-  evidence: ReadonlyMap<string, MemoryEvidence>,
-  recipe: Recipe,
-  { hasVector, tokens }: Question,
-) {
-  const size = tokens[0]?.bits.length ?? 1;
-  const kept = raws.map(({ id }) => (evidence.get(id)?.tokens?.length ?? 0) / size);
+function weigh(raws: readonly Raw[], recipe: Recipe, { hasVector, tokens }: Question) {
+  // Without tokens of the question a memory is as long as it has words: nearly the same number.
+  const size = tokens[0]?.bits.length;
+  const kept = raws.map(({ item }) => (size === undefined ? item.len : (item.tokens?.length ?? 0) / size));
   const mean = kept.reduce((sum, count) => sum + count, 0) / Math.max(1, kept.length);
-  const long = Math.min(1, Math.max(0, (mean - recipe.shortAt) / (recipe.longAt - recipe.shortAt)));
-  const keywords = recipe.keywords.always + recipe.keywords.short * (1 - long);
-  const meaning = hasVector ? recipe.meaning.always + recipe.meaning.long * long : 0;
-  const most = recipe.tokens + keywords + meaning + recipe.speaker + recipe.person + recipe.answer;
-  return { tokens: recipe.tokens, keywords, meaning, most: most || 1 };
+  const short = 1 - clamp((mean - recipe.shortAt) / (recipe.longAt - recipe.shortAt));
+  const keywords = recipe.keywords.always + recipe.keywords.short * short;
+  const meaning = hasVector ? recipe.meaning.always + recipe.meaning.long * (1 - short) : 0;
+  const most = recipe.tokens + keywords + meaning + recipe.speaker + recipe.person + recipe.spare;
+  return { tokens: recipe.tokens, keywords, meaning, most: most || 1, short };
 }
 
 /** Candidates that do not differ in a signal are all as good as it gets, unless there is nothing of it. */

@@ -18,10 +18,12 @@ export interface Recipe {
   readonly speaker: number;
   /** A person whom the question names takes part in the session: never a filter, wrong flags would cost too much. */
   readonly person: number;
-  /** Somebody with a name says it after a question: answers are what is asked for. An assistant always answers. */
-  readonly answer: number;
   /** Taken off when it is itself a question of someone who has a name. Users of an assistant tell by asking. */
   readonly question: number;
+  /** No signal of its own: what relevance is divided by is so much more than the weights sum to, which floors were chosen on. */
+  readonly spare: number;
+  /** What is added in a second round, among short memories only. */
+  readonly second: SecondRound;
   /** What a neighbouring turn of the session counts, by its distance. */
   readonly around: {
     readonly keywords: Readonly<Record<number, number>>;
@@ -35,14 +37,32 @@ export interface Recipe {
   readonly longAt: number;
 }
 
+/**
+ * Weights of what is looked at when the first round is over (second-round.ts). All of them fade as memories get longer: on the
+ * long turns of BEAM each cost up to 4 points. Any of them a third higher or lower changed LoCoMo by less than half a point.
+ */
+export interface SecondRound {
+  /** It follows a question that is itself relevant; not when a time is asked for: news is told unasked. */
+  readonly answer: number;
+  /** Somebody with a name tells of themselves. */
+  readonly self: number;
+  /** Somebody with a name tells when something was; with `asked` added when the question asks for a time. */
+  readonly time: { readonly always: number; readonly asked: number };
+  /** The best of its session is relevant; not when a list is asked for: what is spread over sessions must not be drawn into one. */
+  readonly session: number;
+  /** It was said at a date that the question names, or in the week after. */
+  readonly date: number;
+}
+
 export const RECIPE: Recipe = {
   tokens: 1,
   keywords: { always: 0.25, short: 0.25 },
   meaning: { always: 0.3, long: 0.7 },
   speaker: 0.2,
   person: 0.3,
-  answer: 0.1,
   question: 0.1,
+  spare: 0.1,
+  second: { answer: 0.3, self: 0.2, time: { always: 0.1, asked: 0.1 }, session: 0.75, date: 0.5 },
   around: {
     keywords: { [-3]: 0.216, [-2]: 0.36, [-1]: 0.6, 1: 0.4, 2: 0.16 },
     tokens: { [-2]: 0.64, [-1]: 0.8, 1: 0.6 },

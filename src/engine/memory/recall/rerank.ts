@@ -24,12 +24,14 @@ export function surroundings(call: Call, names: readonly string[], forBlock: boo
 
 export function rerankByTokens(
   memory: Memory,
+  text: string,
   asked: Asked,
   candidates: readonly Candidate[],
   evidence: ReadonlyMap<string, MemoryEvidence>,
 ): Map<string, Reading> {
   const { statistics, embedded, names } = asked;
   const question: Question = {
+    text,
     terms: statistics?.terms ?? [],
     avgdl: statistics?.avgdl ?? 1,
     tokens: embedded === undefined ? [] : queryTokens(embedded, statistics),
@@ -38,7 +40,7 @@ export function rerankByTokens(
   };
   return read(
     question,
-    candidates.map(({ id }) => id),
+    candidates.map(({ id, content, occurred_at }) => ({ id, text: content, at: occurred_at })),
     withSubjectsAsSpeakers(candidates, evidence, names),
     memory.recipe,
   );

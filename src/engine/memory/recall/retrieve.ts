@@ -306,6 +306,7 @@ async function rerank(
   const all = weightOf(asked.statistics);
   const readings = rerankByTokens(
     memory,
+    query.text,
     asked,
     plain.map(({ candidate }) => candidate),
     evidence,

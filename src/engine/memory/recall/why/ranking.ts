@@ -28,8 +28,12 @@ export const SIGNAL_WORDS: Readonly<Record<Exclude<keyof Reading, "relevance">, 
   meaning: "likeness as a whole",
   speaker: "the person named said it",
   person: "the person named was there",
-  answer: "it follows a question",
   question: "it is itself a question",
+  answer: "it answers a question that fits",
+  self: "somebody tells of themselves",
+  time: "it tells when",
+  session: "its session fits",
+  date: "it was said at the date named",
 };
 
 /** The parts of one memory's score, the largest first. Empty where one number decides: a cross-encoder, or fused ranks. */
