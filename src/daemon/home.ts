@@ -20,6 +20,8 @@ export interface Home {
   /** The admin token in clear text, for the person who owns this home. */
   readonly tokenFile: string;
   readonly tokensFile: string;
+  /** The `butler.toml` of the one butler that there is without a roster. */
+  readonly settingsFile: string;
   readonly socket: string;
   readonly ownerFile: string;
   /** Why the last owner could not start; for the clients that waited for it. */
@@ -50,6 +52,7 @@ export function homeAt(folder: string): Home {
     openings: join(root, "openings"),
     tokenFile: join(root, "token"),
     tokensFile: join(root, "tokens.json"),
+    settingsFile: join(root, "butler.toml"),
     socket: socketPath(root, run),
     ownerFile: join(run, "owner.json"),
     failureFile: join(run, "owner.error"),

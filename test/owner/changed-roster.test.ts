@@ -79,7 +79,7 @@ describe("a changed roster", () => {
     };
     write("a", `[butler]\nname = "a"\n${memory()}`);
     const { owner } = fakeOwner({ roster: loadRoster(folder) });
-    const watch = watchRoster({ folder, log: silentLog, apply: owner.reload, everyMs: 20 });
+    const watch = watchRoster({ folder, settingsFile: "", log: silentLog, apply: owner.reload, everyMs: 20 });
     const names = async () => (await owner.butlers()).map(({ name }) => name);
     write("b", `[butler]\nname = "b"\n${memory()}`);
     await vi.waitFor(async () => expect(await names()).toEqual(["a", "b"]), PATIENCE);
@@ -88,6 +88,28 @@ describe("a changed roster", () => {
     expect(await names()).toEqual(["a", "b"]);
     rmSync(join(folder, "b"), { recursive: true });
     await vi.waitFor(async () => expect(await names()).toEqual(["a"]), PATIENCE);
+    expect(watch.fault()).toBeUndefined();
+    watch.stop();
+    await owner.close();
+  });
+});
+
+describe("without a roster", () => {
+  it("the butler.toml of the home comes into force by itself, and goes again", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "home-"));
+    folders.push(folder);
+    const settingsFile = join(folder, "butler.toml");
+    const { owner } = fakeOwner({ roster: loadRoster(undefined, settingsFile) });
+    const watch = watchRoster({ folder: undefined, settingsFile, log: silentLog, apply: owner.reload, everyMs: 20 });
+    const provider = () => owner.roster().map(({ name, memory }) => `${name} ${memory.extractor.provider}`);
+    expect(provider()).toEqual(["general local"]);
+    writeFileSync(settingsFile, '[butler]\nname = "general"\n[modules.memory.extractor]\nprovider = "claude-cli"\n');
+    await vi.waitFor(() => expect(provider()).toEqual(["general claude-cli"]), PATIENCE);
+    writeFileSync(settingsFile, '[butler]\nname = "ada"\n[modules.memory]\n');
+    await vi.waitFor(() => expect(watch.fault()).toMatch(/expected "general", the one butler/), PATIENCE);
+    expect(provider()).toEqual(["general claude-cli"]);
+    rmSync(settingsFile);
+    await vi.waitFor(() => expect(provider()).toEqual(["general local"]), PATIENCE);
     expect(watch.fault()).toBeUndefined();
     watch.stop();
     await owner.close();

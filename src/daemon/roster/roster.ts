@@ -2,27 +2,50 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing, MemoryError, reasonOf } from "../../engine/domain/errors.ts";
-import { type ButlerConfig, type Checked, checkButlerToml, configError, defaultButler } from "../config/config.ts";
+import {
+  type ButlerConfig,
+  type Checked,
+  checkButlerToml,
+  configError,
+  defaultButler,
+  type FolderNames,
+} from "../config/config.ts";
+import { faultAt } from "../config/faults.ts";
 import { DEFAULT_TENANT } from "../config/schema.ts";
 import { readIfThere } from "../home.ts";
 
 export type Roster = readonly ButlerConfig[];
 
 export interface RosterEntry {
-  /** The name of its folder. */
   readonly name: string;
-  readonly folder: string;
   readonly file: string;
   readonly checked: Checked;
 }
 
-/** Without a roster there is one butler, `general`. */
-export function loadRoster(folder: string | undefined): Roster {
-  if (folder === undefined) return [defaultButler("general")];
-  const entries = readRoster(folder);
+const ONLY = "general";
+
+/** Without a roster there is one butler, `general`; the home may have a `butler.toml` for it. */
+export function loadRoster(folder: string | undefined, settingsFile?: string): Roster {
+  const entries = rosterEntries(folder, settingsFile);
+  if (entries.length === 0) return [defaultButler(ONLY)];
   const faults = entries.flatMap(({ checked }) => (checked.ok ? [] : checked.faults));
   if (faults.length > 0) throw configError(faults);
   return entries.flatMap(({ checked }) => (checked.ok ? [checked.config] : []));
+}
+
+/** Empty when there is neither a roster nor a file for the one butler. */
+export function rosterEntries(folder: string | undefined, settingsFile: string | undefined): RosterEntry[] {
+  if (folder !== undefined) return readRoster(folder);
+  const checked = settingsFile === undefined ? undefined : checkFile(settingsFile, undefined);
+  return settingsFile === undefined || checked === undefined
+    ? []
+    : [{ name: ONLY, file: settingsFile, checked: onlyButler(checked) }];
+}
+
+function onlyButler(checked: Checked): Checked {
+  if (!checked.ok || checked.config.name === ONLY) return checked;
+  const message = `found "${checked.config.name}", expected "${ONLY}", the one butler that there is without a roster.`;
+  return { ok: false, faults: [faultAt(checked.written, ["butler", "name"], message)] };
 }
 
 /** The tenant of a butler. One that is not in this roster is served elsewhere, and its own roster names its tenant. */
@@ -39,9 +62,9 @@ export function readRoster(folder: string): RosterEntry[] {
   const entries = names.flatMap((name) => {
     const own = join(folder, name);
     const file = join(own, "butler.toml");
-    const checked = checkFile(file, name, names);
+    const checked = checkFile(file, { name, names });
     if (checked === undefined) return [];
-    return [{ name, folder: own, file, checked: checked.ok ? inFolder(checked, own) : checked }];
+    return [{ name, file, checked: checked.ok ? inFolder(checked, own) : checked }];
   });
   if (entries.length === 0) {
     throw new MemoryError(
@@ -52,14 +75,14 @@ export function readRoster(folder: string): RosterEntry[] {
   return entries;
 }
 
-function checkFile(file: string, name: string, names: readonly string[]): Checked | undefined {
+function checkFile(file: string, folder: FolderNames | undefined): Checked | undefined {
   let text: string | undefined;
   try {
     text = readIfThere(file);
   } catch (error) {
     return { ok: false, faults: [{ file, key: "", message: `it cannot be read (${reasonOf(error)}).` }] };
   }
-  return text === undefined ? undefined : checkButlerToml(text, file, { name, names });
+  return text === undefined ? undefined : checkButlerToml(text, file, folder);
 }
 
 const inFolder = (checked: Checked & { ok: true }, folder: string): Checked => ({

@@ -8,7 +8,9 @@ import type { Reloaded } from "../owner/served-butlers.ts";
 import { loadRoster, type Roster } from "./roster.ts";
 
 export interface WatchParts {
-  readonly folder: string;
+  readonly folder: string | undefined;
+  /** Where there is no roster. */
+  readonly settingsFile: string;
   readonly log: Log;
   apply(roster: Roster): Reloaded;
   readonly everyMs?: number;
@@ -25,14 +27,15 @@ export interface RosterWatch {
 /** The folder is polled: file system events are lost on network drives and in containers. */
 const EVERY_MS = 2_000;
 
-export function watchRoster({ folder, log, apply, everyMs = EVERY_MS }: WatchParts): RosterWatch {
-  let seen = stampOf(folder);
+export function watchRoster({ folder, settingsFile, log, apply, everyMs = EVERY_MS }: WatchParts): RosterWatch {
+  const stamp = () => (folder === undefined ? stampOfFile(settingsFile) : stampOf(folder));
+  let seen = stamp();
   let fault: string | undefined;
 
   function reload(): void {
-    seen = stampOf(folder);
+    seen = stamp();
     try {
-      const { added, changed, removed } = apply(loadRoster(folder));
+      const { added, changed, removed } = apply(loadRoster(folder, settingsFile));
       fault = undefined;
       if (added.length + changed.length + removed.length > 0)
         log.info({ added, changed, removed }, "the roster has changed");
@@ -43,20 +46,26 @@ export function watchRoster({ folder, log, apply, everyMs = EVERY_MS }: WatchPar
   }
 
   const timer = setInterval(() => {
-    if (stampOf(folder) !== seen) reload();
+    if (stamp() !== seen) reload();
   }, everyMs).unref();
 
   return { reload, fault: () => fault, stop: () => clearInterval(timer) };
+}
+
+function stampOfFile(file: string): string {
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    return stat ? `${stat.mtimeMs} ${stat.ino} ${stat.size}` : "";
+  } catch (error) {
+    return `unreadable: ${reasonOf(error)}`;
+  }
 }
 
 function stampOf(folder: string): string {
   try {
     return readdirSync(folder)
       .sort()
-      .map((name) => {
-        const stat = statSync(join(folder, name, "butler.toml"), { throwIfNoEntry: false });
-        return stat ? `${name} ${stat.mtimeMs} ${stat.ino} ${stat.size}` : "";
-      })
+      .map((name) => `${name} ${stampOfFile(join(folder, name, "butler.toml"))}`)
       .join("\n");
   } catch (error) {
     return `unreadable: ${reasonOf(error)}`;

@@ -41,7 +41,7 @@ export function agentStatus(places: Places, path: string): AgentStatus[] {
   });
 }
 
-function isOnPath(command: string, path: string): boolean {
+export function isOnPath(command: string, path: string): boolean {
   return path.split(delimiter).some((folder) => {
     try {
       accessSync(join(folder, command), constants.X_OK);

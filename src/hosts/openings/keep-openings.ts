@@ -270,7 +270,9 @@ function conditionsOf({ parts }: OpeningsState, butler: string) {
   return {
     roster,
     needs: [home.store(butler)],
-    after: roster === undefined ? [] : [join(roster, butler, "butler.toml")],
+    after: [roster === undefined ? home.settingsFile : join(roster, butler, "butler.toml")].filter((file) =>
+      existsSync(file),
+    ),
   };
 }
 

@@ -10,7 +10,11 @@ import { MemoryError } from "../../engine/domain/errors.ts";
 import { type AgentRuntime, DEFAULT_RUNTIME, instructionsIn, type PreparedSession, whichButler } from "./prepare.ts";
 
 /** Throws only when there is no such butler. */
-export function ownConfiguration(roster: string | undefined, asked: string | undefined): PreparedSession {
+export function ownConfiguration(
+  roster: string | undefined,
+  settingsFile: string,
+  asked: string | undefined,
+): PreparedSession {
   const names = roster === undefined ? ["general"] : namesIn(roster);
   const name = asked ?? (names.length === 1 ? names[0] : undefined);
   if (name === undefined || !names.includes(name)) {
@@ -18,7 +22,8 @@ export function ownConfiguration(roster: string | undefined, asked: string | und
     throw new MemoryError(code, message, { field: "butler" });
   }
   const folder = roster === undefined ? undefined : join(roster, name);
-  const document = folder === undefined ? undefined : readToml(join(folder, "butler.toml"));
+  const file = folder === undefined ? settingsFile : join(folder, "butler.toml");
+  const document = existsSync(file) ? readToml(file) : undefined;
   const off = document !== undefined && isOff(document);
   return {
     butler: name,

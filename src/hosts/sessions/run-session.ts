@@ -141,7 +141,7 @@ async function prepare(parts: SessionParts, request: SessionRequest, session: st
     );
   } catch (error) {
     const { ownConfiguration } = await import("./fallback.ts");
-    const own = ownConfiguration(parts.roster, butler);
+    const own = ownConfiguration(parts.roster, parts.home.settingsFile, butler);
     return { ...own, why: inBrackets(reasonOf(error)), ...(project === undefined ? {} : { project }) };
   }
 }

@@ -4,7 +4,8 @@ import type { Written } from "../../daemon/config/faults.ts";
 import { configSchema } from "../../daemon/config/json-schema.ts";
 import { butlerValues, type Presets } from "../../daemon/config/values.ts";
 import { warningsOf } from "../../daemon/config/warnings.ts";
-import { readRoster } from "../../daemon/roster/roster.ts";
+import { homeAt } from "../../daemon/home.ts";
+import { type RosterEntry, rosterEntries } from "../../daemon/roster/roster.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import { invalid, notFound } from "../../engine/domain/errors.ts";
 import { nearest } from "../../engine/domain/text/spelling.ts";
@@ -18,7 +19,7 @@ butler config show [--butler <name>] [--all] [--json] [--roster <folder>] [--por
                    [--database-url <url>] [--model-dir <folder>]
 butler config schema
 
-check reads every butler.toml of the roster and reports all faults at once, each with its file, line and key (exit code 2),
+check reads every butler.toml of the roster (without one, that of BUTLER_HOME, if there is any) and reports all faults at once, each with its file, line and key (exit code 2),
 and settings that are valid but surely not meant (exit code 0). show lists the settings in force and where each came from: a flag,
 the environment, a line of butler.toml, or the default; --all shows the defaults too. schema prints the JSON schema of
 butler.toml, for editors. Secrets are masked. A flag wins over the environment, the environment over butler.toml, and
@@ -39,7 +40,9 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
 async function check(args: readonly string[], { environment, say }: Context): Promise<ExitCode> {
   const { values } = readOptions(args, { roster: { type: "string" }, json: { type: "boolean" } });
   const roster = values.roster === undefined ? environment.roster : resolve(values.roster);
-  const butlers = roster === undefined ? [{ name: "general", faults: [], warnings: [] }] : checkedIn(roster);
+  const { settingsFile } = homeAt(environment.home);
+  const found = checkedOf(rosterEntries(roster, settingsFile));
+  const butlers = found.length > 0 ? found : [{ name: "general", faults: [], warnings: [] }];
   const ok = butlers.every(({ faults }) => faults.length === 0);
   if (values.json) {
     const told = butlers.map((butler) => ({ ok: butler.faults.length === 0, ...butler }));
@@ -48,8 +51,8 @@ async function check(args: readonly string[], { environment, say }: Context): Pr
   return ok ? 0 : 2;
 }
 
-const checkedIn = (roster: string): CheckedButler[] =>
-  readRoster(roster).map(({ name, file, checked }) => ({
+const checkedOf = (entries: readonly RosterEntry[]): CheckedButler[] =>
+  entries.map(({ name, file, checked }) => ({
     name,
     file,
     faults: checked.ok ? [] : checked.faults,
@@ -72,7 +75,7 @@ async function show(args: readonly string[], context: Context): Promise<ExitCode
     ...(values["model-dir"] === undefined ? {} : { modelDir: "--model-dir" }),
   };
   const presets = await usualTimes();
-  const butlers = chosen(environment.roster, values.butler).map(({ config, written }): ShownButler => {
+  const butlers = chosen(environment, values.butler).map(({ config, written }): ShownButler => {
     const { enabled, service } = config.memory;
     const here = enabled && service === undefined;
     return {
@@ -94,16 +97,16 @@ interface Chosen {
 }
 
 /** A butler that was asked for is shown even when the file of another one has faults. */
-function chosen(roster: string | undefined, asked: string | undefined): Chosen[] {
-  const entries = roster === undefined ? undefined : readRoster(roster);
-  const names = entries?.map(({ name }) => name) ?? ["general"];
+function chosen({ roster, home }: Environment, asked: string | undefined): Chosen[] {
+  const entries = rosterEntries(roster, homeAt(home).settingsFile);
+  const names = entries.length > 0 ? entries.map(({ name }) => name) : ["general"];
   if (asked !== undefined && !names.includes(asked)) {
     const meant = nearest(asked, names);
     throw notFound(
       `There is no butler "${asked}"${meant === undefined ? "" : `; did you mean "${meant}"?`} Known are ${names.join(", ")}.`,
     );
   }
-  if (entries === undefined) return [{ config: defaultButler("general"), written: undefined }];
+  if (entries.length === 0) return [{ config: defaultButler("general"), written: undefined }];
   const wanted = entries.filter(({ name }) => asked === undefined || name === asked);
   const faults = wanted.flatMap(({ checked }) => (checked.ok ? [] : checked.faults));
   if (faults.length > 0) throw configError(faults);

@@ -55,7 +55,7 @@ async function* examine(environment: Environment): AsyncGenerator<Finding> {
   yield checkTokens(home);
   yield checkSpool(home);
   yield checkOpenings(home, systemClock.now());
-  const { finding, roster } = checkRoster(environment.roster);
+  const { finding, roster } = checkRoster(environment.roster, home.settingsFile);
   yield finding;
 
   const folders = { modelDir: environment.modelDir, cacheDir: home.models };

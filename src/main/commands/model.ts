@@ -47,7 +47,13 @@ const foldersOf = (environment: Environment): ModelFolders => ({
 /** The variants that the butlers of the roster use. A faulty roster is reported by `butler doctor`; the model is shown all the same. */
 function variantsInUse({ environment, note }: Context): ModelVariant[] {
   try {
-    return [...new Set(keptHere(loadRoster(environment.roster)).map(({ memory }) => memory.embedding_variant))];
+    return [
+      ...new Set(
+        keptHere(loadRoster(environment.roster, homeAt(environment.home).settingsFile)).map(
+          ({ memory }) => memory.embedding_variant,
+        ),
+      ),
+    ];
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error;
     note(`The roster cannot be read (${reasonOf(error)}); taking the default variant.`);

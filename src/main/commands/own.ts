@@ -32,7 +32,7 @@ export async function run(args: readonly string[], { environment }: Context): Pr
       import("../owner/owner-process.ts"),
     ]);
     const log = stderrLog(environment.logLevel ?? "info");
-    const roster = loadRoster(environment.roster);
+    const roster = loadRoster(environment.roster, home.settingsFile);
     const running = await runOwner({ environment, home, lock, roster, log, mode: "auto", early });
     report({ state: "ready" });
     await untilStopped(running);

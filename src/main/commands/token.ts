@@ -1,4 +1,4 @@
-import { homeAt, prepareHome } from "../../daemon/home.ts";
+import { type Home, homeAt, prepareHome } from "../../daemon/home.ts";
 import { loadRoster, tenantOf } from "../../daemon/roster/roster.ts";
 import { createToken, listTokens, revokeToken, type TokenInfo } from "../../daemon/tokens/tokens.ts";
 import { TENANT_OF_BUTLER } from "../../doors/backend.ts";
@@ -49,7 +49,7 @@ export async function run(args: readonly string[], { environment, say }: Context
   const asked = {
     name,
     butler: values.butler ?? "*",
-    tenant: values.tenant ?? tenantFor(environment.roster, values.butler ?? "*"),
+    tenant: values.tenant ?? tenantFor(environment.roster, home, values.butler ?? "*"),
     admin: values.admin ?? false,
   };
   const { token, entry } = await createToken(home, asked, systemClock.now());
@@ -58,8 +58,8 @@ export async function run(args: readonly string[], { environment, say }: Context
 }
 
 /** The tenant of the butler that the token is for; with a token for every butler, each call gets the tenant of its butler. */
-const tenantFor = (roster: string | undefined, butler: string): string =>
-  butler === "*" ? TENANT_OF_BUTLER : tenantOf(loadRoster(roster), butler);
+const tenantFor = (roster: string | undefined, { settingsFile }: Home, butler: string): string =>
+  butler === "*" ? TENANT_OF_BUTLER : tenantOf(loadRoster(roster, settingsFile), butler);
 
 function line({ name, butler, tenant, admin, created }: TokenInfo): string {
   const whom = butler === "*" ? "every butler" : butler;

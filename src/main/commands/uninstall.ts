@@ -2,9 +2,11 @@ import type { ExitCode } from "../../doors/failures.ts";
 import { invalid } from "../../engine/domain/errors.ts";
 import { AGENTS } from "../../hosts/install/agents/agents.ts";
 import { applyUninstall, type PreparedUninstall, prepareUninstall } from "../../hosts/install/uninstall.ts";
+import { learningTold } from "../program/choose-learning.ts";
 import { type Context, readOptions } from "../program/command.ts";
 import { readAgent, readPlaces, readScope } from "../program/install-args.ts";
 import { changeLines, fileChanges, short } from "../words/install.ts";
+import { learningLine } from "../words/learning.ts";
 
 export const usage = `butler uninstall <agent> [--scope user|project] [--dry-run] [--json]
 
@@ -32,7 +34,12 @@ export async function run(args: readonly string[], { environment, say }: Context
     const { scope } = manifest;
     const files = fileChanges(writes, dryRun);
     say(JSON.stringify({ agent, scope, dry_run: dryRun, files, kept, copies: [...copies.keys()] }));
-  } else for (const line of lines(undoing, dryRun)) say(line);
+    return 0;
+  }
+  for (const line of lines(undoing, dryRun)) say(line);
+  const learns = learningTold(environment, places.home, undoing.manifest.butler);
+  if (learns !== undefined)
+    say(`What you chose for learning stays; to change it, edit that line. ${learningLine(learns)}`);
   return 0;
 }
 

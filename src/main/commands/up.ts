@@ -30,7 +30,7 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
   const log = stderrLog(environment.logLevel ?? "warn");
   tuneProcess();
   prepareHome(home);
-  const roster = loadRoster(environment.roster);
+  const roster = loadRoster(environment.roster, home.settingsFile);
   await refuseSecondUp(home);
   const unwise = await checkDatabase(environment.databaseUrl);
   if (unwise !== undefined) context.note(unwise);

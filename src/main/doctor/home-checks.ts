@@ -114,9 +114,12 @@ export async function checkDisk(home: Home): Promise<Finding> {
   return free < 1 ? warn("disk", found, "Free some space before it runs out.") : ok("disk", found);
 }
 
-export function checkRoster(folder: string | undefined): { finding: Finding; roster: Roster | undefined } {
+export function checkRoster(
+  folder: string | undefined,
+  settingsFile: string,
+): { finding: Finding; roster: Roster | undefined } {
   try {
-    const roster = loadRoster(folder);
+    const roster = loadRoster(folder, settingsFile);
     const names = roster.map(({ name }) => name).join(", ");
     return {
       finding: ok("roster", folder === undefined ? `none: one butler, ${names}` : `${folder}: ${names}`),

@@ -72,18 +72,16 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
   const callers = localCallers(owner.roster);
   openings = openingsFor(parts, owner, callers, clock);
   const pickup = pickupFor(parts, owner, callers, clock);
-  const watch =
-    environment.roster === undefined
-      ? undefined
-      : watchRoster({
-          folder: environment.roster,
-          log,
-          apply: (roster) => {
-            const reloaded = owner.reload(roster);
-            openings?.reloaded();
-            return reloaded;
-          },
-        });
+  const watch = watchRoster({
+    folder: environment.roster,
+    settingsFile: home.settingsFile,
+    log,
+    apply: (roster) => {
+      const reloaded = owner.reload(roster);
+      openings?.reloaded();
+      return reloaded;
+    },
+  });
   const streams = new AbortController();
   let boundPort = environment.port;
   const doors = ownerDoors({
@@ -101,7 +99,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
       invoke: owner.invoke,
       seen: (butler, folder) => openings?.seen(butler, folder),
     }),
-    rosterFault: () => watch?.fault(),
+    rosterFault: watch.fault,
     hostNames: () => hostNames(environment.host, boundPort),
     signal: streams.signal,
   });
@@ -129,7 +127,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
       ),
     busy: () => pickup.busy() || (openings?.busy() ?? false),
     closing: async () => {
-      watch?.stop();
+      watch.stop();
       const stored = pickup.stop();
       await (openings?.stop(stored) ?? stored);
     },
@@ -142,8 +140,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
   owner.startJobs();
   pickup.start();
   openings?.start();
-  // Listened to even without a roster: otherwise the signal would end the process.
-  process.on("SIGHUP", () => watch?.reload());
+  process.on("SIGHUP", watch.reload);
   return running;
 }
 

@@ -11,6 +11,8 @@ export interface Context {
   say(line: string): void;
   /** One line beside the answer, to stderr. */
   note(line: string): void;
+  /** Asks the person at the terminal; undefined where there is none, and when no answer came. */
+  ask?(question: string): Promise<string | undefined>;
 }
 
 export interface CommandModule {

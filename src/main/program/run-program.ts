@@ -22,7 +22,7 @@ export async function runProgram(program: Program, argv: readonly string[]): Pro
 }
 
 async function runCommand(program: Program, [name = "", ...args]: readonly string[]): Promise<ExitCode> {
-  const context: Context = { environment: readEnvironment(), say, note };
+  const context: Context = { environment: readEnvironment(), say, note, ask };
   const command = await program.command(name);
   if (command === undefined) return program.otherwise(name, args, context);
   const asksForHelp = beforeDashes(args).some((word) => word === "--help" || word === "-h");
@@ -44,6 +44,9 @@ export function say(line: string): ExitCode {
 function note(line: string): void {
   process.stderr.write(`${line}\n`);
 }
+
+/** Loaded only where something is asked. */
+const ask = async (question: string): Promise<string | undefined> => (await import("./ask.ts")).askOnTerminal(question);
 
 async function fail(error: unknown, argv: readonly string[]): Promise<ExitCode> {
   const { exitCode, hint } = await import("../../doors/failures.ts");

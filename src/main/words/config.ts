@@ -35,7 +35,7 @@ export function checkLines(butlers: readonly CheckedButler[], roster: string | u
   const faults = butlers.flatMap((butler) => butler.faults);
   const warnings = butlers.flatMap((butler) => butler.warnings);
   return [
-    roster === undefined ? "There is no roster: one butler, at its defaults." : `The roster ${roster}`,
+    roster === undefined ? withoutRoster(butlers) : `The roster ${roster}`,
     "",
     ...butlers.map((butler) => {
       const told = [...butler.faults, ...butler.warnings].map(faultText);
@@ -51,6 +51,9 @@ export function checkLines(butlers: readonly CheckedButler[], roster: string | u
         : "All is well.",
   ];
 }
+
+const withoutRoster = ([only]: readonly CheckedButler[]): string =>
+  `There is no roster: one butler, ${only?.file === undefined ? "at its defaults" : `with ${only.file}`}.`;
 
 export function showLines(
   { house, butlers }: { readonly house: readonly Effective[]; readonly butlers: readonly ShownButler[] },
