@@ -42,7 +42,7 @@ const MEMORIES: readonly [string, object][] = [
   ["memory_store_episode", { content: "We decided to deploy from the release branch on Fridays." }],
 ];
 /** The owner writes what a session starts with a moment after memory has changed. */
-const SETTLE_MS = 3_000;
+const SETTLE_MS = 4_500;
 
 const BLOCK = /(?:<|&lt;)butler-memory(?:>|&gt;)[\s\S]*?(?:<|&lt;)\/butler-memory(?:>|&gt;)/g;
 
@@ -99,7 +99,7 @@ async function prepare(agent: RealAgent, root: string, modules: string): Promise
   return bench;
 }
 
-/** A session starts an owner in the background, a second after it: one that came while the next is timed would slow it down, or answer it. */
+/** A session starts an owner in the background, two seconds after it: one that came while the next is timed would slow it down, or answer it. */
 async function settle(bench: Bench): Promise<void> {
   await pause(SETTLE_MS);
   if (!values.warm) await butler(bench, ["stop"], bench.remembering.project, bench.remembering.user);

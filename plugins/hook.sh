@@ -229,7 +229,8 @@ hand_over() {
     if command -v setsid >/dev/null 2>&1; then apart=setsid; fi
     limit=20
     # An owner takes a small machine's cores for a second while it starts, and so does the agent: the owner begins when the agent is ready.
-    if ! has_socket && command -v sleep >/dev/null 2>&1; then $apart sleep 1; fi
+    # opencode asks its model 1.3 s after it has begun a session.
+    if ! has_socket && command -v sleep >/dev/null 2>&1; then $apart sleep 2; fi
     if [ -n "$has_curl" ] && has_socket && ask_owner "&gone=$now"; then exit 0; fi
     printf '%s' "$input" | ask_node --gone "$now" ${given:+--given "$given"}
   } </dev/null >/dev/null 2>&1 &
