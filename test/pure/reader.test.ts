@@ -96,7 +96,7 @@ test("features have places in the list, and whole numbers of them", () => {
 describe("what is kept", () => {
   it("is always a piece of what was said", () => {
     for (const { text } of corpus.aside)
-      for (const kept of keptOf(readMessage(text))) expect(text).toContain(kept.text);
+      for (const kept of Object.values(keptOf(readMessage(text))).flat()) expect(text).toContain(kept.text);
   });
 
   it.each([
@@ -106,7 +106,7 @@ describe("what is kept", () => {
       "we rebase, merge commits on feature branches aren't allowed",
     ],
   ])("of %j: the task is cut out", (message, kept) => {
-    expect(keptOf(readMessage(message)).map(({ text }) => text)).toEqual([kept]);
+    expect(keptOf(readMessage(message)).sure.map(({ text }) => text)).toEqual([kept]);
   });
 
   it.each(["I like that", "We decided to do it", "Ich mag es", "it's not"])(
@@ -133,7 +133,10 @@ describe("where it is filed", () => {
     const text = "the port of the test database changed, it is 5544 now";
     const said = { text, at: 0, question: false, sureness: 0.5, kind: "fact" } as const;
     const known = [{ subject: "project", predicate: "test database" }];
-    expect(changesIn([said], known)).toMatchObject([{ ...known[0], content: expect.stringContaining("5544") }]);
+    for (const sureness of [0.5, 0.9])
+      expect(changesIn([{ ...said, sureness }], known)).toMatchObject([
+        { draft: { ...known[0], content: expect.stringContaining("5544") } },
+      ]);
     for (const other of [
       [],
       [{ subject: "project", predicate: "mail server" }],

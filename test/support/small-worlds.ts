@@ -119,8 +119,16 @@ export const worlds = (ties = false): fc.Arbitrary<World> =>
             fc.record({ id: fc.constantFrom("f1", "f2", "f3", "r1", "r2", "f8"), episodes: labels }),
             { maxLength: 3 },
           ),
+          hint: fc.constantFrom(false, false, true),
         })
-        .map((answer) => ({ answer: Answer.parse(answer), shelf, batch: { butler, witnesses, now: NOW } }));
+        .map(({ hint, ...answer }) => ({
+          answer: Answer.parse(answer),
+          shelf,
+          batch: {
+            ...{ butler, witnesses, now: NOW, hintConfidence: 0.15 },
+            learned: () => ({ by: "test", ...(hint ? { hint } : {}) }),
+          },
+        }));
     });
 
 /** What is known when the changes are written. Throws where the store would refuse. */

@@ -12,8 +12,8 @@ export function localExtractor(): Extractor {
     ceiling: () => 0,
     extract: async (material) => {
       // Loaded at the first call: an owner that only answers questions needs no patterns.
-      const { learn } = await import("./local/collect.ts");
-      return { answer: learn(material), usage: NO_USAGE, repaired: false };
+      const { learnFrom } = await import("./local/collect.ts");
+      return { ...learnFrom(material), usage: NO_USAGE, repaired: false };
     },
     close: async () => {},
   };

@@ -1,5 +1,6 @@
 /** An extractor reads episodes and says what is to be learned from them. */
 import type { Claim } from "../../domain/fact.ts";
+import type { Learned } from "../../domain/learning/sureness.ts";
 import type { Trust } from "../../domain/learning/trust.ts";
 
 export interface EpisodeShown {
@@ -47,12 +48,20 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { input_tokens: 0, output_tokens: 0, cost_usd: 0 };
 
+/** Who found each fact and rule of an answer, in their order. */
+export interface Found {
+  readonly facts: readonly Learned[];
+  readonly rules: readonly Learned[];
+}
+
 export interface Extracted {
   /** Parsed JSON that fits the schema of an answer. */
   readonly answer: unknown;
   /** Of all calls together: a repair is a second call. */
   readonly usage: Usage;
   readonly repaired: boolean;
+  /** Undefined: the model has found everything. */
+  readonly found?: Found;
 }
 
 export const PROVIDERS = ["local", "anthropic", "openai-compatible", "claude-cli"] as const;

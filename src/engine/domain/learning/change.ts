@@ -4,6 +4,7 @@ import { doubted } from "../lifecycle/doubt.ts";
 import type { Rule } from "../rule.ts";
 import { GLOBAL_SCOPE, isForEveryButler, learnedScope } from "../scope.ts";
 import { lexemes } from "../text/lexemes.ts";
+import type { Learned } from "./sureness.ts";
 import { bestTrust, isWeaker, leastTrust, type Trust } from "./trust.ts";
 
 /** An episode of the batch, or one turn of it. */
@@ -45,13 +46,20 @@ export interface Batch {
   readonly butler: string;
   readonly witnesses: readonly Witness[];
   readonly now: Date;
+  /** Who found the n-th fact or rule of the answer. */
+  learned(kind: "fact" | "rule", nth: number): Learned;
+  /** Of what is too unsure to be told. */
+  readonly hintConfidence: number;
 }
 
 export type FactDraft = Claim &
   FactSlot &
-  Pick<Fact, "permanence" | "importance" | "confidence" | "tags" | "trust" | "valid_from" | "valid_to">;
+  Pick<Fact, "permanence" | "importance" | "confidence" | "tags" | "trust" | "valid_from" | "valid_to"> & {
+    readonly learned: Learned;
+  };
 
-export type RuleDraft = Pick<Rule, "content" | "scope" | "tags" | "trust">;
+export type RuleDraft = Pick<Rule, "content" | "scope" | "tags" | "trust"> &
+  Partial<Pick<Rule, "confidence">> & { readonly learned: Learned };
 
 /** Ids of episodes, never empty. `nth` is its position in the answer, by which its vector is found. */
 interface Cited {
@@ -89,6 +97,7 @@ export const DROPPED = [
   "unknown_episode",
   "unknown_memory",
   "tool_rule",
+  "unsure",
 ] as const;
 export type DropReason = (typeof DROPPED)[number];
 

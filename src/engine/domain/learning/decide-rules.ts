@@ -19,6 +19,7 @@ import {
 } from "./change.ts";
 import { confirmations } from "./confirmations.ts";
 import { isAboutPerson } from "./person.ts";
+import { ruleConfidence } from "./sureness.ts";
 import { isWeaker } from "./trust.ts";
 
 export function ruleLearner(known: Known, batch: Batch) {
@@ -31,10 +32,12 @@ export function ruleLearner(known: Known, batch: Batch) {
     if (trust === "tool") return "tool_rule";
     const scope = scopeOf(learned.scope, isAboutPerson(learned.content), batch, witnesses);
     // What holds on a wider step holds here; what is said here changes nothing there.
+    const foundBy = batch.learned("rule", nth);
     const steps = ladderOf(scope).toReversed();
     const seen = steps.flatMap((of) => known.rules.filter((rule) => rule.scope === of));
     const opposed = seen.filter((rule) => agreement(learned.content, rule.content) === "opposite");
     if (opposed.some((rule) => isWeaker(trust, confirmed.trustOf(rule)))) return "echo";
+    if (foundBy.hint && opposed.length > 0) return "unsure";
     const alike = (rule: KnownRule) =>
       contentKey(rule.content) === contentKey(learned.content) || known.likeness("rule", nth, rule.id) >= ALIKE;
     const twin = seen.find((rule) => alike(rule) && saysSame(learned.content, rule.content));
@@ -45,7 +48,12 @@ export function ruleLearner(known: Known, batch: Batch) {
       fresh[told] = { ...before, episodes: [...new Set([...before.episodes, ...idsOf(witnesses)])] };
       return "repeated";
     }
-    const rule = { content: learned.content, scope, tags: learned.tags, trust };
+    const confidence = foundBy.hint
+      ? { confidence: batch.hintConfidence }
+      : foundBy.sureness === undefined
+        ? {}
+        : { confidence: ruleConfidence(foundBy.sureness) };
+    const rule = { content: learned.content, scope, tags: learned.tags, trust, ...confidence, learned: foundBy };
     fresh.push({
       kind: "create_rule",
       rule,

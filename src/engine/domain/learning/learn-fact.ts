@@ -37,7 +37,8 @@ const holds = (fact: FactSlot, against: FactSlot): boolean => fact.waits_until =
 const isPostponed = (old: KnownFact, by: FactDraft): boolean =>
   old.waits_until !== null && by.waits_until !== null && isUnder(old, keyed(by)) && saysSame(by.content, old.content);
 
-function draftOf({ batch }: FactState, learned: LearnedFact, witnesses: readonly Witness[]): FactDraft {
+function draftOf({ batch }: FactState, learned: LearnedFact, nth: number, witnesses: readonly Witness[]): FactDraft {
+  const foundBy = batch.learned("fact", nth);
   const trust = trustOf(learned.content, witnesses);
   const isUser = subjectOf(learned.subject) === "user";
   const valid_from = learned.valid_from === null ? null : new Date(learned.valid_from);
@@ -48,12 +49,13 @@ function draftOf({ batch }: FactState, learned: LearnedFact, witnesses: readonly
     scope: scopeOf(learned.scope, isUser, batch, witnesses),
     permanence: learned.permanence,
     importance: learned.importance,
-    confidence: Math.min(learned.confidence, MOST_CONFIDENT[trust]),
+    confidence: foundBy.hint ? batch.hintConfidence : Math.min(learned.confidence, MOST_CONFIDENT[trust]),
     tags: learned.tags,
     trust,
     valid_from,
     valid_to: learned.valid_to === null ? null : endOf(learned.valid_to),
     waits_until: waitsFor(valid_from, batch.now),
+    learned: foundBy,
   };
 }
 
@@ -95,7 +97,7 @@ export function learnFact(
   nth: number,
   witnesses: readonly Witness[],
 ): DropReason | undefined {
-  const drawn = draftOf(state, learned, witnesses);
+  const drawn = draftOf(state, learned, nth, witnesses);
   const unusable = whyUnusable(state, learned, drawn);
   if (unusable !== undefined) return unusable;
   const told = toldIn(state, learned, drawn, nth, witnesses);
@@ -104,6 +106,8 @@ export function learnFact(
   if (told.before !== undefined && isWeaker(told.draft.trust, told.before.draft.trust))
     return doubtTold(state, told, told.before);
   const old = replacedBy(state, told);
+  // A hint takes the place of nothing that is known.
+  if (drawn.learned.hint && (old.length > 0 || told.before !== undefined)) return "unsure";
   if (old.some((fact) => !isOver(state, fact) && isOlder(witnesses, fact))) return "outdated";
   const stronger = strongerThan(state, told, old);
   if (stronger === undefined) return add(state, told, old);

@@ -6,6 +6,9 @@ const PERSON = new Set("user,the user,owner,the owner,me,i,myself,human,the huma
 /** In what was learned from a conversation these are the person too; told of a project they may be a part of it. */
 const SERVED = new Set("customer,client,self".split(","));
 
+/** The subject of what is said of the work at hand. */
+export const PROJECT_SUBJECT = "project";
+
 export const subjectOf = (told: string): string => {
   const subject = normaliseKey(told);
   return PERSON.has(subject) || SERVED.has(subject) ? "user" : subject;

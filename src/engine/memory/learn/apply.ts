@@ -3,7 +3,8 @@
 import { integrity } from "../../domain/errors.ts";
 import { type Fact, factText } from "../../domain/fact.ts";
 import type { Change, Lowered, RuleDraft } from "../../domain/learning/change.ts";
-import { isWeaker, type Trust, vouched } from "../../domain/learning/trust.ts";
+import { MOST_SURE_RULE, saidAgain } from "../../domain/learning/sureness.ts";
+import { isWeaker, MOST_CONFIDENT, type Trust, vouched } from "../../domain/learning/trust.ts";
 import { next } from "../../domain/lifecycle/lifecycle.ts";
 import type { Link } from "../../domain/link.ts";
 import { setVisibility } from "../../store/index/vectors.ts";
@@ -69,6 +70,7 @@ function apply(applying: Applying, change: Change): Promise<string> {
   }
 }
 
+const thresholdOf = ({ memory }: Call): number => memory.settings.facts.retrieval_confidence_threshold;
 const lastOf = (episodes: readonly string[]): string | undefined => episodes.at(-1);
 
 async function storeFact(
@@ -80,8 +82,11 @@ async function storeFact(
   const { call, writing, run, embeddings } = applying;
   const { memory, caller } = call;
   const redactor = openRedactor(memory);
-  const { valid_from, valid_to, ...draft } = change.fact;
-  const told = { ...draft, valid_from: valid_from ?? undefined, valid_to: valid_to ?? undefined };
+  const { valid_from, valid_to, learned, ...draft } = change.fact;
+  const told = {
+    ...{ ...draft, valid_from: valid_from ?? undefined, valid_to: valid_to ?? undefined },
+    metadata: { learned },
+  };
   const row: Fact = {
     ...factFrom(call, { ...told, source_episode_id: lastOf(change.episodes) }, redactor),
     source: `consolidation:${run}`,
@@ -127,6 +132,7 @@ async function confirmFact(
     validity: next(fact.validity, "confirm"),
     last_confirmed_at: fact.waits_until ?? call.now,
     trust: vouched(fact.trust, trust),
+    ...saidAgain(fact, MOST_CONFIDENT[trust], thresholdOf(call)),
   };
   await changeFact(writing.sql, id, fact.validity, set);
   await setVisibility(writing.sql, id, visibleUntil(call.memory, { ...fact, ...set }, fact.valid_to));
@@ -164,9 +170,11 @@ async function storeRule(
   const { memory, caller } = call;
   const redactor = openRedactor(memory);
   const source_episode_id = lastOf(change.episodes);
+  const { learned, confidence, ...told } = change.rule;
   const row = {
-    ...ruleFrom(call, { ...change.rule, source_episode_id }, redactor),
-    source: `consolidation:${run}`,
+    ...ruleFrom(call, { ...told, source_episode_id }, redactor),
+    ...{ source: `consolidation:${run}`, metadata: { learned } },
+    ...(confidence === undefined ? {} : { confidence }),
   };
   const sk = await shelfOf(call, row.scope, "rule", writing.sql);
   // A twin is not among the known rules if it has expired or become a warning.
@@ -215,7 +223,11 @@ async function moveRule(
   const rule = await findRule(writing.sql, call.caller.tenant, id, true);
   if (rule === undefined) throw integrity(`the rule ${id} is gone.`);
   const validity = what === "confirmed" ? (next(rule.validity, "confirm") as typeof rule.validity) : rule.validity;
-  const set = { ...told, validity, ...("trust" in told ? { trust: vouched(rule.trust, told.trust) } : {}) };
+  const risen =
+    "trust" in told
+      ? { trust: vouched(rule.trust, told.trust), ...saidAgain(rule, MOST_SURE_RULE, thresholdOf(call)) }
+      : {};
+  const set = { ...told, validity, ...risen };
   await changeRule(writing.sql, id, rule.validity, set);
   await setVisibility(writing.sql, id, visibleUntil(call.memory, { ...rule, ...set }));
   await insertLinks(writing.sql, links);

@@ -44,7 +44,7 @@ export async function takeAnswer(call: Call, runId: string, answer: Answer): Pro
     throw conflict("this batch was given to you more than five minutes ago and is yours no longer; ask for a new one.");
   const claimed = await claimedAgain(call, run);
   const shown = new Map(Object.entries((run.input ?? {}) as Record<string, string>));
-  return learn(call, claimed, answer, shown, { usage: NO_USAGE, startedMs: performance.now() });
+  return learn(call, claimed, { answer }, shown, { usage: NO_USAGE, startedMs: performance.now() });
 }
 
 async function claimedAgain(call: Call, run: Run): Promise<Claimed> {

@@ -5,6 +5,7 @@ import { MemoryError, unavailable } from "../../domain/errors.ts";
 import { Answer, NOTHING_LEARNED } from "../../domain/learning/answer.ts";
 import { GLOBAL_SCOPE, ladderOf } from "../../domain/scope.ts";
 import { backlogOf, type Shard, waitingShards } from "../../store/jobs/consolidation.ts";
+import { settledFacts } from "../../store/jobs/consolidation-known.ts";
 import type { Job, JobContext, JobReport } from "../keep/job.ts";
 import { type JobTally, jobCall, newTally } from "../keep/job-call.ts";
 import type { Call } from "../memory.ts";
@@ -110,7 +111,7 @@ async function consolidateBatch(
   const { daily_budget_usd: budget } = call.memory.settings.extractor;
   const bare = materialOf(call, claimed, extractor.maxChars);
   const { material, shown } =
-    extractor.provider === "local" ? { material: bare, shown: NONE } : await withKnown(call, bare);
+    extractor.provider === "local" ? await withSettled(call, bare) : await withKnown(call, bare);
   const ceiling = extractor.ceiling(material);
   if (!(await beginAttempt(call, claimed, ceiling, budget))) {
     await release(call, claimed, `today's budget of $${budget} would not hold`);
@@ -119,13 +120,13 @@ async function consolidateBatch(
   }
   const startedMs = performance.now();
   try {
-    const { answer, usage } = await extract(
+    const { usage, ...told } = await extract(
       extractor,
       material,
       call.memory.settings.extractor.timeout_seconds,
       interrupted,
     );
-    const learned = await learn(call, claimed, answer, shown, { usage, startedMs });
+    const learned = await learn(call, claimed, told, shown, { usage, startedMs });
     for (const [name, n] of Object.entries(learned.counts))
       if (name.startsWith("dropped_")) tally.remark(name, n);
       else tally.count(name, n);
@@ -144,23 +145,22 @@ async function consolidateBatch(
   }
 }
 
-const NONE: Shown = new Map();
 const POLL_MS = 250;
 /** An extractor watches its own timeout and says so; one that does not is aborted this much later. */
 const GRACE_MS = 2_000;
 
 /** Throws nothing but `ExtractorFailure`. */
 async function extract(extractor: Extractor, material: Material, seconds: number, interrupted: () => boolean) {
-  if (material.episodes.length === 0) return { answer: NOTHING_LEARNED, usage: NO_USAGE };
+  if (material.episodes.length === 0) return { answer: NOTHING_LEARNED, usage: NO_USAGE, found: undefined };
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(new Error(`no answer within ${seconds} s`)), seconds * 1_000 + GRACE_MS);
   const closing = setInterval(() => interrupted() && abort.abort(new Error("the memory is being closed")), POLL_MS);
   try {
-    const { answer, usage } = await extractor.extract(material, abort.signal).catch((error) => {
+    const { answer, usage, found } = await extractor.extract(material, abort.signal).catch((error) => {
       throw asFailure(error, abort.signal.aborted);
     });
     const checked = Answer.safeParse(answer);
-    if (checked.success) return { answer: checked.data, usage };
+    if (checked.success) return { answer: checked.data, usage, found };
     const [problem] = checked.error.issues;
     const words = `the answer is not what was asked for: ${problem?.path.join(".")}: ${problem?.message}`;
     throw new ExtractorFailure("invalid_answer", words, usage);
@@ -169,6 +169,24 @@ async function extract(extractor: Extractor, material: Material, seconds: number
     clearInterval(closing);
   }
 }
+
+/** Adds what is known of the project under one name each (a port, a host): a reader of single sentences finds what a new word changes there. */
+async function withSettled(call: Call, bare: Material): Promise<{ material: Material; shown: Shown }> {
+  const { tenant, butler } = call.caller;
+  const facts = await settledFacts(call.memory.db, tenant, ladderOf(butler), SETTLED);
+  return {
+    material: {
+      ...bare,
+      facts: facts.map(({ subject, predicate, content, scope }, at) => ({
+        ...{ label: `f${at + 1}`, subject, predicate, content, scope: scopeShown(scope) },
+      })),
+    },
+    shown: new Map(facts.map(({ id }, at) => [`f${at + 1}`, id])),
+  };
+}
+
+const SETTLED = 200;
+const scopeShown = (scope: string) => (scope === GLOBAL_SCOPE ? ("global" as const) : ("own" as const));
 
 const KNOWN = 40;
 
@@ -187,7 +205,6 @@ export async function withKnown(call: Call, bare: Material): Promise<{ material:
   const best = results
     .toSorted((a, b) => b.relevance - a.relevance || (a.candidate.id < b.candidate.id ? -1 : 1))
     .map(({ candidate }) => candidate);
-  const scope = (of: string) => (of === GLOBAL_SCOPE ? ("global" as const) : ("own" as const));
   const facts = best.filter(({ type }) => type === "fact").slice(0, KNOWN);
   const rules = best.filter(({ type }) => type === "rule").slice(0, KNOWN);
   return {
@@ -198,9 +215,9 @@ export async function withKnown(call: Call, bare: Material): Promise<{ material:
         subject: fact.subject ?? "",
         predicate: fact.predicate ?? "",
         content: fact.content,
-        scope: scope(fact.scope),
+        scope: scopeShown(fact.scope),
       })),
-      rules: rules.map((rule, at) => ({ label: `r${at + 1}`, content: rule.content, scope: scope(rule.scope) })),
+      rules: rules.map((rule, at) => ({ label: `r${at + 1}`, content: rule.content, scope: scopeShown(rule.scope) })),
     },
     shown: new Map([
       ...facts.map(({ id }, at) => [`f${at + 1}`, id] as const),

@@ -135,6 +135,7 @@ async function nearestKnown(
   const found = await nearest(sql, {
     version,
     as: comparedAs(memory.db.kind, first.length),
+    type,
     sks: shelves.filter((shelf) => shelf.type === type).map(({ sk }) => sk),
     vectors: given.map(({ vector }) => vector),
     now,

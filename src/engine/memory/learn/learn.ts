@@ -1,9 +1,11 @@
 /** Decides on an extractor's answer and writes the result, in one transaction that holds a lock on the run. */
 
+import type { Found } from "../../adapters/extractor/port.ts";
 import { conflict } from "../../domain/errors.ts";
 import type { Answer } from "../../domain/learning/answer.ts";
 import type { Change, Decision, Witness } from "../../domain/learning/change.ts";
 import { decide } from "../../domain/learning/decide.ts";
+import { hintConfidence, type Learned as LearnedBy } from "../../domain/learning/sureness.ts";
 import { atMost } from "../../domain/learning/trust.ts";
 import { endRun, findRun } from "../../store/jobs/consolidation.ts";
 import type { Call } from "../memory.ts";
@@ -28,7 +30,7 @@ export interface Learned {
 export async function learn(
   call: Call,
   claimed: Claimed,
-  answer: Answer,
+  { answer, found }: { readonly answer: Answer; readonly found?: Found | undefined },
   shown: Shown,
   spent: Spent,
 ): Promise<Learned> {
@@ -42,7 +44,11 @@ export async function learn(
     const known = await gatherKnown(call, writing, answer, embeddings, shown);
     const most = run.provider === AGENT_PROVIDER ? call.caller.voice : "user";
     const witnesses = witnessesOf(claimed).map((one) => ({ ...one, trust: atMost(one.trust, most) }));
-    const decision = decide(answer, known, { butler: run.butler, witnesses, now: call.now });
+    const decision = decide(answer, known, {
+      ...{ butler: run.butler, witnesses, now: call.now },
+      learned: (kind, nth) => (kind === "fact" ? found?.facts : found?.rules)?.[nth] ?? readBy(run),
+      hintConfidence: hintConfidence(call.memory.settings.facts.retrieval_confidence_threshold),
+    });
     const requests = new Map(episodes.flatMap(({ id, request_id }) => (request_id === null ? [] : [[id, request_id]])));
     const ids = await applyChanges({ call, writing, run: run.id, embeddings, requests }, decision.changes);
     const changes = decision.changes.map(({ kind, episodes: cited }, at) => ({
@@ -62,6 +68,8 @@ export async function learn(
   });
   return learned;
 }
+
+const readBy = ({ provider, model }: Claimed["run"]): LearnedBy => ({ by: `${provider}/${model}` });
 
 /** Each turn of an episode is a witness with its own trust; all turns of one episode are one piece of evidence. */
 export const witnessesOf = ({ episodes }: Claimed): Witness[] =>

@@ -30,7 +30,7 @@ export async function leaveOut(call: Call, worthACall: WorthACall, judged: Map<s
     if (claimed === undefined || claimed === "busy") break;
     await beginAttempt(call, claimed, 0, 0);
     const spent = { usage: NO_USAGE, startedMs: performance.now() };
-    await learn(call, claimed, NOTHING_LEARNED, new Map(), spent);
+    await learn(call, claimed, { answer: NOTHING_LEARNED }, new Map(), spent);
     left += claimed.episodes.length;
   }
   return left;

@@ -1,6 +1,7 @@
 /** Confirms a fact or a rule: confidence decays from now on, and a fading memory is active again. */
 
 import { invalid } from "../../domain/errors.ts";
+import { toldByHand } from "../../domain/learning/sureness.ts";
 import { vouched } from "../../domain/learning/trust.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import { next } from "../../domain/lifecycle/lifecycle.ts";
@@ -37,6 +38,7 @@ export async function confirm(call: Call, input: ConfirmInput): Promise<ConfirmA
       // A fact does not fade before it begins.
       last_confirmed_at: begins !== null && begins > call.now ? begins : call.now,
       trust: vouched(found.row.trust, call.caller.voice),
+      ...toldByHand(found.row, call.memory.settings.facts.retrieval_confidence_threshold),
     };
     if (found.type === "fact") await changeFact(sql, found.row.id, found.row.validity, set);
     else

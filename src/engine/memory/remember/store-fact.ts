@@ -5,6 +5,7 @@ import type { Episode } from "../../domain/episode.ts";
 import { invalid, notFound } from "../../domain/errors.ts";
 import { type Claim, type Fact, factText } from "../../domain/fact.ts";
 import { isPerson } from "../../domain/learning/person.ts";
+import { toldByHand } from "../../domain/learning/sureness.ts";
 import { atMost, MOST_CONFIDENT, type Trust, vouched } from "../../domain/learning/trust.ts";
 import { DECAY_PER_DAY } from "../../domain/lifecycle/decay.ts";
 import { isLive, next } from "../../domain/lifecycle/lifecycle.ts";
@@ -200,7 +201,11 @@ async function confirmLive(
     trust: vouched(live.trust, trust),
     validity: next(live.validity, "confirm"),
     last_confirmed_at: live.waits_until ?? call.now,
-    confidence: Math.max(live.confidence, input.confidence ?? 0),
+    confidence: Math.max(
+      live.confidence,
+      input.confidence ?? 0,
+      toldByHand(live, call.memory.settings.facts.retrieval_confidence_threshold).confidence ?? 0,
+    ),
     ...(input.importance === undefined ? {} : { importance: input.importance }),
     ...(input.permanence === undefined
       ? {}

@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { forbidden, invalid } from "../../domain/errors.ts";
 import { isAboutPerson } from "../../domain/learning/person.ts";
+import { toldByHand } from "../../domain/learning/sureness.ts";
 import { atMost, isWeaker, type Trust, vouched } from "../../domain/learning/trust.ts";
 import { RULE_DECAY_PER_DAY } from "../../domain/lifecycle/decay.ts";
 import { isLive, next } from "../../domain/lifecycle/lifecycle.ts";
@@ -140,6 +141,7 @@ export async function repeatRule(
     validity: next(twin.validity, happening) as Rule["validity"],
     last_confirmed_at: call.now,
     trust: vouched(twin.trust, trust),
+    ...toldByHand(twin, call.memory.settings.facts.retrieval_confidence_threshold),
   } satisfies RuleChange;
   await changeRule(sql, twin.id, twin.validity, set);
   await reindex(sql, {

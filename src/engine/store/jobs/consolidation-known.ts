@@ -3,7 +3,8 @@
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Fact } from "../../domain/fact.ts";
 import type { KnownFact, KnownRule } from "../../domain/learning/change.ts";
-import { isLive, isVisible } from "../memories/live.ts";
+import { PROJECT_SUBJECT } from "../../domain/learning/person.ts";
+import { isLive, isVisible, TABLE_OF } from "../memories/live.ts";
 import { vectorLiteral } from "../memories/rows.ts";
 
 export interface Near {
@@ -19,6 +20,7 @@ export async function nearest(
     readonly version: number;
     /** `comparedAs` */
     readonly as: string;
+    readonly type: "fact" | "rule";
     readonly sks: readonly number[];
     readonly vectors: readonly Float32Array[];
     readonly now: Date;
@@ -33,11 +35,16 @@ export async function nearest(
      select (q.nth - 1)::int4 as nth, n.memory_id as id, 1 - n.distance as cosine
      from q cross join lateral (
        select e.memory_id, ${distance} as distance from embeddings e
-       where e.version_id = ${query.version} and e.sk = any($2::int4[]) and ${isVisible("e", "$3")}
+       where e.version_id = ${query.version} and e.sk = any($2::int4[])
+         and (${isVisible("e", "$3")} or ${isHeard(query.type)})
        order by ${distance} limit 5) n`,
     [query.vectors.map(vectorLiteral), query.sks, query.now],
   );
 }
+
+/** A hint is out of sight; what is said now may be its second saying. */
+const isHeard = (type: "fact" | "rule"): string =>
+  `exists (select 1 from ${TABLE_OF[type]} m where m.id = e.memory_id and ${isLive("m")} and m.metadata @> '{"learned": {"hint": true}}')`;
 
 type FactRow = Omit<KnownFact, "label" | "witnesses" | "disputers">;
 
@@ -56,6 +63,23 @@ export function knownFacts(
          select u.subject, u.predicate from unnest($4::text[], $5::text[]) as u (subject, predicate)))
      order by f.created_at, f.id for update`,
     [tenant, scopes, ids, keys.map(({ subject }) => subject), keys.map(({ predicate }) => predicate)],
+  );
+}
+
+/** Facts of the project that one name stands for, those that were confirmed last in the end. */
+export async function settledFacts(
+  sql: Sql,
+  tenant: string,
+  scopes: readonly string[],
+  most: number,
+): Promise<Pick<Fact, "id" | "subject" | "predicate" | "content" | "scope">[]> {
+  return sql.query(
+    `select id, subject, predicate, content, scope from (
+       select * from facts f where f.tenant_id = $1 and f.scope = any($2::text[]) and f.subject = $3
+         and position(':' in f.predicate) = 0 and ${isLive("f")}
+       order by f.last_confirmed_at desc, f.id desc limit $4) as f
+     order by last_confirmed_at, id`,
+    [tenant, scopes, PROJECT_SUBJECT, most],
   );
 }
 

@@ -1,15 +1,20 @@
 /** The answer for a batch of episodes: the same thing said twice is one item, a correction replaces, what is known is confirmed. */
 import { type Answer, type LearnedFact, type LearnedRule, MOST } from "../../../domain/learning/answer.ts";
+import type { Learned } from "../../../domain/learning/sureness.ts";
 import { firstName } from "../../../domain/text/names.ts";
 import { withoutPasted } from "../../../domain/text/pasted.ts";
 import { clip, contentKey, normaliseKey } from "../../../domain/text/text.ts";
-import type { EpisodeShown, FactShown, Material } from "../port.ts";
+import type { EpisodeShown, FactShown, Found, Material } from "../port.ts";
 import type { Setting } from "./clauses.ts";
 import type { Draft, Person } from "./draft.ts";
 import { type Reading, readEpisode } from "./read.ts";
 import { changesIn, fileFact, fileRule } from "./reader/file.ts";
 import type { FactKind } from "./reader/kinds.ts";
 import { keptOf, type Read, readMessage } from "./reader/reader.ts";
+
+/** The weights of the sentence reader, and the sentences they are read from. */
+export const READER = "reader-1";
+const PATTERNS: Learned = { by: "patterns" };
 
 /** Speakers of whom nothing is learned: an assistant's "I" is no person. */
 const NOBODY = /^(?:assistant|ai|bot|model|system|tool|function|developer|butler|agent)$/i;
@@ -45,6 +50,7 @@ function sessionsBetweenPeople(episodes: readonly EpisodeShown[]): ReadonlySet<s
 interface Item<T> {
   readonly of: T;
   readonly episodes: readonly string[];
+  readonly learned: Learned;
 }
 
 const keyOfFact = (subject: string, predicate: string) => `${normaliseKey(subject)}\n${normaliseKey(predicate)}`;
@@ -54,7 +60,7 @@ const cited = (labels: readonly string[], label: string): readonly string[] =>
 /** "Ada plays chess at the club" says all that "Ada plays chess" says. */
 const saysAllOf = (known: string, said: string) => `${contentKey(known)} `.startsWith(`${contentKey(said)} `);
 
-function add(items: Map<string, Item<Draft>>, said: Draft, labels: readonly string[]): void {
+function add(items: Map<string, Item<Draft>>, said: Draft, labels: readonly string[], learned = PATTERNS): void {
   for (const predicate of said.ends) items.delete(keyOfFact(said.subject, predicate));
   const key = keyOfFact(said.subject, said.predicate);
   const before = items.get(key);
@@ -66,8 +72,27 @@ function add(items: Map<string, Item<Draft>>, said: Draft, labels: readonly stri
   const of = before !== undefined && saysAllOf(before.of.content, said.content) ? before.of : said;
   // Deleted first, so that the items are in the order in which they were said last.
   items.delete(key);
-  items.set(key, { of, episodes: labels.reduce(cited, same ? before.episodes : []) });
+  items.set(key, { of, episodes: labels.reduce(cited, same ? before.episodes : []), learned });
 }
+
+/** A hint takes the place of nothing. Said in two episodes it is none any more. */
+function addHint<T>(items: Map<string, Item<T>>, key: string, hint: Item<T>, same: (before: T) => boolean): void {
+  const before = items.get(key);
+  if (before === undefined) {
+    items.set(key, { ...hint, learned: { ...hint.learned, hint: true } });
+    return;
+  }
+  const [label = ""] = hint.episodes;
+  if (!same(before.of) || before.episodes.includes(label)) return;
+  const { hint: _, ...learned } = before.learned;
+  items.set(key, { ...before, episodes: cited(before.episodes, label), learned });
+}
+
+const foundBy = ({ kind, sureness }: Read): Learned => ({
+  by: READER,
+  kind,
+  sureness: Math.round(100 * sureness) / 100,
+});
 
 function learnedFact({ of, episodes }: Item<Draft>, superseded: string | null): LearnedFact {
   const { subject, predicate, content, permanence, importance, confidence, valid_from, valid_to, scope } = of;
@@ -89,15 +114,20 @@ function learnedFact({ of, episodes }: Item<Draft>, superseded: string | null): 
 }
 
 /** When there are too many, the least important are left out. The order is that in which they were said. */
-function mostImportant(facts: readonly LearnedFact[]): LearnedFact[] {
+function mostImportant<T extends { readonly fact: LearnedFact; readonly learned: Learned }>(facts: readonly T[]): T[] {
   if (facts.length <= MOST.facts) return [...facts];
-  const ranked = facts.map((fact, at) => ({ at, weight: fact.importance * fact.confidence }));
+  const ranked = facts.map(({ fact, learned }, at) => ({
+    at,
+    weight: learned.hint ? 0 : fact.importance * fact.confidence,
+  }));
   const kept = ranked.toSorted((a, b) => b.weight - a.weight || a.at - b.at).slice(0, MOST.facts);
   const keptAt = new Set(kept.map(({ at }) => at));
   return facts.filter((_, at) => keptAt.has(at));
 }
 
-export function learn(material: Material): Answer {
+export const learn = (material: Material): Answer => learnFrom(material).answer;
+
+export function learnFrom(material: Material): { readonly answer: Answer; readonly found: Found } {
   const betweenPeople = sessionsBetweenPeople(material.episodes);
   const names = new Set(material.episodes.flatMap(({ speaker }) => firstName(speaker) ?? []));
   const items = new Map<string, Item<Draft>>();
@@ -124,22 +154,46 @@ export function learn(material: Material): Answer {
         said.needsPrevious && at === 0 && before !== undefined ? [before.label, episode.label] : [episode.label],
       );
     const known = [...material.facts, ...[...items.values()].map(({ of }) => of)];
-    for (const kept of keptBeside(reading, read)) {
-      if (isFact(kept)) add(items, fileFact(kept, speaker?.subject ?? "user"), [episode.label]);
-      else addRule(rules, fileRule(kept), episode.label);
+    const { sure, hints } = keptOf(read);
+    const changes = changesIn(read, known);
+    const besidesPatterns = besides(reading);
+    const isNew = (kept: Read) => besidesPatterns(kept) && !changes.some(({ from }) => from.at === kept.at);
+    for (const kept of sure.filter(isNew)) {
+      if (isFact(kept)) add(items, fileFact(kept, speaker?.subject ?? "user"), [episode.label], foundBy(kept));
+      else addRule(rules, fileRule(kept), episode.label, foundBy(kept));
     }
-    for (const changed of changesIn(read, known)) add(items, changed, [episode.label]);
+    for (const { draft, from } of changes) add(items, draft, [episode.label], foundBy(from));
+    for (const kept of hints.filter(isNew)) hear(items, rules, kept, speaker?.subject ?? "user", episode.label);
     const said = reading.drafts.at(-1);
     if (said === undefined) last.delete(turn);
     else last.set(turn, { said, label: episode.label });
-    for (const { made: rule } of reading.rules) addRule(rules, rule, episode.label);
+    for (const { made: rule } of reading.rules) addRule(rules, rule, episode.label, PATTERNS);
   }
   return answerOf(material, [...items.values()], [...rules.values()]);
 }
 
-function addRule(rules: Map<string, Item<string>>, rule: string, label: string): void {
+function addRule(rules: Map<string, Item<string>>, rule: string, label: string, learned: Learned): void {
   const key = contentKey(rule);
-  rules.set(key, { of: rule, episodes: cited(rules.get(key)?.episodes ?? [], label) });
+  rules.set(key, { of: rule, episodes: cited(rules.get(key)?.episodes ?? [], label), learned });
+}
+
+function hear(
+  items: Map<string, Item<Draft>>,
+  rules: Map<string, Item<string>>,
+  kept: Read,
+  speaker: string,
+  label: string,
+): void {
+  const learned = foundBy(kept);
+  const episodes = [label];
+  if (isFact(kept)) {
+    const of = fileFact(kept, speaker);
+    const same = (before: Draft) => saysAllOf(before.content, of.content) || saysAllOf(of.content, before.content);
+    addHint(items, keyOfFact(of.subject, of.predicate), { of, episodes, learned }, same);
+  } else {
+    const of = fileRule(kept);
+    addHint(rules, contentKey(of), { of, episodes, learned }, () => true);
+  }
 }
 
 /**
@@ -168,18 +222,18 @@ const IRONY =
   /(?<!\p{L})(?:oh|great|just|so|said|says|especially when|ganz toll|na super|herrlich|toll|wunderbar|klasse|prima)(?!\p{L})|["“”„«»]/iu;
 const DOUBTFUL = /^(?:preferences|favourites|object first|german)\//;
 
-/** What the reader keeps of an episode and the patterns have not found in it. */
-function keptBeside({ drafts, rules }: Reading, read: readonly Read[]): Read[] {
+/** Whether the patterns have not found it in this episode. */
+function besides({ drafts, rules }: Reading): (kept: Read) => boolean {
   const found = [...drafts.map(({ content }) => content), ...rules.map(({ made }) => made)].map((said) =>
     wordSet(said),
   );
-  return keptOf(read).filter(({ text }) => {
+  return ({ text }) => {
     const words = wordSet(text);
     return !found.some((known) => {
       const shared = [...known].filter((word) => words.has(word)).length;
       return shared > 0 && shared >= SHARED * Math.min(known.size, words.size);
     });
-  });
+  };
 }
 
 /** An item of a pattern is about a sentence if they share this much of the shorter one's words. */
@@ -192,12 +246,12 @@ const wordSet = (text: string): ReadonlySet<string> =>
   );
 const isFact = (read: Read): read is Read & { readonly kind: FactKind } => read.kind !== "rule";
 
-function answerOf(material: Material, items: readonly Item<Draft>[], rules: readonly Item<string>[]): Answer {
+function answerOf(material: Material, items: readonly Item<Draft>[], rules: readonly Item<string>[]) {
   const known = new Map<string, FactShown>(
     material.facts.map((fact) => [keyOfFact(fact.subject, fact.predicate), fact]),
   );
   const knownRules = new Map(material.rules.map((rule) => [contentKey(rule.content), rule.label]));
-  const facts: LearnedFact[] = [];
+  const facts: { readonly fact: LearnedFact; readonly learned: Learned }[] = [];
   const confirmations: Answer["confirmations"] = [];
   for (const item of items) {
     const same = known.get(keyOfFact(item.of.subject, item.of.predicate));
@@ -206,17 +260,30 @@ function answerOf(material: Material, items: readonly Item<Draft>[], rules: read
       continue;
     }
     const over = item.of.ends.flatMap((predicate) => known.get(keyOfFact(item.of.subject, predicate))?.label ?? []);
-    facts.push(learnedFact(item, over[0] ?? null));
+    facts.push({ fact: learnedFact(item, over[0] ?? null), learned: item.learned });
   }
-  const fresh: LearnedRule[] = [];
-  for (const { of: content, episodes } of rules) {
+  const fresh: { readonly rule: LearnedRule; readonly learned: Learned }[] = [];
+  for (const { of: content, episodes, learned } of rules) {
     const label = knownRules.get(contentKey(content));
-    if (label === undefined) fresh.push({ content, scope: "own", tags: [], episodes: [...episodes] });
+    if (label === undefined)
+      fresh.push({ rule: { content, scope: "own", tags: [], episodes: [...episodes] }, learned });
     else confirmations.push({ id: label, episodes: [...episodes] });
   }
+  const told = { facts: mostImportant(facts), rules: surest(fresh) };
   return {
-    facts: mostImportant(facts),
-    rules: fresh.slice(0, MOST.rules),
-    confirmations: confirmations.slice(0, MOST.confirmations),
+    answer: {
+      facts: told.facts.map(({ fact }) => fact),
+      rules: told.rules.map(({ rule }) => rule),
+      confirmations: confirmations.slice(0, MOST.confirmations),
+    },
+    found: { facts: told.facts.map(({ learned }) => learned), rules: told.rules.map(({ learned }) => learned) },
   };
+}
+
+/** When there are too many, hints are left out first. */
+function surest<T extends { readonly learned: Learned }>(rules: readonly T[]): T[] {
+  if (rules.length <= MOST.rules) return [...rules];
+  return rules
+    .toSorted((a, b) => Number(a.learned.hint ?? false) - Number(b.learned.hint ?? false))
+    .slice(0, MOST.rules);
 }

@@ -1,6 +1,7 @@
 /** Where a kept sentence is filed: whom it is about, and under which words a later one would replace it. */
+import { PROJECT_SUBJECT as PROJECT } from "../../../../domain/learning/person.ts";
 import { type Draft, PLAIN, sentence } from "../draft.ts";
-import { BAR, type FactKind } from "./kinds.ts";
+import type { FactKind } from "./kinds.ts";
 import type { Read } from "./reader.ts";
 import { isSmall, wordsOf } from "./words.ts";
 
@@ -19,8 +20,6 @@ const ARTICLE =
 const EMPTY =
   /^(?:it|it's|that|that's|this|these|those|there|there's|they|he|she|we|you|i|es|das|dies|da|sie|er|wir|ihr|man)$/i;
 const SAYING = /^(?:meant?|said|says?|told|tell|think|know|knew|decided?|gesagt|gemeint|meinte|denke|weiß)$/i;
-/** The subject of what is said of the work at hand. */
-const PROJECT = "project";
 const LONGEST_HEAD = 4;
 const LONGEST_TOPIC = 5;
 const LEAST_TOPIC = 2;
@@ -97,12 +96,14 @@ const CHANGE =
 /** A change of something that is known needs less to be believed than something new. */
 const BAR_OF_CHANGES = 0.4;
 
-/** Sentences below the bar that change what a thing is or where, if that is known: they are filed where it is. */
-export function changesIn(read: readonly Read[], known: readonly Pick<Draft, "subject" | "predicate">[]): Draft[] {
+/** Sentences that change what a thing is or where, if that is known: they are filed where it is. */
+export function changesIn(
+  read: readonly Read[],
+  known: readonly Pick<Draft, "subject" | "predicate">[],
+): { readonly draft: Draft; readonly from: Read }[] {
   return read.flatMap((said) => {
     const { text, sureness, kind, question } = said;
-    if (question || kind === "rule" || sureness < BAR_OF_CHANGES || sureness >= BAR[kind] || !CHANGE.test(text))
-      return [];
+    if (question || kind === "rule" || sureness < BAR_OF_CHANGES || !CHANGE.test(text)) return [];
     const words = new Set(wordsOf(text).map((word) => word.toLowerCase()));
     const of = known.findLast(
       ({ subject, predicate }) =>
@@ -110,7 +111,12 @@ export function changesIn(read: readonly Read[], known: readonly Pick<Draft, "su
     );
     return of === undefined
       ? []
-      : [{ ...fileFact({ ...said, kind }, PROJECT), subject: of.subject, predicate: of.predicate }];
+      : [
+          {
+            draft: { ...fileFact({ ...said, kind }, PROJECT), subject: of.subject, predicate: of.predicate },
+            from: said,
+          },
+        ];
   });
 }
 

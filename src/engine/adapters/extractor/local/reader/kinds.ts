@@ -1,12 +1,15 @@
 /** What a kept sentence can be, and how sure the reader has to be of it. */
 
-export const KINDS = ["rule", "fact", "preference", "decision", "correction", "person"] as const;
-export type Kind = (typeof KINDS)[number];
+import type { Kind } from "../../../../domain/learning/kind.ts";
+
+export { KINDS, type Kind } from "../../../../domain/learning/kind.ts";
 /** All but a rule are kept as facts. */
 export type FactKind = Exclude<Kind, "rule">;
 
-/** Below it nothing is kept: junk is worse than a miss, and what was missed is usually said again. */
-export const BAR: Readonly<Record<Kind, number>> = {
+export type Bars = Readonly<Record<Kind, number>>;
+
+/** Below it nothing is told: junk is worse than a miss, and what was missed is usually said again. */
+export const BAR: Bars = {
   rule: 0.7,
   fact: 0.7,
   preference: 0.7,
@@ -14,3 +17,6 @@ export const BAR: Readonly<Record<Kind, number>> = {
   correction: 0.65,
   person: 0.6,
 };
+
+/** Below this a sentence is not even a hint. */
+export const BAR_OF_HINTS = 0.5;

@@ -7,7 +7,7 @@ import { isMeant } from "../clauses.ts";
 import { withoutTask } from "./cut.ts";
 import { type Features, featuresOf, PLACES } from "./features.ts";
 import { standsAlone } from "./file.ts";
-import { BAR, KINDS, type Kind } from "./kinds.ts";
+import { BAR, BAR_OF_HINTS, type Bars, KINDS, type Kind } from "./kinds.ts";
 import { type Said, splitMessage } from "./split.ts";
 import { WEIGHTS } from "./weights.ts";
 
@@ -66,16 +66,27 @@ export function readMessage(message: string): Read[] {
   });
 }
 
+export interface Kept {
+  /** Sure enough to be told. */
+  readonly sure: readonly Read[];
+  /** Heard, and worth a second saying. */
+  readonly hints: readonly Read[];
+}
+
 /** What of the sentences of a message is worth keeping, with the tasks cut out. */
-export function keptOf(read: readonly Read[]): Read[] {
+export function keptOf(read: readonly Read[], bars: Bars = BAR): Kept {
   const { keep } = regressions();
-  return read
-    .filter(({ question }) => !question)
-    .flatMap((whole) => {
-      const piece = withoutTask(whole, (features) => likelihood(scoreOf(keep, features)));
-      const sure = piece.sureness >= (whole.sureness >= BAR[whole.kind] ? BAR[whole.kind] : BAR_OF_PIECES);
-      return sure && isMeant(piece.text) && standsAlone(piece.text) && !isMostlyMachine(piece.text) ? [piece] : [];
-    });
+  const sure: Read[] = [];
+  const hints: Read[] = [];
+  for (const whole of read) {
+    if (whole.question) continue;
+    const piece = withoutTask(whole, (features) => likelihood(scoreOf(keep, features)));
+    const bar = whole.sureness >= bars[whole.kind] ? bars[whole.kind] : BAR_OF_PIECES;
+    if (!isMeant(piece.text) || !standsAlone(piece.text) || isMostlyMachine(piece.text)) continue;
+    if (piece.sureness >= bar) sure.push(piece);
+    else if (piece.sureness >= BAR_OF_HINTS) hints.push(piece);
+  }
+  return { sure, hints };
 }
 
 /** Of what is left of a sentence that would not be kept with its task. */
