@@ -88,8 +88,10 @@ async function consolidateShard(
   const judged = new Map<string, boolean>();
   for (;;) {
     if (context.interrupted()) return "stop";
-    if (extractor.worthACall !== undefined)
-      tally.count("episodes_left_out", await leaveOut(call, extractor.worthACall, judged));
+    const left = extractor.worthACall === undefined ? 0 : await leaveOut(call, extractor.worthACall, judged);
+    tally.count("episodes_left_out", left);
+    // Others have moved up in the line, and are looked at before a batch is made of them.
+    if (left > 0) continue;
     const claimed = await claim(call, extractor);
     if (claimed === undefined) return "next";
     if (claimed === "busy") {

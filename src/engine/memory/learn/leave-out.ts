@@ -8,7 +8,7 @@ import { learn } from "./learn.ts";
 
 type WorthACall = NonNullable<Extractor["worthACall"]>;
 
-/** How far ahead is looked: several batches. */
+/** How far ahead is looked: at least a whole batch. */
 const LOOK = 200;
 /** No model is asked, so that such a run tells nothing of the provider's state and costs nothing. */
 const READER = { provider: "local", model: "reader", maxChars: Number.POSITIVE_INFINITY, maxEpisodes: LOOK };
