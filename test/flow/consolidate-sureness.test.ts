@@ -80,6 +80,11 @@ onEachStore("sureness", (open) => {
     await told(rig, "squash before merging i guess");
     expect(await learned(rig, hinted)).toMatchObject([{ confidence: 0.15, learned: { hint: true, sureness: 0.55 } }]);
     expect(await search(rig, "squash before merging")).toEqual([]);
+    const [{ id = "" } = {}] = await rig.db.query<{ id: string }>("select id from rules");
+    const { steps } = await rig.call("memory_why", { id, query: "squash before merging" });
+    const words = steps.map((one: { words: string }) => one.words).join("\n");
+    expect(words).toContain("found by reader-1, 55 % sure that it is a rule worth keeping");
+    expect(words).toContain("heard once, and a second saying confirms it");
     await told(rig, "squash before merging please");
     expect(await learned(rig, hinted)).toMatchObject([{ confidence: 0.5 }]);
     expect(await search(rig, "squash before merging")).toEqual(["Squash before merging."]);

@@ -27,6 +27,17 @@ const fact = (text: string | undefined, state = "active") =>
 const told = (more: Partial<StreamEvent>): Happening | undefined => ofStream("general", event(more), known);
 
 describe("what happened", () => {
+  it("says how sure its reader was, and that a hint is one", () => {
+    const sure = (learned: object) => ({ ...fact("dns host: route53"), learned }) as StreamEvent["memory"];
+    const lines = (learned: object) =>
+      [told({ memory: sure(learned), reader: "local reader-1" })].flatMap((one) =>
+        one ? logWriter({ ...style, width: 200 }).lines(one) : [],
+      );
+    expect(lines({ by: "reader-1", kind: "fact", sureness: 0.834 }).join()).toContain("read by local · 83 % sure");
+    expect(lines({ by: "reader-1", sureness: 0.55, hint: true }).join()).toContain("a hint, 55 % sure");
+    expect(lines({ by: "patterns" }).join()).not.toContain("sure");
+  });
+
   it("is told by session, with who said it and who read it", () => {
     const learned = told({ memory: fact("dns host: route53"), sessions: ["s1"], reader: "local reader-1" });
     const changed = told({ memory: fact("dns host: route53"), replaced: fact("dns host: cloudflare", "superseded") });

@@ -3,6 +3,7 @@
  * left out: it holds what a memory said before it was forgotten.
  */
 import type { MemoryEvent } from "../domain/event.ts";
+import type { Learned } from "../domain/learning/sureness.ts";
 import { isRecord } from "../domain/record.ts";
 import { readersOf, type ShownMemory, sessionsOf, shownMemories } from "../store/history/shown-memories.ts";
 import type { Call } from "./memory.ts";
@@ -14,6 +15,7 @@ interface SeenMemory {
   readonly trust: string;
   readonly text?: string;
   readonly maturity?: string;
+  readonly learned?: Partial<Learned>;
 }
 
 export async function shownChanges(call: Call, scopes: readonly string[] | undefined, events: readonly MemoryEvent[]) {
@@ -43,10 +45,11 @@ export async function shownChanges(call: Call, scopes: readonly string[] | undef
   });
 }
 
-const seenMemory = ({ text, maturity, ...rest }: ShownMemory): SeenMemory => ({
+const seenMemory = ({ text, maturity, learned, ...rest }: ShownMemory): SeenMemory => ({
   ...rest,
   ...(text === null ? {} : { text }),
   ...(maturity === null ? {} : { maturity }),
+  ...(learned === null ? {} : { learned }),
 });
 
 /** The facts that this one took the place of. */

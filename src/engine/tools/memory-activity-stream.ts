@@ -10,6 +10,15 @@ const Seen = z.object({
   trust: z.string(),
   text: z.string().optional().describe("Its beginning; absent when it was forgotten."),
   maturity: z.string().optional(),
+  learned: z
+    .object({
+      by: z.string().optional(),
+      kind: z.string().optional(),
+      sureness: z.number().optional(),
+      hint: z.boolean().optional(),
+    })
+    .optional()
+    .describe("Who found it in what was said, and how sure that was."),
 });
 
 interface Line {

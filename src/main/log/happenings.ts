@@ -28,6 +28,9 @@ export interface Happening {
   readonly trust?: string;
   /** Who read the episodes that it was learned from. */
   readonly reader?: string;
+  /** How sure its reader was, from 0 to 1; `hint`: not sure enough to tell it to anybody. */
+  readonly sureness?: number;
+  readonly hint?: boolean;
   /** Where it went: a maturity, a tier; of a session, what it began with or how it ended. */
   readonly note?: string;
   readonly ids?: readonly string[];
@@ -85,6 +88,7 @@ export function ofStream(butler: string, event: StreamEvent, known: KnownSession
     type: entity_type,
     id: event.entity_id,
     ...some({ state: memory?.state, text: memory?.text, trust: memory?.trust, was: replaced?.text, reader }),
+    ...some({ sureness: memory?.learned?.sureness, hint: memory?.learned?.hint }),
     ...some({ note: noteOf(event) }),
   };
 }

@@ -124,15 +124,20 @@ const SAID: Readonly<Record<string, string>> = {
 };
 
 /** Who said it, by whom it was read, and where it went. */
-export function asideOf({ what, trust, reader, note, count, by, type }: Happening): string {
+export function asideOf({ what, trust, reader, sureness, hint, note, count, by, type }: Happening): string {
   if (["began", "ended", "told", "failed"].includes(what) || count !== undefined) return "";
   const said = trust === undefined || type === "episode" ? undefined : SAID[trust];
   const read = reader === undefined ? undefined : `read by ${word(reader.split(" ")[0] ?? "", 20)}`;
   const job = by?.startsWith("job:") && reader === undefined ? `job ${word(by.slice(4), 20)}` : undefined;
   const parts = ["learned", "changed", "confirmed", "doubted"].includes(what)
-    ? [said, read]
+    ? [said, read, what === "learned" ? surenessWords(sureness, hint) : undefined]
     : [note && word(note, 40), job];
   return parts.filter((part) => part !== undefined && part !== "").join(" · ");
+}
+
+function surenessWords(sureness: number | undefined, hint: boolean | undefined): string | undefined {
+  if (sureness === undefined) return undefined;
+  return `${hint ? "a hint, " : ""}${Math.round(100 * sureness)} % sure`;
 }
 
 export const counted = (n: number, noun: string): string =>

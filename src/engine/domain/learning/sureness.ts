@@ -18,6 +18,15 @@ export const hintConfidence = (threshold: number): number => round(0.75 * thresh
 export const learnedOf = (metadata: Readonly<Record<string, unknown>>): Partial<Learned> =>
   typeof metadata.learned === "object" && metadata.learned !== null ? metadata.learned : {};
 
+/** Who found it, in words for a person; undefined for what was not learned. */
+export function learnedWords(metadata: Readonly<Record<string, unknown>>): string | undefined {
+  const { by, kind, sureness } = learnedOf(metadata);
+  if (typeof by !== "string") return undefined;
+  if (by === "patterns") return "found by a sentence pattern";
+  const sure = typeof sureness === "number" ? `, ${Math.round(100 * sureness)} % sure` : "";
+  return `found by ${by}${sure}${kind === undefined ? "" : ` that it is a ${kind} worth keeping`}`;
+}
+
 interface Doubtful {
   readonly confidence: number;
   readonly metadata: Readonly<Record<string, unknown>>;

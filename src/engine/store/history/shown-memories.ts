@@ -1,6 +1,7 @@
 /** What people are shown of the memories that events are about: as they are now, of one tenant and within the scopes of the reader. */
 
 import type { Sql } from "../../adapters/db/port.ts";
+import type { Learned } from "../../domain/learning/sureness.ts";
 import type { Trust } from "../../domain/learning/trust.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import { isInTime, textOf } from "../memories/live.ts";
@@ -13,6 +14,8 @@ export interface ShownMemory {
   /** Its beginning; null when it was forgotten. */
   readonly text: string | null;
   readonly maturity: string | null;
+  /** Of what consolidation has learned. */
+  readonly learned: Partial<Learned> | null;
 }
 
 interface Reader {
@@ -27,6 +30,9 @@ const LONGEST = 600;
 const textIn = (type: MemoryType): string =>
   `case when m.validity = 'retracted' then null else left(${textOf(type, "m")}, ${LONGEST}) end as text`;
 
+/** An agent may store metadata of its own. */
+const LEARNED = "case when m.source like 'consolidation:%' then m.metadata -> 'learned' end";
+
 /** Memories that are gone, or that the reader may not see, are left out. */
 export async function shownMemories(
   sql: Sql,
@@ -35,13 +41,13 @@ export async function shownMemories(
 ): Promise<Map<string, ShownMemory>> {
   if (ids.length === 0) return new Map();
   const rows = await sql.query<ShownMemory>(
-    `select 'fact' as type, m.id, m.validity as state, m.trust, ${textIn("fact")}, null as maturity from facts m
+    `select 'fact' as type, m.id, m.validity as state, m.trust, ${textIn("fact")}, null as maturity, ${LEARNED} as learned from facts m
        where m.tenant_id = $1 and m.id = any($2::uuid[]) and ($3::text[] is null or m.scope = any($3::text[]))
      union all
-     select 'rule', m.id, m.validity, m.trust, ${textIn("rule")}, m.maturity from rules m
+     select 'rule', m.id, m.validity, m.trust, ${textIn("rule")}, m.maturity, ${LEARNED} from rules m
        where m.tenant_id = $1 and m.id = any($2::uuid[]) and ($3::text[] is null or m.scope = any($3::text[]))
      union all
-     select 'episode', m.id, m.validity, m.trust, ${textIn("episode")}, null from episodes m
+     select 'episode', m.id, m.validity, m.trust, ${textIn("episode")}, null, null from episodes m
        where m.tenant_id = $1 and m.id = any($2::uuid[]) and ($3::text[] is null or m.butler = any($3::text[]))
          and ${isInTime("m", "$4::timestamptz")}`,
     [tenant, ids, scopes ?? null, now],

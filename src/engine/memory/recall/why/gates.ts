@@ -1,4 +1,5 @@
 /** The conditions that a memory must meet whatever the question is, checked on its row as the statement of a search does. */
+import { isHint } from "../../../domain/learning/sureness.ts";
 import { DAY_MS, effectiveConfidence } from "../../../domain/lifecycle/decay.ts";
 import { hasBegun } from "../../../domain/present.ts";
 import { clip } from "../../../domain/text/text.ts";
@@ -120,5 +121,10 @@ function confidence(call: Call, found: Found, threshold: number): Step {
   const days = Math.max(0, (call.now.getTime() - last_confirmed_at.getTime()) / DAY_MS);
   const how = `stored ${round(stored)}, fading by ${decay_rate} a day for ${days.toFixed(1)} days since ${at(last_confirmed_at)}`;
   const words = `Its effective confidence is ${round(now)}, ${ok ? "at least" : "below"} the ${round(threshold)} asked for`;
-  return step("confidence", ok, `${words} (${how}).`);
+  const hint = isHint(found.row, call.memory.settings.facts.retrieval_confidence_threshold);
+  return step(
+    "confidence",
+    ok,
+    `${words} (${how})${hint ? "; it was heard once, and a second saying confirms it" : ""}.`,
+  );
 }

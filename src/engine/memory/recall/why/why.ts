@@ -3,6 +3,7 @@
  * memory. Nothing is written, and no reference is counted: asking why is no reason to keep a memory.
  */
 import { invalid } from "../../../domain/errors.ts";
+import { learnedWords } from "../../../domain/learning/sureness.ts";
 import type { MemoryType } from "../../../domain/memory-types.ts";
 import { type Floor, isAbove } from "../../../domain/ranking/fit.ts";
 import type { IntentReading } from "../../../domain/ranking/intent.ts";
@@ -42,13 +43,23 @@ export interface WhyAnswer {
   readonly degraded?: string;
 }
 
+/** What was stored as a learned item may say anything in its metadata if an agent has stored it. */
+const foundWords = ({ row }: Found): string => {
+  const words = row.source.startsWith("consolidation:") ? learnedWords(row.metadata) : undefined;
+  return words === undefined ? "" : `, ${words}`;
+};
+
 export async function why(call: Call, input: WhyInput): Promise<WhyAnswer> {
   const kind = input.for ?? "search";
   refuseMisplaced(kind, input);
   const query = kind === "context" ? contextQuery(call, input.query) : searchQuery(call, input);
   const found = await findAnyState(call, input.id);
   const others = { successor: await successorOf(call, found), rivals: await rivalsFor(call, found, query) };
-  const exists = step("exists", true, `It is ${a(found.type)}, remembered since ${at(found.row.created_at)}.`);
+  const exists = step(
+    "exists",
+    true,
+    `It is ${a(found.type)}, remembered since ${at(found.row.created_at)}${foundWords(found)}.`,
+  );
   const before = [exists, ...gates(call, found, query, others)];
   const open = before.every(({ ok }) => ok);
   const retrieval = await retrieveTraced(call, query);
