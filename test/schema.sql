@@ -400,6 +400,7 @@ CREATE INDEX lex_doc_delta ON public.lex_doc USING btree (sk) WHERE (state <> 1)
 CREATE UNIQUE INDEX lex_doc_memory ON public.lex_doc USING btree (memory_id) WHERE (state <> 2);
 CREATE UNIQUE INDEX lex_doc_slot ON public.lex_doc USING btree (sk, slot) WHERE (state = 1);
 CREATE INDEX memory_events_entity ON public.memory_events USING btree (entity_id, seq);
+CREATE INDEX memory_events_judged ON public.memory_events USING btree (tenant_id, seq) WHERE ((event_type = ANY (ARRAY['fact.forgotten'::text, 'rule.forgotten'::text, 'rule.marked_harmful'::text, 'fact.superseded'::text, 'fact.confirmed'::text, 'rule.confirmed'::text, 'fact.restored'::text, 'rule.restored'::text, 'rule.marked_helpful'::text])) AND (actor !~~ 'job:%'::text));
 CREATE INDEX memory_events_request ON public.memory_events USING btree (request_id) WHERE (request_id IS NOT NULL);
 CREATE INDEX memory_events_stream ON public.memory_events USING btree (tenant_id, seq);
 CREATE INDEX memory_events_type ON public.memory_events USING btree (tenant_id, event_type);

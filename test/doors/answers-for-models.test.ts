@@ -102,6 +102,7 @@ describe("answers for models", () => {
     );
     expect((await brief("memory_activity_stream", { limit: 5 })).events).toHaveLength(5);
     expect(await brief("memory_dead_letters")).toMatchObject({ letters: [] });
+    expect((await brief("memory_learning")).bars).toMatch(/^rule 0\.\d\d, .*person 0\.\d\d$/);
     const given = await brief("memory_consolidate");
     expect(given.episodes.length).toBeGreaterThan(0);
     const learned = await brief("memory_consolidate", {

@@ -1,4 +1,4 @@
-/** All twenty tools as an agent meets them: the official client, the real menu, one small story from start to end. */
+/** All twenty-one tools as an agent meets them: the official client, the real menu, one small story from start to end. */
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -33,6 +33,7 @@ const REST = [
   "memory_activity_stream",
   "memory_consolidate",
   "memory_dead_letters",
+  "memory_learning",
 ];
 
 interface Door {
@@ -106,7 +107,7 @@ describe.each([
     return { ...(result.structuredContent as object), said: text?.text };
   }
 
-  it("lists the ten core tools, and all twenty when asked", async () => {
+  it("lists the ten core tools, and all twenty-one when asked", async () => {
     const core = await door.connect("core");
     const { tools } = await core.listTools();
     expect(tools.map((tool) => tool.name)).toEqual(CORE);
@@ -253,6 +254,11 @@ describe.each([
     });
     expect(learned).toMatchObject({ state: "learned", counts: { rules_created: 1 } });
     expect(await call("memory_dead_letters")).toMatchObject({ redriven: [], letters: [] });
+    expect(await call("memory_learning", { reset: true })).toMatchObject({
+      butler: "general",
+      reset: false,
+      examples: [],
+    });
     const stream = await call("memory_activity_stream", { limit: 1000 });
     const caused = stream.events.filter((event: { request_id: string | null }) => event.request_id === `req-${name}`);
     expect(caused.map((event: { entity_id: string }) => event.entity_id)).toEqual(

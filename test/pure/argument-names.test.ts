@@ -43,7 +43,7 @@ describe("a tool that is none", () => {
 
   it("is told in a sentence, with all tools where none is near", () => {
     expect(noSuchTool("add_fact")).toBe('There is no tool "add_fact"; did you mean memory_store_fact?');
-    expect(noSuchTool("sing")).toMatch(/^There is no tool "sing"; there are memory_context, .*memory_dead_letters\.$/);
+    expect(noSuchTool("sing")).toMatch(/^There is no tool "sing"; there are memory_context, .*memory_learning\.$/);
   });
 
   it("of our own names each is nearest to itself", () => {

@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { featuresOf, PLACES } from "../../src/engine/adapters/extractor/local/reader/features.ts";
 import { changesIn, fileFact, standsAlone } from "../../src/engine/adapters/extractor/local/reader/file.ts";
-import { KINDS } from "../../src/engine/adapters/extractor/local/reader/kinds.ts";
 import { MARKS, marksOf } from "../../src/engine/adapters/extractor/local/reader/marks.ts";
 import { keptOf, type Read, readMessage } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
 import { splitMessage } from "../../src/engine/adapters/extractor/local/reader/split.ts";
 import { MADE_FROM, WEIGHTS } from "../../src/engine/adapters/extractor/local/reader/weights.ts";
 import { wordsOf } from "../../src/engine/adapters/extractor/local/reader/words.ts";
+import { KINDS } from "../../src/engine/domain/learning/kinds.ts";
 import { readCorpus } from "../../src/lab/learning/corpus.ts";
 import { train } from "../../src/lab/learning/train.ts";
 

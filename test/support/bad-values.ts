@@ -276,4 +276,14 @@ export const CASES: Readonly<Record<string, Case>> = {
       limit: whole(201),
     },
   },
+  memory_learning: {
+    good: {},
+    bad: {
+      reset: [
+        ["text", "yes"],
+        ["null", null],
+      ],
+      limit: whole(1_001),
+    },
+  },
 };

@@ -110,6 +110,8 @@ export const GOOD: readonly Step[] = [
   step("memory_activity_stream", { newest: true, changes: true, limit: 3 }),
   step("memory_stats", { scope: "general" }),
   step("memory_dead_letters", { limit: 3 }),
+  step("memory_learning", { limit: 3 }),
+  step("memory_learning", { reset: true }),
   step("memory_consolidate", { limit: 2 }),
 ];
 
@@ -117,6 +119,7 @@ export const BAD: readonly Step[] = [
   step("memory_consolidate", { run_id: "the last one" }),
   step("memory_consolidate", { facts: [{ subject: "user" }] }, { jsonOnly: true }),
   step("memory_dead_letters", { limit: 0 }),
+  step("memory_learning", { limit: 0 }),
   step("memory_search", {}, { terminal: true }),
   step("memory_search", { query: "" }, { jsonOnly: true }),
   step("memory_search", { query: " \u200b " }),

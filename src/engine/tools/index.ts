@@ -13,6 +13,7 @@ import { memoryDeadLetters } from "./memory-dead-letters.ts";
 import { memoryForget } from "./memory-forget.ts";
 import { memoryGet } from "./memory-get.ts";
 import { memoryIngestBatch } from "./memory-ingest-batch.ts";
+import { memoryLearning } from "./memory-learning.ts";
 import { memoryMarkHarmful } from "./memory-mark-harmful.ts";
 import { memoryMarkHelpful } from "./memory-mark-helpful.ts";
 import { memoryRecall } from "./memory-recall.ts";
@@ -46,6 +47,7 @@ const menu = [
   memoryActivityStream,
   memoryConsolidate,
   memoryDeadLetters,
+  memoryLearning,
 ] as const;
 
 type Menu = (typeof menu)[number];

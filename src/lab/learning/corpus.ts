@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { KINDS } from "../../engine/adapters/extractor/local/reader/kinds.ts";
 import { invalid, reasonOf } from "../../engine/domain/errors.ts";
+import { KINDS } from "../../engine/domain/learning/kinds.ts";
 
 const Row = z.strictObject({
   text: z.string().min(1),

@@ -1,7 +1,7 @@
 /** Sentences of labelled messages: what the reader is trained and measured with. */
 import { type Features, featuresOf } from "../../engine/adapters/extractor/local/reader/features.ts";
-import type { Kind } from "../../engine/adapters/extractor/local/reader/kinds.ts";
 import { splitMessage } from "../../engine/adapters/extractor/local/reader/split.ts";
+import type { Kind } from "../../engine/domain/learning/kinds.ts";
 import type { Message } from "./corpus.ts";
 
 export interface Example {

@@ -1,6 +1,6 @@
 /** What is learned from labelled messages: how much of what was worth keeping, and how much of it was wanted. */
 import { learnFrom } from "../../engine/adapters/extractor/local/collect.ts";
-import { KINDS, type Kind } from "../../engine/adapters/extractor/local/reader/kinds.ts";
+import { KINDS, type Kind } from "../../engine/domain/learning/kinds.ts";
 import { lexemes } from "../../engine/domain/text/lexemes.ts";
 import type { Message } from "./corpus.ts";
 

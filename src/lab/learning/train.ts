@@ -1,7 +1,7 @@
 /** Makes the weights of the reader. */
 import { PLACES } from "../../engine/adapters/extractor/local/reader/features.ts";
-import { KINDS } from "../../engine/adapters/extractor/local/reader/kinds.ts";
 import type { Packed, Regression, Weights } from "../../engine/adapters/extractor/local/reader/reader.ts";
+import { KINDS } from "../../engine/domain/learning/kinds.ts";
 import type { Corpus } from "./corpus.ts";
 import { type Example, examplesOf } from "./examples.ts";
 import { fitLogistic } from "./logistic.ts";

@@ -76,6 +76,8 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Undefined for an event that another one tells as well. */
 export function ofStream(butler: string, event: StreamEvent, known: KnownSessions): Happening | undefined {
   const { event_type: name, entity_type, payload } = event;
+  if (name === "learning.reset")
+    return { ...placeOf(butler, event, known), by: event.actor, what: "reset", text: RESET };
   if (entity_type === "consolidation")
     return name === "consolidation.failed" ? failedReading(butler, event) : undefined;
   if (name === "fact.superseded" && payload.superseded_by !== undefined) return undefined;
@@ -92,6 +94,8 @@ export function ofStream(butler: string, event: StreamEvent, known: KnownSession
     ...some({ note: noteOf(event) }),
   };
 }
+
+const RESET = "how sure the reader must be is as shipped again";
 
 function failedReading(butler: string, event: StreamEvent): Happening {
   const { kind, provider, episodes } = event.payload;

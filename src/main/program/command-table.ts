@@ -35,6 +35,10 @@ export const commands: Readonly<Record<string, Entry>> = {
   why: { about: "Why a memory is shown for a question.", load: () => import("../commands/why.ts") },
   "why-not": { about: "What keeps a memory out of an answer.", load: () => import("../commands/why-not.ts") },
   job: { about: "Jobs of the memory: list, run or look back.", load: () => import("../commands/job.ts") },
+  learning: {
+    about: "How sure the reader must be to keep a sentence, and what has moved that.",
+    load: () => import("../commands/learning.ts"),
+  },
   token: { about: "Create, list or revoke tokens for HTTP.", load: () => import("../commands/token.ts") },
   model: { about: "Fetch the embedding model, or say where it is.", load: () => import("../commands/model.ts") },
   config: {

@@ -93,6 +93,7 @@ export function hostileInput(d: Dice, planted: readonly Planted[]): { tool: stri
     () => ({ tool: "memory_ingest_batch", input: { episodes: [{ content: text, speaker: "user", ...butler, ...session, ...claimed }, { content: text, ...stolen }] } }),
     () => ({ tool: "memory_store", input: { content: text, tier: "long" } }),
     () => ({ tool: "memory_dead_letters", input: { redrive: [id] } }),
+    () => ({ tool: "memory_learning", input: { limit: 1000, ...(d.chance(0.5) ? { reset: true } : {}) } }),
     () => ({ tool: "memory_consolidate", input: d.chance(0.5) ? { limit: 25 } : { run_id: id, facts: [] } }),
   ]; // biome-ignore format: one call a line
   const made = d.one(calls)();

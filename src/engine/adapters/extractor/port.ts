@@ -1,5 +1,6 @@
 /** An extractor reads episodes and says what is to be learned from them. */
 import type { Claim } from "../../domain/fact.ts";
+import type { Bars } from "../../domain/learning/kinds.ts";
 import type { Learned } from "../../domain/learning/sureness.ts";
 import type { Trust } from "../../domain/learning/trust.ts";
 
@@ -37,6 +38,8 @@ export interface Material {
   readonly episodes: readonly EpisodeShown[];
   readonly facts: readonly FactShown[];
   readonly rules: readonly RuleShown[];
+  /** For an extractor that keeps what it is sure enough of; without them its own. */
+  readonly bars?: Bars;
 }
 
 export interface Usage {

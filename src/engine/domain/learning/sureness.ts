@@ -1,5 +1,5 @@
 /** How sure what was learned is: at first by whoever read it, then by how often it is said. */
-import type { Kind } from "./kind.ts";
+import type { Kind } from "./kinds.ts";
 
 /** Who found it in what was said. In the metadata of a fact or rule, under `learned`. */
 export interface Learned {

@@ -3,6 +3,7 @@ import type { Extractor, Material } from "../../adapters/extractor/port.ts";
 import { ExtractorFailure, NO_USAGE } from "../../adapters/extractor/port.ts";
 import { MemoryError, unavailable } from "../../domain/errors.ts";
 import { Answer, NOTHING_LEARNED } from "../../domain/learning/answer.ts";
+import type { Bars } from "../../domain/learning/kinds.ts";
 import { GLOBAL_SCOPE, ladderOf } from "../../domain/scope.ts";
 import { backlogOf, type Shard, waitingShards } from "../../store/jobs/consolidation.ts";
 import { settledFacts } from "../../store/jobs/consolidation-known.ts";
@@ -12,6 +13,7 @@ import type { Call } from "../memory.ts";
 import { retrieve } from "../recall/retrieve.ts";
 import { beginAttempt, type Claimed, claim, materialOf } from "./claim.ts";
 import { asFailure, fail, release } from "./end.ts";
+import { barsOf } from "./judgements.ts";
 import type { Shown } from "./known.ts";
 import { learn } from "./learn.ts";
 import { leaveOut } from "./leave-out.ts";
@@ -86,6 +88,8 @@ async function consolidateShard(
 ): Promise<"stop" | "next"> {
   const call = jobCall(context, NAME, tenant, butler);
   const judged = new Map<string, boolean>();
+  // Once for all batches: what is learned now has not been judged yet.
+  const bars = extractor.provider === "local" ? await barsOf(call) : undefined;
   for (;;) {
     if (context.interrupted()) return "stop";
     const left = extractor.worthACall === undefined ? 0 : await leaveOut(call, extractor.worthACall, judged);
@@ -98,20 +102,26 @@ async function consolidateShard(
       tally.note(`${butler} is being consolidated elsewhere.`);
       return "next";
     }
-    const end = await consolidateBatch(call, claimed, extractor, tally, context.interrupted);
+    const end = await consolidateBatch(call, claimed, { extractor, bars }, tally, context.interrupted);
     if (end !== "next") return end === "shard" ? "next" : "stop";
   }
+}
+
+interface Reader {
+  readonly extractor: Extractor;
+  /** Of the `local` extractor, as this house has moved them. */
+  readonly bars: Bars | undefined;
 }
 
 async function consolidateBatch(
   call: Call,
   claimed: Claimed,
-  extractor: Extractor,
+  { extractor, bars }: Reader,
   tally: JobTally,
   interrupted: () => boolean,
 ): Promise<"next" | "shard" | "stop"> {
   const { daily_budget_usd: budget } = call.memory.settings.extractor;
-  const bare = materialOf(call, claimed, extractor.maxChars);
+  const bare = { ...materialOf(call, claimed, extractor.maxChars), ...(bars === undefined ? {} : { bars }) };
   const { material, shown } =
     extractor.provider === "local" ? await withSettled(call, bare) : await withKnown(call, bare);
   const ceiling = extractor.ceiling(material);

@@ -10,6 +10,7 @@ import { mem_0005_lineage } from "../migrations/mem_0005_lineage.ts";
 import { mem_0006_waiting_facts } from "../migrations/mem_0006_waiting_facts.ts";
 import { mem_0007_life } from "../migrations/mem_0007_life.ts";
 import { mem_0008_waiting_runs } from "../migrations/mem_0008_waiting_runs.ts";
+import { mem_0009_judgements } from "../migrations/mem_0009_judgements.ts";
 import { kyselyOver } from "./kysely.ts";
 import { MIGRATION_NAMES, MIGRATION_TABLES, type MigrationName, newerStore } from "./names.ts";
 
@@ -22,6 +23,7 @@ const MIGRATIONS: Readonly<Record<MigrationName, Migration>> = {
   mem_0006_waiting_facts,
   mem_0007_life,
   mem_0008_waiting_runs,
+  mem_0009_judgements,
 };
 
 export async function migrateUp(db: Db): Promise<void> {

@@ -10,6 +10,7 @@ export const MIGRATION_NAMES = [
   "mem_0006_waiting_facts",
   "mem_0007_life",
   "mem_0008_waiting_runs",
+  "mem_0009_judgements",
 ] as const;
 export type MigrationName = (typeof MIGRATION_NAMES)[number];
 

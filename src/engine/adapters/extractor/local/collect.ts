@@ -1,5 +1,6 @@
 /** The answer for a batch of episodes: the same thing said twice is one item, a correction replaces, what is known is confirmed. */
 import { type Answer, type LearnedFact, type LearnedRule, MOST } from "../../../domain/learning/answer.ts";
+import { BAR, type FactKind } from "../../../domain/learning/kinds.ts";
 import type { Learned } from "../../../domain/learning/sureness.ts";
 import { firstName } from "../../../domain/text/names.ts";
 import { withoutPasted } from "../../../domain/text/pasted.ts";
@@ -9,7 +10,6 @@ import type { Setting } from "./clauses.ts";
 import type { Draft, Person } from "./draft.ts";
 import { type Reading, readEpisode } from "./read.ts";
 import { changesIn, fileFact, fileRule } from "./reader/file.ts";
-import type { FactKind } from "./reader/kinds.ts";
 import { keptOf, type Read, readMessage } from "./reader/reader.ts";
 
 /** The weights of the sentence reader, and the sentences they are read from. */
@@ -129,6 +129,7 @@ export const learn = (material: Material): Answer => learnFrom(material).answer;
 
 export function learnFrom(material: Material): { readonly answer: Answer; readonly found: Found } {
   const betweenPeople = sessionsBetweenPeople(material.episodes);
+  const bars = material.bars ?? BAR;
   const names = new Set(material.episodes.flatMap(({ speaker }) => firstName(speaker) ?? []));
   const items = new Map<string, Item<Draft>>();
   const rules = new Map<string, Item<string>>();
@@ -154,7 +155,7 @@ export function learnFrom(material: Material): { readonly answer: Answer; readon
         said.needsPrevious && at === 0 && before !== undefined ? [before.label, episode.label] : [episode.label],
       );
     const known = [...material.facts, ...[...items.values()].map(({ of }) => of)];
-    const { sure, hints } = keptOf(read);
+    const { sure, hints } = keptOf(read, bars);
     const changes = changesIn(read, known);
     const besidesPatterns = besides(reading);
     const isNew = (kept: Read) => besidesPatterns(kept) && !changes.some(({ from }) => from.at === kept.at);

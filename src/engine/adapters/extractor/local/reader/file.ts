@@ -1,7 +1,7 @@
 /** Where a kept sentence is filed: whom it is about, and under which words a later one would replace it. */
+import type { FactKind } from "../../../../domain/learning/kinds.ts";
 import { PROJECT_SUBJECT as PROJECT } from "../../../../domain/learning/person.ts";
 import { type Draft, PLAIN, sentence } from "../draft.ts";
-import type { FactKind } from "./kinds.ts";
 import type { Read } from "./reader.ts";
 import { isSmall, wordsOf } from "./words.ts";
 

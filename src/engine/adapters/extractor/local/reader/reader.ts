@@ -2,12 +2,13 @@
  * Which sentences of a message are worth keeping, and of which kind they are: a logistic regression over words, shapes and marks. Its weights
  * come from the messages in `corpus/`; `butler bench learning --train` makes them.
  */
+
+import { BAR, BAR_OF_HINTS, type Bars, KINDS, type Kind } from "../../../../domain/learning/kinds.ts";
 import { isMostlyMachine } from "../../../../domain/text/pasted.ts";
 import { isMeant } from "../clauses.ts";
 import { withoutTask } from "./cut.ts";
 import { type Features, featuresOf, PLACES } from "./features.ts";
 import { standsAlone } from "./file.ts";
-import { BAR, BAR_OF_HINTS, type Bars, KINDS, type Kind } from "./kinds.ts";
 import { type Said, splitMessage } from "./split.ts";
 import { WEIGHTS } from "./weights.ts";
 
@@ -81,7 +82,8 @@ export function keptOf(read: readonly Read[], bars: Bars = BAR): Kept {
   for (const whole of read) {
     if (whole.question) continue;
     const piece = withoutTask(whole, (features) => likelihood(scoreOf(keep, features)));
-    const bar = whole.sureness >= bars[whole.kind] ? bars[whole.kind] : BAR_OF_PIECES;
+    const own = bars[whole.kind];
+    const bar = whole.sureness >= own ? own : Math.max(own, BAR_OF_PIECES);
     if (!isMeant(piece.text) || !standsAlone(piece.text) || isMostlyMachine(piece.text)) continue;
     if (piece.sureness >= bar) sure.push(piece);
     else if (piece.sureness >= BAR_OF_HINTS) hints.push(piece);
