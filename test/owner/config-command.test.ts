@@ -33,6 +33,24 @@ describe("butler config check", () => {
     });
   });
 
+  test("without a roster the butler.toml of the home is checked and shown", async () => {
+    const own = emptyHome();
+    const file = join(own, "butler.toml");
+    const said = (args: readonly string[]) => butler(own, ["config", ...args]);
+    writeFileSync(file, '[butler]\nname = "general"\n\n[modules.memory.extractor]\nprovider = "claude-cli"\n');
+    const well = await said(["check"]);
+    expect([well.code, well.stdout]).toEqual([
+      0,
+      `There is no roster: one butler, with ${file}.\n\n✓ general ok\n\nAll is well.\n`,
+    ]);
+    expect((await said(["show"])).stdout).toMatch(/extractor\.provider\s+"claude-cli"\s+butler\.toml:5/);
+    writeFileSync(file, '[butler]\nname = "general"\n\n[modules.memory.extractor]\nprovider = "cloud"\n');
+    const ill = await said(["check"]);
+    expect(ill.code).toBe(2);
+    expect(ill.stdout).toContain(`✗ general ${file}:5: modules.memory.extractor.provider: found "cloud"`);
+    expect((await said(["show"])).code).toBe(2);
+  });
+
   test("2 with the faults of every butler, and those that are fine are named too", async () => {
     const roster = rosterOf({
       ann: ANN,
