@@ -4,6 +4,7 @@ import { describe, expect, it, test } from "vitest";
 import { featuresOf, PLACES } from "../../src/engine/adapters/extractor/local/reader/features.ts";
 import { changesIn, fileFact, standsAlone } from "../../src/engine/adapters/extractor/local/reader/file.ts";
 import { MARKS, marksOf } from "../../src/engine/adapters/extractor/local/reader/marks.ts";
+import { isOfTheMoment } from "../../src/engine/adapters/extractor/local/reader/moment.ts";
 import { keptOf, type Read, readMessage } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
 import { splitMessage } from "../../src/engine/adapters/extractor/local/reader/split.ts";
 import { MADE_FROM, WEIGHTS } from "../../src/engine/adapters/extractor/local/reader/weights.ts";
@@ -107,6 +108,21 @@ describe("what is kept", () => {
     ],
   ])("of %j: the task is cut out", (message, kept) => {
     expect(keptOf(readMessage(message)).sure.map(({ text }) => text)).toEqual([kept]);
+  });
+
+  it.each([
+    "I'm trying to classify a triangle with sides 3, 4, 5, but I keep getting isosceles",
+    "i'm having trouble with my end-to-end tests in cypress, the navigation fails in every run",
+    "I've tried setting up a .env file with my DSN, but the build does not pick it up",
+    "ich versuche gerade die tests in der pipeline zum laufen zu bringen, klappt aber nicht",
+  ])("%j is what somebody is at just now", (text) => {
+    expect(isOfTheMoment(text)).toBe(true);
+    expect(keptOf(readMessage(text))).toEqual({ sure: [], hints: [] });
+  });
+
+  it("what is said beside it stays", () => {
+    expect(isOfTheMoment("I'm trying to keep my app lightweight, so I prefer few dependencies.")).toBe(false);
+    expect(isOfTheMoment("I tried green tea once and never liked it")).toBe(false);
   });
 
   it.each(["I like that", "We decided to do it", "Ich mag es", "it's not"])(

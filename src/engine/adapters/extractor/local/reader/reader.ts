@@ -9,6 +9,7 @@ import { isMeant } from "../clauses.ts";
 import { withoutTask } from "./cut.ts";
 import { type Features, featuresOf, PLACES } from "./features.ts";
 import { standsAlone } from "./file.ts";
+import { isOfTheMoment } from "./moment.ts";
 import { type Said, splitMessage } from "./split.ts";
 import { WEIGHTS } from "./weights.ts";
 
@@ -85,6 +86,7 @@ export function keptOf(read: readonly Read[], bars: Bars = BAR): Kept {
     const own = bars[whole.kind];
     const bar = whole.sureness >= own ? own : Math.max(own, BAR_OF_PIECES);
     if (!isMeant(piece.text) || !standsAlone(piece.text) || isMostlyMachine(piece.text)) continue;
+    if (isOfTheMoment(piece.text)) continue;
     if (piece.sureness >= bar) sure.push(piece);
     else if (piece.sureness >= BAR_OF_HINTS) hints.push(piece);
   }
