@@ -1,5 +1,6 @@
 /** What people do with what was learned moves how sure the reader has to be: for them, by kind, until they start again. */
 import { expect, it } from "vitest";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { learnFrom } from "../../src/engine/adapters/extractor/local/collect.ts";
 import { readMessage } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
 import type { Material } from "../../src/engine/adapters/extractor/port.ts";
@@ -7,10 +8,13 @@ import type { Claim } from "../../src/engine/domain/fact.ts";
 import { BAR, type Bars, KINDS, type Kind } from "../../src/engine/domain/learning/kinds.ts";
 import { contentKey } from "../../src/engine/domain/text/text.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
+import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { readCorpus } from "../../src/lab/learning/corpus.ts";
 import { runJob } from "../support/job-runs.ts";
-import { type Guest, onOneRig } from "../support/tenants.ts";
+import { migratedSnapshot, onEachStore } from "../support/stores.ts";
+import { type Guest, guestOf, onOneRig } from "../support/tenants.ts";
 
+const TRAINED = readCorpus().train;
 const CHARS = { least: 25, most: 120 };
 
 function learnedAt(text: string, bars?: Bars): readonly string[] {
@@ -29,7 +33,7 @@ const allAt = (bar: number): Bars => Object.fromEntries(KINDS.map((kind) => [kin
 /** Sentences of the corpus that the reader takes for this kind, with so much sureness, and no pattern knows, whatever its weights are. */
 function sentences(kind: Kind, from: number, to: number, n: number): string[] {
   const kept: string[] = [];
-  for (const { text } of readCorpus().train) {
+  for (const { text } of TRAINED) {
     if (kept.length === n) break;
     if (text.length < CHARS.least || text.length > CHARS.most) continue;
     const [read, ...more] = readMessage(text);
@@ -168,7 +172,18 @@ onOneRig(
       });
     });
 
-    it("tells only the person what a forgotten memory said, and no secret", async () => {
+    it("is moved by every project of the butler, and shows none what was said in another", async () => {
+      const g = guest();
+      const [there, here] = [{ project: "there" }, { project: "here" }];
+      await teach(g, rules(0.9, HIGHEST, 2), there);
+      const [one] = await learned(g);
+      await g.call("memory_forget", { id: one?.id }, there);
+      expect((await g.call("memory_learning", {}, there)).examples).toMatchObject([{ id: one?.id }]);
+      expect((await g.call("memory_learning", {}, here)).examples).toEqual([]);
+      expect(await barOf(g, "rule", here)).toBeGreaterThan(BAR.rule);
+    });
+
+    it("tells only the person what a forgotten memory said", async () => {
       const g = guest();
       await teach(g, rules(0.9, HIGHEST, 2));
       const [one, other] = await learned(g);
@@ -182,3 +197,27 @@ onOneRig(
   },
   { role: "memory" },
 );
+
+onEachStore("learning from use", (open) => {
+  it("leaves a stream from which everything can be rebuilt, and shows no secret, even where secrets are kept", async () => {
+    const rig = await open({ model: false, settings: { privacy: { redact: false } } });
+    const g = guestOf(rig, "default");
+    await teach(g, rules(0.9, HIGHEST, 3));
+    const [one, other] = await learned(g);
+    await g.call("memory_forget", { id: one?.id });
+    await g.call("memory_learning", { reset: true });
+    await g.call("memory_confirm", { id: other?.id });
+    const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
+    try {
+      expect(await verifyReplay(g.db, scratch)).toMatchObject({ equal: true, differences: [], orphans: [] });
+    } finally {
+      await scratch.close();
+    }
+
+    const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    await g.db.query("update rules set content = $2 where id = $1", [other?.id, `Push with ${secret} alone.`]);
+    const { examples } = await g.call("memory_learning", {});
+    expect(examples).toMatchObject([{ text: expect.stringContaining("Push with") }]);
+    expect(JSON.stringify(examples)).not.toContain(secret);
+  });
+});
