@@ -160,6 +160,31 @@ onOneRig(
       });
     });
 
+    it("by late interaction takes candidates from the sessions of whom the question names, now as in the past", async () => {
+      const g = await furnished();
+      const others = Array.from({ length: 120 }, (_, n) => ({
+        ...{ content: `The harp in the orchestra was loud ${n}`, session_id: `crowd ${n % 7}`, speaker: "Grace" },
+      }));
+      await g.call("memory_ingest_batch", { episodes: others });
+      await tell(g, "Ready for tonight?", { session_id: "quiet", speaker: "Alan" });
+      const wanted = await tell(g, "The harp in the orchestra was loud behind one red door, half broken", {
+        ...{ session_id: "quiet", speaker: "Ada" },
+      });
+      const asked = { query: "Was the harp of Ada loud in the orchestra?", limit: 10 };
+      const among = async (companyAbove: number, more: object = {}) => {
+        const recipe = { ...RECIPE, companyAbove };
+        const other = Object.assign(Object.create(g), {
+          memory: Object.create(g.memory, { recipe: { value: recipe } }),
+        });
+        return ask(other, "late-interaction", { ...asked, ...more });
+      };
+      expect(ids(await among(Infinity))).not.toContain(wanted);
+      const found = await among(0);
+      expect(ids(found)).toContain(wanted);
+      g.later(1);
+      expect(plainly(await among(0, { as_of: g.now.toISOString() }))).toEqual(plainly(await among(0)));
+    });
+
     it("by late interaction does not look into a session of the same name that is another butler's or tenant's", async () => {
       const g = await furnished();
       const stranger = guest();

@@ -45,6 +45,7 @@ const PARTS: readonly Variant[] = [
     meaning: { ...r.meaning, long: 0 },
     longPieces: Infinity,
   })),
+  part("no lists of company", "candidates from all sessions alike", (r) => ({ ...r, companyAbove: Infinity })),
   part("no people", "who said it, and who took part, do not count", (r) => ({ ...r, speaker: 0, person: 0 })),
   part("no questions", "questions and answers count alike", (r) => ({ ...second(r, { answer: 0 }), question: 0 })),
   part("no dates", "when something was said does not count", (r) => second(r, { date: 0 })),

@@ -50,6 +50,12 @@ export type Hit =
   | { readonly sk: number; readonly slot: number; readonly score: number }
   | { readonly sk: number; readonly memoryId: string; readonly score: number };
 
+/** Some of the memories in the shelves: folded ones by shelf and slot, the others by id. */
+export interface Members {
+  readonly slots: ReadonlyMap<number, ReadonlySet<number>>;
+  readonly ids: ReadonlySet<string>;
+}
+
 export interface Ranking {
   /** Memories in these shelves, and their average length in lexemes. */
   readonly n: number;
@@ -62,6 +68,8 @@ export interface Ranking {
    * where to go on. The order inside a tie is settled by memory id, which only the database knows (see resolveHits).
    */
   top(k: number, offset?: number): readonly Hit[];
+  /** The best k of these members, prolonged to the end of the last tie. */
+  topAmong(k: number, members: Members): readonly Hit[];
 }
 
 export const idf = (n: number, df: number): number => Math.log(1 + (n - df + 0.5) / (df + 0.5));
@@ -193,7 +201,17 @@ export function rank(postings: Postings): Ranking {
     while ((starts[s] as number) > position) s--;
     return { sk: (postings.shelves[s] as Shelf).sk, slot: position - (starts[s] as number), score };
   };
-  return { n, avgdl, terms, total, top: lazyTop(scores.subarray(0, total), positions, hitAt) };
+  const topAmong = (k: number, { slots: folded, ids }: Members): readonly Hit[] => {
+    const among: Hit[] = [];
+    for (let i = 0; i < total; i++) {
+      const hit = hitAt(i);
+      if ("slot" in hit ? folded.get(hit.sk)?.has(hit.slot) : ids.has(hit.memoryId)) among.push(hit);
+    }
+    among.sort((a, b) => b.score - a.score);
+    const least = among[k - 1]?.score ?? 0;
+    return among.filter(({ score }) => score >= least);
+  };
+  return { n, avgdl, terms, total, top: lazyTop(scores.subarray(0, total), positions, hitAt), topAmong };
 }
 
 /** Sorts only as deep as a caller has asked: 100 of 24,000 matches need no full sort. */

@@ -5,14 +5,13 @@
 import type { Hit } from "../../domain/ranking/bm25.ts";
 import type { MemoryEvidence } from "../../domain/ranking/late-interaction.ts";
 import { firstName } from "../../domain/text/names.ts";
-import type { SpokenThen } from "../../store/history/as-of.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
 import type { Filters, Gathered, VectorArm } from "../../store/index/search.ts";
 import type { Call } from "../memory.ts";
 import type { CandidateSource } from "../recall/retrieve.ts";
 import { candidateThen } from "./candidate.ts";
 import { type PastMemory, rowsThen, shownThen } from "./past.ts";
-import type { AskedThen } from "./question.ts";
+import { type AskedThen, namedSessions, sessionKey } from "./question.ts";
 import { type Near, nearestFirst, openVectorsThen, type Vectored, type VectorsThen } from "./vectors.ts";
 
 export interface PastSource extends CandidateSource {
@@ -90,7 +89,10 @@ async function nearestOf(
         shownThen(call, memory, arm.faded ? ANY_CONFIDENCE : usual) &&
         matches(filters, memory),
     );
-    near.push(...(await vectors.nearest(arm, group.toSorted(preferred), limit)));
+    const { company } = arm;
+    const all = await vectors.nearest(arm, group.toSorted(preferred), company === undefined ? limit : group.length);
+    const named = all.filter(([id]) => company?.members.ids.has(id)).slice(0, company?.limit ?? 0);
+    near.push(...new Set([...all.slice(0, limit), ...named]));
   }
   return near.toSorted(nearestFirst);
 }
@@ -128,9 +130,6 @@ function mergeArms(
 
 type Sessions = ReadonlyMap<string, readonly PastMemory[]>;
 
-const sessionKey = ({ scope, session }: Pick<PastMemory | SpokenThen, "scope" | "session">): string =>
-  `${scope} ${session}`;
-
 function sessionsOf(memories: readonly PastMemory[]): Sessions {
   const sessions = new Map<string, PastMemory[]>();
   for (const memory of memories) {
@@ -165,10 +164,6 @@ function turnsAround(call: Call, met: ReadonlyMap<string, FoundByArm>, s: Surrou
   }
   return [...turns.values()];
 }
-
-/** Sessions in which somebody spoke whom the question names. */
-const namedSessions = (spoken: readonly SpokenThen[], names: readonly string[]): ReadonlySet<string> =>
-  new Set(spoken.filter(({ name }) => names.includes(name)).map(sessionKey));
 
 function evidenceOf(
   memory: PastMemory,

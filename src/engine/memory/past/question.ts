@@ -5,10 +5,11 @@ import { type Postings, rank, statisticsOf } from "../../domain/ranking/bm25.ts"
 import { countHashes } from "../../domain/ranking/postings.ts";
 import { withoutNames } from "../../domain/text/names.ts";
 import { type SpokenThen, speakersThen } from "../../store/history/as-of.ts";
+import { type Company, MOST_TURNS } from "../../store/memories/names.ts";
 import { queryVector } from "../embed.ts";
 import type { Call } from "../memory.ts";
 import { type Asked, NO_VECTOR, namesAsked, wordsOf } from "../recall/question.ts";
-import { groupsOf, type RetrieveQuery } from "../recall/retrieve.ts";
+import { groupsOf, hasCompany, type RetrieveQuery, rerankingOf } from "../recall/retrieve.ts";
 import type { PastMemory } from "./past.ts";
 
 export interface AskedThen {
@@ -38,8 +39,10 @@ export async function askThen(call: Call, query: RetrieveQuery, memories: readon
   const degraded =
     mode === "keyword" ? undefined : (memory.versions.degraded ?? (embedded === undefined ? NO_VECTOR : undefined));
   const read = mode === "semantic" && degraded === undefined ? undefined : postingsThen(text, types, memories);
+  const withCompany = hasCompany(rerankingOf(call, mode), query) && memories.length > memory.recipe.companyAbove;
   const asked: Asked = {
     names,
+    company: withCompany ? companyThen(memories, spoken, names) : undefined,
     rankings: read && groups.map((sks) => rank({ ...read, fresh: read.fresh.filter(({ sk }) => sks.includes(sk)) })),
     statistics: read && statisticsOf(read),
     embedded,
@@ -48,6 +51,25 @@ export async function askThen(call: Call, query: RetrieveQuery, memories: readon
   };
   return { asked, groups, typeOf: (sk) => types[sk], spoken };
 }
+
+/** As `companyAmong` finds it in the rows of now. */
+function companyThen(
+  memories: readonly PastMemory[],
+  spoken: readonly SpokenThen[],
+  names: readonly string[],
+): Company | undefined {
+  const sessions = namedSessions(spoken, names);
+  const ids = memories.filter((m) => m.session !== undefined && sessions.has(sessionKey(m))).map(({ id }) => id);
+  if (ids.length === 0 || ids.length > MOST_TURNS) return undefined;
+  return { sessions: [], slots: new Map(), ids: new Set(ids), size: ids.length };
+}
+
+export const sessionKey = ({ scope, session }: Pick<PastMemory | SpokenThen, "scope" | "session">): string =>
+  `${scope} ${session}`;
+
+/** Sessions in which somebody spoke whom the question names. */
+export const namedSessions = (spoken: readonly SpokenThen[], names: readonly string[]): ReadonlySet<string> =>
+  new Set(spoken.filter(({ name }) => names.includes(name)).map(sessionKey));
 
 /** The formula of the index over rows that are all unfolded; each type is a shelf, numbered by its place in `types`. */
 function postingsThen(text: string, types: readonly MemoryType[], memories: readonly PastMemory[]): Postings {

@@ -7,7 +7,7 @@ import { type Postings, type Ranking, rank, type Statistics, statisticsOf } from
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { possibleNames, withoutNames } from "../../domain/text/names.ts";
 import { fetchPostings } from "../../store/index/lexical.ts";
-import { speakersAmong } from "../../store/memories/names.ts";
+import { type Company, companyAmong, speakersAmong } from "../../store/memories/names.ts";
 import { type Embedded, queryVector } from "../embed.ts";
 import type { Call, Memory } from "../memory.ts";
 
@@ -15,6 +15,8 @@ export type Mode = "hybrid" | "semantic" | "keyword";
 
 export interface Asked {
   readonly names: readonly string[];
+  /** What is said where they speak, if lists of it are wanted. */
+  readonly company: Company | undefined;
   /** One ranking for each group of shelves; undefined when words were not asked for. */
   readonly rankings: readonly Ranking[] | undefined;
   readonly statistics: Statistics | undefined;
@@ -29,6 +31,8 @@ export interface Asking {
   readonly mode: Mode;
   readonly scopes: readonly string[] | undefined;
   readonly groups: readonly (readonly number[])[];
+  /** Candidates are taken from the company of the people named too. */
+  readonly withCompany: boolean;
 }
 
 export const NO_VECTOR = "no embedding model: results are by keyword only. Run `butler model pull`.";
@@ -49,9 +53,16 @@ export async function ask(call: Call, asking: Asking): Promise<Asked> {
   // Names that are known from earlier questions are used at once, so that embedding does not wait for the store; if the store
   // disagrees, the question is embedded again.
   const guess = possible.filter((name) => knownNames(memory, caller.tenant).has(name));
-  const [found, names, guessed] = await Promise.all([
-    mode === "semantic" ? undefined : postings(),
-    possible.length === 0 ? [] : speakersAmong(memory.db, caller.tenant, asking.scopes, possible),
+  const first = mode === "semantic" ? undefined : postings();
+  const people = async () => {
+    const where = [memory.db, caller.tenant, asking.scopes, possible] as const;
+    const wanted = asking.withCompany && countOf(await first) > memory.recipe.companyAbove;
+    if (wanted) return companyAmong(...where, groups.flat());
+    return { names: await speakersAmong(...where), company: undefined };
+  };
+  const [found, { names, company }, guessed] = await Promise.all([
+    first,
+    possible.length === 0 ? { names: [], company: undefined } : people(),
     mode === "keyword" ? undefined : embed(guess),
   ]);
   remember(memory, caller.tenant, possible, names);
@@ -62,6 +73,7 @@ export async function ask(call: Call, asking: Asking): Promise<Asked> {
   await nextTurn();
   return {
     names,
+    company,
     rankings: read && rankGroups(read, groups),
     statistics: read && statisticsOf(read),
     embedded,
@@ -69,6 +81,8 @@ export async function ask(call: Call, asking: Asking): Promise<Asked> {
     degraded,
   };
 }
+
+const countOf = (postings: Postings | undefined): number => (postings === undefined ? 0 : statisticsOf(postings).n);
 
 /** A whole prompt may be the query. Its first words say what it is about, and each word costs a lookup on every shelf. */
 const MAX_WORDS = 64;

@@ -22,6 +22,7 @@ import {
   type VectorArm,
 } from "../../store/index/search.ts";
 import { comparedAs } from "../../store/index/vectors.ts";
+import type { Company } from "../../store/memories/names.ts";
 import { stopIfCancelled } from "../following.ts";
 import type { Call } from "../memory.ts";
 import { type Asked, ask, type Mode } from "./question.ts";
@@ -97,14 +98,19 @@ export async function retrieveTraced(call: Call, query: RetrieveQuery): Promise<
 }
 
 /** Only `hybrid` is reranked. */
-const rerankingOf = (call: Call, mode: Mode): Reranking =>
+export const rerankingOf = (call: Call, mode: Mode): Reranking =>
   mode === "hybrid" ? call.memory.settings.retrieval.rerank : "none";
+
+/** Of a context block each type has a few places only, which the plain lists fill. */
+export const hasCompany = (reranking: Reranking, { perType }: RetrieveQuery): boolean =>
+  reranking !== "none" && !perType;
 
 async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval & { readonly trace: Trace }> {
   const { memory, caller } = call;
   const shelves = (await memory.shelves.of(caller.tenant, query.scopes)).filter((s) => query.types.includes(s.type));
   const groups = groupsOf(query, shelves);
-  const asked = await ask(call, { text: query.text, mode: query.mode, scopes: query.scopes, groups });
+  const withCompany = hasCompany(rerankingOf(call, query.mode), query);
+  const asked = await ask(call, { text: query.text, mode: query.mode, scopes: query.scopes, groups, withCompany });
   return retrieveFrom(call, query, {
     asked,
     groups,
@@ -190,10 +196,11 @@ async function gather(
   let keywordDepth = 0;
   for (let page = 0; page < MAX_PAGES; page++) {
     // The first page nearly always suffices; later ones are read when filters discard much.
-    const hits = pageOf(asked.rankings ?? [], depth, page);
+    const paged = pageOf(asked.rankings ?? [], depth, page);
+    const hits = page === 0 ? withCompanyOf(asked, paged, depth) : paged;
     if (page > 0 && (hits.length === 0 || candidates.filter((c) => isGood(call, query, c)).length >= query.wanted))
       break;
-    const searched = page === 0 || arm === undefined ? arm : { ...arm, groups: [] };
+    const searched = page === 0 || arm === undefined ? arm : { ...arm, groups: [], company: undefined };
     const found = await fetchCandidates(hits, searched, filters(call, query), around);
     candidates.push(...found.candidates);
     for (const [id, item] of found.evidence) evidence.set(id, item);
@@ -202,13 +209,30 @@ async function gather(
   return { candidates: mergeArms(candidates), evidence, arm, keywordDepth };
 }
 
+/**
+ * A question that names somebody also gets the best of the sessions in which they speak: among 12,000 memories of others the
+ * plain lists miss much of it. Where those sessions are most of what there is, they are the plain lists.
+ */
+const companyOf = ({ company, statistics }: Asked): Company | undefined =>
+  company !== undefined && company.size * 2 <= (statistics?.n ?? 0) ? company : undefined;
+
+function withCompanyOf(asked: Asked, hits: readonly Hit[], depth: number): readonly Hit[] {
+  const company = companyOf(asked);
+  if (company === undefined) return hits;
+  const key = (hit: Hit) => ("slot" in hit ? `${hit.sk} ${hit.slot}` : hit.memoryId);
+  const met = new Set(hits.map(key));
+  const more = (asked.rankings ?? []).flatMap((ranking) => ranking.topAmong(depth, company));
+  return [...hits, ...more.filter((hit) => !met.has(key(hit)))];
+}
+
 function vectorArm(
   call: Call,
   query: RetrieveQuery,
-  { embedded, rankings }: Asked,
+  asked: Asked,
   groups: readonly (readonly number[])[],
   limit: number,
 ): VectorArm | undefined {
+  const { embedded, rankings } = asked;
   if (embedded === undefined) return undefined;
   const { version, vector } = embedded;
   const shelves = vectorGroups(query, groups).map((members) => ({
@@ -217,7 +241,15 @@ function vectorArm(
     limit: limit * members.length,
   }));
   const faded = query.minConfidence < call.memory.settings.facts.retrieval_confidence_threshold;
-  return { version, as: comparedAs(call.memory.db.kind, vector.length), query: vector, groups: shelves, faded };
+  const company = companyOf(asked);
+  return {
+    version,
+    as: comparedAs(call.memory.db.kind, vector.length),
+    query: vector,
+    groups: shelves,
+    faded,
+    company: company && { tenant: call.caller.tenant, members: company, limit },
+  };
 }
 
 /** Facts and rules share one index scan, which takes 2 ms: they are few compared with episodes, so that it finds enough of both. */

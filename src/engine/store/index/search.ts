@@ -15,6 +15,7 @@ import type { Hit } from "../../domain/ranking/bm25.ts";
 import type { MemoryEvidence } from "../../domain/ranking/late-interaction.ts";
 import type { Rule } from "../../domain/rule.ts";
 import { isLive, isLiveEpisode, isVisible, stillHolds } from "../memories/live.ts";
+import type { Company } from "../memories/names.ts";
 import { isValueSql } from "../memories/present.ts";
 import { vectorLiteral } from "../memories/rows.ts";
 import { aroundSql, type EvidenceRow, evidenceOf, evidenceSql, type Surroundings } from "./evidence.ts";
@@ -55,6 +56,8 @@ export interface VectorArm {
   readonly query: Float32Array;
   /** Each group of shelves is searched by itself, so that many episodes cannot crowd out the few facts. */
   readonly groups: readonly VectorGroup[];
+  /** A further list of what is said in the company of the people whom the question names. */
+  readonly company: { readonly tenant: string; readonly members: Company; readonly limit: number } | undefined;
   /** Finds memories below the usual threshold too. `visible_until` was computed for that threshold, so the rows are asked instead. */
   readonly faded: boolean;
 }
@@ -186,11 +189,20 @@ function vectorSql(arm: VectorArm, query: string, filters: Filters, param: (valu
       ? ""
       : ` and not exists (select 1 from episodes m where m.id = e.memory_id and m.session_id = ${param(filters.exceptSession)})`;
   const seen = arm.faded ? LIVE : isVisible("e", "$1");
-  return arm.groups
-    .map(
-      ({ sks, exact, limit }) => `(select e.memory_id, ${distance} as distance from embeddings e
+  const lists = arm.groups.map(
+    ({ sks, exact, limit }) => `(select e.memory_id, ${distance} as distance from embeddings e
         where e.version_id = ${arm.version} and e.sk = any(${param(sks)}::int4[]) and ${seen}${narrowed}${foreign}
         order by ${exact ? `(${distance}) + 0` : distance} limit ${limit})`,
-    )
-    .join(" union all ");
+  );
+  if (arm.company === undefined) return lists.join(" union all ");
+  const { tenant, members, limit } = arm.company;
+  const [sessions, butlers] = [0, 1].map((column) => param(members.sessions.map((session) => session[column])));
+  const sks = param([...new Set(arm.groups.flatMap((group) => group.sks))]);
+  // `union` drops what both lists have.
+  return `${lists.join(" union all ")} union (select e.memory_id, ${distance} as distance
+    from unnest(${sessions}::text[], ${butlers}::text[]) as c (session_id, butler)
+    join episodes t on t.tenant_id = ${param(tenant)} and t.session_id = c.session_id and t.butler = c.butler
+    join embeddings e on e.memory_id = t.id and e.version_id = ${arm.version}
+    where e.sk = any(${sks}::int4[]) and ${seen}${narrowed}${foreign}
+    order by (${distance}) + 0 limit ${limit})`;
 }
