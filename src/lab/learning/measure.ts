@@ -1,5 +1,5 @@
 /** What is learned from labelled messages: how much of what was worth keeping, and how much of it was wanted. */
-import { learnFrom } from "../../engine/adapters/extractor/local/collect.ts";
+import { learn } from "../../engine/adapters/extractor/local/collect.ts";
 import { KINDS, type Kind } from "../../engine/domain/learning/kinds.ts";
 import { lexemes } from "../../engine/domain/text/lexemes.ts";
 import type { Message } from "./corpus.ts";
@@ -16,10 +16,7 @@ export interface Judged {
 function learnedFrom(text: string): string[] {
   const day = "2026-03-02";
   const said = { label: "e1", text, speaker: "user", day, trust: "user", session: "s" } as const;
-  const { answer, found } = learnFrom({ butler: "general", today: day, episodes: [said], facts: [], rules: [] });
-  // A hint is told to nobody.
-  const facts = answer.facts.filter((_, nth) => !found.facts[nth]?.hint);
-  const rules = answer.rules.filter((_, nth) => !found.rules[nth]?.hint);
+  const { facts, rules } = learn({ butler: "general", today: day, episodes: [said], facts: [], rules: [] });
   return [...facts, ...rules].map(({ content }) => content);
 }
 

@@ -125,7 +125,15 @@ function mostImportant<T extends { readonly fact: LearnedFact; readonly learned:
   return facts.filter((_, at) => keptAt.has(at));
 }
 
-export const learn = (material: Material): Answer => learnFrom(material).answer;
+/** What is sure enough to be told. */
+export function learn(material: Material): Answer {
+  const { answer, found } = learnFrom(material);
+  return {
+    ...answer,
+    facts: answer.facts.filter((_, nth) => !found.facts[nth]?.hint),
+    rules: answer.rules.filter((_, nth) => !found.rules[nth]?.hint),
+  };
+}
 
 export function learnFrom(material: Material): { readonly answer: Answer; readonly found: Found } {
   const betweenPeople = sessionsBetweenPeople(material.episodes);
