@@ -1,6 +1,7 @@
 /** The sentence reader: it keeps the person's own words, and its weights are what the corpus makes of them. */
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import { learn } from "../../src/engine/adapters/extractor/local/collect.ts";
 import { featuresOf, PLACES } from "../../src/engine/adapters/extractor/local/reader/features.ts";
 import { changesIn, fileFact, standsAlone } from "../../src/engine/adapters/extractor/local/reader/file.ts";
 import { MARKS, marksOf } from "../../src/engine/adapters/extractor/local/reader/marks.ts";
@@ -118,6 +119,22 @@ describe("what is kept", () => {
   ])("%j is what somebody is at just now", (text) => {
     expect(isOfTheMoment(text)).toBe(true);
     expect(keptOf(readMessage(text))).toEqual({ sure: [], hints: [] });
+  });
+
+  it("a sentence out of which code was taken is not kept", () => {
+    const day = "2026-03-02";
+    const learned = (text: string) =>
+      learn({
+        ...{ butler: "general", today: day, facts: [], rules: [] },
+        episodes: [{ label: "e1", text, speaker: "user", day, trust: "user", session: "s" }],
+      }).rules.map(({ content }) => content);
+    const rule = "we never use default exports in this repo";
+    expect(learned(rule)).toHaveLength(1);
+    expect(
+      learned(
+        `we never use\n\`\`\`js\nexport default function run() { return 1; }\n\`\`\`\ndefault exports in this repo`,
+      ),
+    ).toEqual([]);
   });
 
   it("what is said beside it stays", () => {

@@ -154,7 +154,7 @@ export function learnFrom(material: Material): { readonly answer: Answer; readon
     const turn = `${episode.session ?? ""}\n${speaker?.subject ?? ""}`;
     const before = last.get(turn);
     const toAgent = !setting.betweenPeople && episode.trust === "user";
-    const read = toAgent ? readMessage(withoutPasted(episode.text).words) : [];
+    const read = toAgent ? readMessage(withoutPasted(episode.text).words).filter(isWholeIn(episode.text)) : [];
     const reading = withoutDoubtful(readEpisode(episode, setting, before?.said), read);
     for (const [at, said] of reading.drafts.entries())
       add(
@@ -230,6 +230,14 @@ const DOUBT = 0.2;
 const IRONY =
   /(?<!\p{L})(?:oh|great|just|so|said|says|especially when|ganz toll|na super|herrlich|toll|wunderbar|klasse|prima)(?!\p{L})|["“”„«»]/iu;
 const DOUBTFUL = /^(?:preferences|favourites|object first|german)\//;
+
+/** A sentence out of which something pasted was taken says less than it did, or something else. */
+function isWholeIn(message: string): (said: Read) => boolean {
+  const said = flat(message);
+  return ({ text }) => said.includes(flat(text));
+}
+
+const flat = (text: string): string => text.replace(/\s+/g, " ");
 
 /** Whether the patterns have not found it in this episode. */
 function besides({ drafts, rules }: Reading): (kept: Read) => boolean {
