@@ -90,11 +90,17 @@ async function fingerprint(db: Db): Promise<Record<string, unknown>> {
   return row ?? {};
 }
 
+const MAY_OF: Readonly<Record<string, readonly Transition[]>> = {
+  // What is active again, because a threshold or a confirmation says so, has been confirmed.
+  decay_sweep: ["fade", "expire", "confirm"],
+  // What has faded, or was only a hint, is said again; or something else is said in its place.
+  consolidate: ["confirm", "supersede"],
+};
+
 /** Run twice, and the second time must change nothing. It works for all tenants: earlier lives too, at an earlier time. */
 const work = (job: Job): Step => ({
   name: job.name,
-  // What is active again, because a threshold or a confirmation says so, has been confirmed.
-  may: job.name === "decay_sweep" ? ["fade", "expire", "confirm"] : [],
+  may: MAY_OF[job.name] ?? [],
   async run({ g }) {
     expect(await runJob(g, job), job.name).toMatchObject({ complete: true });
     const once = await fingerprint(g.db);
