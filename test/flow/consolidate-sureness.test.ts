@@ -1,7 +1,7 @@
 /** What the local extractor learns carries who found it and how sure that was; said again, it is surer. */
 import { expect, it } from "vitest";
 import { localExtractor } from "../../src/engine/adapters/extractor/local.ts";
-import type { Extractor } from "../../src/engine/adapters/extractor/port.ts";
+import { type Extractor, NO_USAGE } from "../../src/engine/adapters/extractor/port.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact, scripted } from "../support/scripted-extractor.ts";
@@ -19,6 +19,20 @@ const search = async (rig: Rig, query: string) =>
   (await rig.call("memory_search", { query, types: ["fact", "rule"] })).results.map(
     ({ content }: { content: string }) => content,
   );
+
+/** Finds a hint in each batch. */
+const hinting = (kind: "fact" | "rule", told: (label: string) => object): Extractor => {
+  const hint = { by: "reader-1", kind, sureness: 0.55, hint: true } as const;
+  return {
+    ...localExtractor(),
+    extract: async ({ episodes }) => ({
+      answer: { facts: [], rules: [], confirmations: [], ...told(episodes[0]!.label) },
+      usage: NO_USAGE,
+      repaired: false,
+      found: { facts: [hint], rules: [hint] },
+    }),
+  };
+};
 
 onEachStore("sureness", (open) => {
   it("each item says who found it, and how sure that was", async () => {
@@ -64,19 +78,7 @@ onEachStore("sureness", (open) => {
 
   it("a hint is told to nobody until it is said again", async () => {
     const rig = await open({ model: false });
-    const hinted: Extractor = {
-      ...localExtractor(),
-      extract: async ({ episodes }) => ({
-        answer: {
-          facts: [],
-          rules: [{ content: "Squash before merging.", episodes: [episodes[0]!.label] }],
-          confirmations: [],
-        },
-        usage: { input_tokens: 0, output_tokens: 0, cost_usd: 0 },
-        repaired: false,
-        found: { facts: [], rules: [{ by: "reader-1", kind: "rule", sureness: 0.55, hint: true }] },
-      }),
-    };
+    const hinted = hinting("rule", (label) => ({ rules: [{ content: "Squash before merging.", episodes: [label] }] }));
     await told(rig, "squash before merging i guess");
     expect(await learned(rig, hinted)).toMatchObject([{ confidence: 0.15, learned: { hint: true, sureness: 0.55 } }]);
     expect(await search(rig, "squash before merging")).toEqual([]);
@@ -92,19 +94,7 @@ onEachStore("sureness", (open) => {
 
   it("a hint that a person confirms, or stores by themselves, is told", async () => {
     const rig = await open({ model: false });
-    const hinted: Extractor = {
-      ...localExtractor(),
-      extract: async ({ episodes }) => ({
-        answer: {
-          facts: [fact("editor", "The user edits with vim.", [episodes[0]!.label])],
-          rules: [],
-          confirmations: [],
-        },
-        usage: { input_tokens: 0, output_tokens: 0, cost_usd: 0 },
-        repaired: false,
-        found: { facts: [{ by: "reader-1", kind: "fact", sureness: 0.55, hint: true }], rules: [] },
-      }),
-    };
+    const hinted = hinting("fact", (label) => ({ facts: [fact("editor", "The user edits with vim.", [label])] }));
     await told(rig, "vim it is, maybe");
     await learned(rig, hinted);
     expect(await search(rig, "edits with vim")).toEqual([]);

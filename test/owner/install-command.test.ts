@@ -1,27 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { readEnvironment } from "../../src/main/environment.ts";
-import { makeWorld, type World } from "../pure/install-world.ts";
+import type { World } from "../pure/install-world.ts";
+import { atInstallWorld } from "../support/install-session.ts";
 
-let world: World;
 const start = process.cwd();
-const names = ["HOME", "BUTLER_HOME", "BUTLER_ROSTER", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"] as const;
-const before = names.map((name) => [name, process.env[name]] as const);
+const current = atInstallWorld();
+let world: World;
 beforeEach(() => {
-  world = makeWorld();
-  for (const name of names) delete process.env[name];
-  process.env.HOME = world.user;
-  process.chdir(world.project);
-});
-// One by one: the system looks at its own list of variables, not at an object put in place of it.
-afterEach(() => {
-  process.chdir(start);
-  for (const [name, value] of before) {
-    if (value === undefined) delete process.env[name];
-    else process.env[name] = value;
-  }
-  world.end();
+  world = current();
 });
 
 async function butler(command: "install" | "uninstall", ...args: string[]): Promise<string> {

@@ -1,31 +1,16 @@
 /** Who may be asked when sessions are learned from: asked in words, once, and never decided silently. */
 import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { readEnvironment } from "../../src/main/environment.ts";
-import { makeWorld, type World } from "../pure/install-world.ts";
+import type { World } from "../pure/install-world.ts";
+import { atInstallWorld } from "../support/install-session.ts";
 
+const current = atInstallWorld(["PATH", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"]);
 let world: World;
-const start = process.cwd();
-const names = [
-  ...["HOME", "PATH", "BUTLER_HOME", "BUTLER_ROSTER", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"],
-  ...["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"],
-];
-const before = names.map((name) => [name, process.env[name]] as const);
 beforeEach(() => {
-  world = makeWorld();
-  for (const name of names) if (name !== "PATH") delete process.env[name];
-  process.env.HOME = world.user;
+  world = current();
   process.env.PATH = "";
-  process.chdir(world.project);
-});
-afterEach(() => {
-  process.chdir(start);
-  for (const [name, value] of before) {
-    if (value === undefined) delete process.env[name];
-    else process.env[name] = value;
-  }
-  world.end();
 });
 
 const settings = () => join(world.user, ".butler", "butler.toml");

@@ -1,4 +1,5 @@
 /** The extractor without a language model: sentence patterns and a trained reader, free of cost, and the same answer for the same episodes. */
+import { READER } from "../../domain/learning/sureness.ts";
 import { type Extractor, NO_USAGE } from "./port.ts";
 
 /** An answer holds 60 facts and 20 rules at most: so much text rarely teaches more. */
@@ -7,7 +8,7 @@ const MAX_CHARS = 100_000;
 export function localExtractor(): Extractor {
   return {
     provider: "local",
-    model: "reader-1",
+    model: READER,
     maxChars: MAX_CHARS,
     ceiling: () => 0,
     extract: async (material) => {

@@ -1,6 +1,9 @@
 /** How sure what was learned is: at first by whoever read it, then by how often it is said. */
 import type { Kind } from "./kinds.ts";
 
+/** The version of the sentence reader of the local extractor: its weights, and how it cuts a message into sentences. */
+export const READER = "reader-1";
+
 /** Who found it in what was said. In the metadata of a fact or rule, under `learned`. */
 export interface Learned {
   /** `patterns`, a version of the sentence reader, or provider and model. */

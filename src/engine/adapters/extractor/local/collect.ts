@@ -1,7 +1,7 @@
 /** The answer for a batch of episodes: the same thing said twice is one item, a correction replaces, what is known is confirmed. */
 import { type Answer, type LearnedFact, type LearnedRule, MOST } from "../../../domain/learning/answer.ts";
 import { BAR, type FactKind } from "../../../domain/learning/kinds.ts";
-import type { Learned } from "../../../domain/learning/sureness.ts";
+import { type Learned, READER } from "../../../domain/learning/sureness.ts";
 import { firstName } from "../../../domain/text/names.ts";
 import { withoutPasted } from "../../../domain/text/pasted.ts";
 import { clip, contentKey, normaliseKey } from "../../../domain/text/text.ts";
@@ -12,8 +12,6 @@ import { type Reading, readEpisode } from "./read.ts";
 import { changesIn, fileFact, fileRule } from "./reader/file.ts";
 import { keptOf, type Read, readMessage } from "./reader/reader.ts";
 
-/** The weights of the sentence reader, and the sentences they are read from. */
-export const READER = "reader-1";
 const PATTERNS: Learned = { by: "patterns" };
 
 /** Speakers of whom nothing is learned: an assistant's "I" is no person. */

@@ -43,7 +43,7 @@ export interface WhyAnswer {
   readonly degraded?: string;
 }
 
-/** What was stored as a learned item may say anything in its metadata if an agent has stored it. */
+/** The metadata of what an agent stored may claim anything: only that of consolidation is told. */
 const foundWords = ({ row }: Found): string => {
   const words = row.source.startsWith("consolidation:") ? learnedWords(row.metadata) : undefined;
   return words === undefined ? "" : `, ${words}`;
