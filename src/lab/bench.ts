@@ -136,9 +136,16 @@ async function consolidation(args: readonly string[], context: Context): Promise
 }
 
 async function learning(args: readonly string[], context: Context): Promise<ExitCode> {
-  const options = { data: { ...text, multiple: true }, train: flag, misses: flag, json: flag } as const;
-  const { data: files = [], train = false, misses = false, json = false } = readOptions(args, options).values;
-  benchLearning({ files, train, misses, json }, context);
+  const options = {
+    data: { ...text, multiple: true },
+    train: flag,
+    "held-out": flag,
+    misses: flag,
+    json: flag,
+  } as const;
+  const { data: files = [], ...values } = readOptions(args, options).values;
+  const { train = false, "held-out": heldOut = false, misses = false, json = false } = values;
+  benchLearning({ files, train, heldOut, misses, json }, context);
   return 0;
 }
 

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { learnFrom } from "../../src/engine/adapters/extractor/local/collect.ts";
-import { readMessage } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
+import { shippedReader } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
 import type { Material } from "../../src/engine/adapters/extractor/port.ts";
 import type { Claim } from "../../src/engine/domain/fact.ts";
 import { BAR, type Bars, KINDS, type Kind } from "../../src/engine/domain/learning/kinds.ts";
@@ -36,7 +36,7 @@ function sentences(kind: Kind, from: number, to: number, n: number): string[] {
   for (const { text } of TRAINED) {
     if (kept.length === n) break;
     if (text.length < CHARS.least || text.length > CHARS.most) continue;
-    const [read, ...more] = readMessage(text);
+    const [read, ...more] = shippedReader().read(text);
     if (read?.kind !== kind || more.length > 0 || read.sureness < from || read.sureness >= to) continue;
     if (learnedAt(text, allAt(to)).length === 0 && learnedAt(text, allAt(from)).length === 1) kept.push(text);
   }

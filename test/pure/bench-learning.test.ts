@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { shippedReader } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
 import { type Message, readMessages } from "../../src/lab/learning/corpus.ts";
-import { benchLearning } from "../../src/lab/learning/learning.ts";
-import { figuresOf, judge, recallByKind } from "../../src/lab/learning/measure.ts";
+import { benchLearning, type LearningOptions } from "../../src/lab/learning/learning.ts";
+import { figuresOf, judge as judgeWith, recallByKind } from "../../src/lab/learning/measure.ts";
 import type { Context } from "../../src/main/program/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "learning-"));
@@ -18,6 +19,8 @@ function fileOf(name: string, rows: readonly unknown[]): string {
 }
 
 const message = (text: string, keep: Message["keep"] = []): Message => ({ text, keep, source: "test" });
+
+const judge = (one: Message) => judgeWith(one, shippedReader());
 
 describe("a message is judged", () => {
   it("by what was learned of what was worth keeping", () => {
@@ -41,10 +44,10 @@ describe("the command", () => {
     { text: "I live in Graz.", keep: [{ part: "I live in Graz", kind: "fact" }] },
     { text: "thanks!", keep: [], like: "chat" },
   ];
-  const run = (files: string[], more: { readonly misses?: boolean; readonly json?: boolean } = {}) => {
+  const run = (files: string[], more: Partial<LearningOptions> = {}) => {
     const said: string[] = [];
     const context = { say: (line: string) => said.push(line), note: () => undefined } as unknown as Context;
-    benchLearning({ files, train: false, misses: more.misses ?? false, json: more.json ?? false }, context);
+    benchLearning({ files, train: false, heldOut: false, misses: false, json: false, ...more }, context);
     return said;
   };
 
@@ -58,6 +61,20 @@ describe("the command", () => {
     const file = fileOf("few.jsonl", rows);
     expect(run([file]).at(-1)).toContain("of 2 messages 50.0 % need no call, and it is shown 100.0 % of the parts");
     expect(JSON.parse(run([file], { json: true }).join(""))).toMatchObject([{ calls: { saved: 0.5, shown: 1 } }]);
+  });
+
+  it("reads each file with weights made without it", () => {
+    const text = "the gizmo is calibrated with brown vinegar";
+    const [keep, drop] = [
+      { text, keep: [{ part: text, kind: "fact" }] },
+      { text, keep: [], like: "moment" },
+    ];
+    const files = [fileOf("coding-a.jsonl", Array(4).fill(keep)), fileOf("coding-b.jsonl", Array(4).fill(drop))];
+    const said = run(files, { heldOut: true });
+    // What each has learned from the other: a would drop it, b would keep it.
+    expect(said[0]).toContain("coding-a: 4 messages; of 4 parts worth keeping 0.0 % were learned; of 0 items");
+    expect(said[1]).toContain("coding-b: 4 messages; of 0 parts worth keeping 0.0 % were learned; of 4 items");
+    expect(said[2]).toContain("all coding: 8 messages");
   });
 
   it("says of a file that is not there what it should be", () => {

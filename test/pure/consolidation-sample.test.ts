@@ -54,6 +54,11 @@ describe("the sample", () => {
       ["m100", 1, "Ada loves green tea."],
       ["m101", 0, "Grace hates olives."],
     ]);
-    expect(itemsOf(one, materialsOf(one).map(learn))).toEqual(items);
+    expect(
+      itemsOf(
+        one,
+        materialsOf(one).map((material) => learn(material)),
+      ),
+    ).toEqual(items);
   });
 });

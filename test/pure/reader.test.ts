@@ -6,7 +6,7 @@ import { featuresOf, PLACES } from "../../src/engine/adapters/extractor/local/re
 import { changesIn, fileFact, standsAlone } from "../../src/engine/adapters/extractor/local/reader/file.ts";
 import { MARKS, marksOf } from "../../src/engine/adapters/extractor/local/reader/marks.ts";
 import { isOfTheMoment } from "../../src/engine/adapters/extractor/local/reader/moment.ts";
-import { keptOf, type Read, readMessage } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
+import { type Read, shippedReader } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
 import { splitMessage } from "../../src/engine/adapters/extractor/local/reader/split.ts";
 import { MADE_FROM, WEIGHTS } from "../../src/engine/adapters/extractor/local/reader/weights.ts";
 import { wordsOf } from "../../src/engine/adapters/extractor/local/reader/words.ts";
@@ -15,6 +15,7 @@ import { readCorpus } from "../../src/lab/learning/corpus.ts";
 import { train } from "../../src/lab/learning/train.ts";
 
 const corpus = readCorpus();
+const { read: readMessage, kept: keptOf } = shippedReader();
 
 describe("the corpus", () => {
   const all = [...corpus.train, ...corpus.aside];

@@ -1,10 +1,12 @@
 /** Which episodes a model is asked about. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { shippedReader } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
 import { hopeOf, isWorthACall, WORTH } from "../../src/engine/adapters/extractor/local/worth-a-call.ts";
 import type { EpisodeShown } from "../../src/engine/adapters/extractor/port.ts";
 import { callFigures, callLine } from "../../src/lab/learning/calls.ts";
 import { type Message, readCorpus } from "../../src/lab/learning/corpus.ts";
+import { judge } from "../../src/lab/learning/measure.ts";
 
 const turn = (text: string, more: Partial<EpisodeShown> = {}): EpisodeShown => ({
   ...{ label: "e1", text, speaker: "user", day: "2026-03-02", trust: "user", session: null },
@@ -48,8 +50,10 @@ describe("a turn is worth a call", () => {
 });
 
 describe("what it saves", () => {
+  const judged = (message: Message) => judge(message, shippedReader());
+
   it("on messages that nothing was trained with, nearly all that is worth keeping is still shown", () => {
-    const { saved, shown } = callFigures(readCorpus().aside);
+    const { saved, shown } = callFigures(readCorpus().aside.map(judged));
     expect(shown).toBeGreaterThanOrEqual(0.985);
     expect(saved).toBeGreaterThanOrEqual(0.15);
   });
@@ -62,7 +66,7 @@ describe("what it saves", () => {
       message("thanks!"),
       message("1"),
     ];
-    const figures = callFigures(few);
+    const figures = callFigures(few.map(judged));
     expect(figures).toMatchObject({ messages: 4, saved: 0.75, shown: 0.5 });
     expect(figures.best.map(({ shown, saved }) => [shown, saved])).toEqual([
       [1, 0],

@@ -90,5 +90,10 @@ export function sampled<T>(items: readonly T[], count: number = SAMPLE.items, se
 
 /** All items of a data set, as the extractor `learn` gives them. */
 export function allItems(data: Pick<DataSet, "corpora">, learn: (material: Material) => Answer): SampledItem[] {
-  return data.corpora.flatMap((corpus) => itemsOf(corpus, materialsOf(corpus).map(learn)));
+  return data.corpora.flatMap((corpus) =>
+    itemsOf(
+      corpus,
+      materialsOf(corpus).map((material) => learn(material)),
+    ),
+  );
 }

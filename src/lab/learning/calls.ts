@@ -1,11 +1,6 @@
 /** What share of messages needs no call of a language model, because the reader sees that they teach nothing. */
-import { featuresOf } from "../../engine/adapters/extractor/local/reader/features.ts";
-import { likelihood, type readMessage, scoreOf } from "../../engine/adapters/extractor/local/reader/reader.ts";
-import { splitMessage } from "../../engine/adapters/extractor/local/reader/split.ts";
-import { hopeOf, WORTH } from "../../engine/adapters/extractor/local/worth-a-call.ts";
-import type { Message } from "./corpus.ts";
-import { examplesOf } from "./examples.ts";
-import { fitLogistic } from "./logistic.ts";
+import { WORTH } from "../../engine/adapters/extractor/local/worth-a-call.ts";
+import type { Judged } from "./measure.ts";
 
 export interface CallFigures {
   readonly messages: number;
@@ -25,10 +20,8 @@ interface Rated {
   readonly parts: number;
 }
 
-export const callFigures = (messages: readonly Message[]): CallFigures =>
-  figuresOf(messages.map(({ text, keep }) => ({ hope: hopeOf(text), parts: keep.length })));
-
-function figuresOf(rated: readonly Rated[]): CallFigures {
+export function callFigures(judged: readonly Judged[]): CallFigures {
+  const rated = judged.map(({ hope, parts }) => ({ hope, parts: parts.length }));
   const parts = partsOf(rated);
   const saved = (bar: number) => share(rated.filter(({ hope }) => hope < bar).length, rated.length);
   const best = WANTED.map((shown) => {
@@ -51,35 +44,6 @@ function barFor(rated: readonly Rated[], spare: number): number {
 
 const partsOf = (rated: readonly Rated[]): number => rated.reduce((sum, { parts }) => sum + parts, 0);
 const share = (some: number, all: number): number => (all === 0 ? 0 : Math.round((1_000 * some) / all) / 1_000);
-
-const FOLDS = 5;
-
-/** The same for the messages that are trained with: those of a file are read with weights that were made without that file. */
-export function heldOutCallFigures(messages: readonly Message[]): CallFigures {
-  const sources = [...new Set(messages.map(({ source }) => source))];
-  const rated = Array.from({ length: FOLDS }, (_, fold): Rated[] => {
-    const out = new Set(sources.filter((_source, nth) => nth % FOLDS === fold));
-    const read = readerOf(messages.filter(({ source }) => !out.has(source)));
-    return messages
-      .filter(({ source }) => out.has(source))
-      .map(({ text, keep }) => ({ hope: hopeOf(text, read), parts: keep.length }));
-  });
-  return figuresOf(rated.flat());
-}
-
-function readerOf(messages: readonly Message[]): typeof readMessage {
-  const examples = examplesOf(messages).map(({ features, kind }) => ({ features, yes: kind !== undefined }));
-  const keep = fitLogistic(examples, 1);
-  return (message) => {
-    const sentences = splitMessage(message);
-    return featuresOf(sentences).flatMap((features, at) => {
-      const said = sentences[at];
-      return said === undefined
-        ? []
-        : [{ ...said, sureness: likelihood(scoreOf(keep, features)), kind: "fact" as const }];
-    });
-  };
-}
 
 const percent = (of: number): string => `${(100 * of).toFixed(1)} %`;
 

@@ -6,8 +6,6 @@ const REMEMBERED = 8;
 const MOST_ROUNDS = 120;
 const SMALL_STEP = 1e-5;
 const HALVINGS = 20;
-/** The last number is the bias, which has no penalty. */
-const NUMBERS = PLACES + 1;
 
 export interface Labelled {
   readonly features: Features;
@@ -15,8 +13,11 @@ export interface Labelled {
 }
 
 /** `strength`: what an example counts against the penalty. */
-export function fitLogistic(examples: readonly Labelled[], strength: number): Regression {
-  let at: Point = pointAt(new Float64Array(NUMBERS), examples, strength);
+export function fitLogistic(labelled: readonly Labelled[], strength: number): Regression {
+  const used = [...new Set(labelled.flatMap(({ features }) => [...features.places]))].sort((a, b) => a - b);
+  const examples = inPlacesOf(used, labelled);
+  // The last number is the bias, which has no penalty.
+  let at: Point = pointAt(new Float64Array(used.length + 1), examples, strength);
   const steps: Step[] = [];
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const next = descend(at, directionOf(at.slope, steps), examples, strength);
@@ -27,7 +28,19 @@ export function fitLogistic(examples: readonly Labelled[], strength: number): Re
     at = next;
     if (gained < SMALL_STEP) break;
   }
-  return { weights: at.weights.slice(0, PLACES), bias: at.weights[PLACES] ?? 0 };
+  const weights = new Float64Array(PLACES);
+  for (const [nth, place] of used.entries()) weights[place] = number(at.weights, nth);
+  return { weights, bias: number(at.weights, used.length) };
+}
+
+/** The places that no example uses stay 0 and need not be counted. */
+function inPlacesOf(used: readonly number[], examples: readonly Labelled[]): Labelled[] {
+  const placeOf = new Int32Array(PLACES);
+  for (const [nth, place] of used.entries()) placeOf[place] = nth;
+  return examples.map(({ features, yes }) => ({
+    features: { places: features.places.map((place) => number(placeOf, place)), values: features.values },
+    yes,
+  }));
 }
 
 interface Point {
@@ -44,18 +57,19 @@ interface Step {
 
 function pointAt(weights: Float64Array, examples: readonly Labelled[], strength: number): Point {
   const slope = Float64Array.from(weights);
-  slope[PLACES] = 0;
+  const bias = weights.length - 1;
+  slope[bias] = 0;
   let loss = 0;
-  for (let at = 0; at < PLACES; at++) loss += 0.5 * number(weights, at) ** 2;
+  for (let at = 0; at < bias; at++) loss += 0.5 * number(weights, at) ** 2;
   for (const { features, yes } of examples) {
     const { places, values } = features;
-    let score = number(weights, PLACES);
+    let score = number(weights, bias);
     for (let at = 0; at < places.length; at++) score += number(weights, number(places, at)) * number(values, at);
     const margin = yes ? score : -score;
     loss += strength * (margin > 0 ? Math.log1p(Math.exp(-margin)) : Math.log1p(Math.exp(margin)) - margin);
     const pull = strength * (1 / (1 + Math.exp(-score)) - (yes ? 1 : 0));
     for (let at = 0; at < places.length; at++) raise(slope, number(places, at), pull * number(values, at));
-    raise(slope, PLACES, pull);
+    raise(slope, bias, pull);
   }
   return { weights, slope, loss };
 }

@@ -1,11 +1,15 @@
 /** What is learned from labelled messages: how much of what was worth keeping, and how much of it was wanted. */
 import { learn } from "../../engine/adapters/extractor/local/collect.ts";
+import type { Reader } from "../../engine/adapters/extractor/local/reader/reader.ts";
+import { hopeOf } from "../../engine/adapters/extractor/local/worth-a-call.ts";
 import { KINDS, type Kind } from "../../engine/domain/learning/kinds.ts";
 import { lexemes } from "../../engine/domain/text/lexemes.ts";
 import type { Message } from "./corpus.ts";
 
 export interface Judged {
   readonly message: Message;
+  /** How sure the reader may be that the message is worth the call of a model. */
+  readonly hope: number;
   /** Of each part that was worth keeping: whether it was learned. */
   readonly parts: readonly { readonly part: string; readonly kind: Kind; readonly learned: boolean }[];
   /** Of each item that was learned: whether it was wanted. */
@@ -13,10 +17,10 @@ export interface Judged {
 }
 
 /** As the transcript of an agent tells a message: what the person says, on its own. */
-function learnedFrom(text: string): string[] {
+function learnedFrom(text: string, reader: Reader): string[] {
   const day = "2026-03-02";
   const said = { label: "e1", text, speaker: "user", day, trust: "user", session: "s" } as const;
-  const { facts, rules } = learn({ butler: "general", today: day, episodes: [said], facts: [], rules: [] });
+  const { facts, rules } = learn({ butler: "general", today: day, episodes: [said], facts: [], rules: [] }, reader);
   return [...facts, ...rules].map(({ content }) => content);
 }
 
@@ -35,10 +39,11 @@ const DENIAL =
   /(?<![\p{L}])(?:not|no|never|none|without|cannot|can't|dont|stop|avoid|hates?|dislikes?|don't|doesn't|isn't|aren't|won't|nicht|kein\p{L}*|nie|ohne|hasse)(?![\p{L}])|n't(?![\p{L}])/giu;
 const denials = (text: string): number => text.match(DENIAL)?.length ?? 0;
 
-export function judge(message: Message): Judged {
-  const items = learnedFrom(message.text);
+export function judge(message: Message, reader: Reader): Judged {
+  const items = learnedFrom(message.text, reader);
   return {
     message,
+    hope: hopeOf(message.text, reader),
     parts: message.keep.map(({ part, kind }) => ({ part, kind, learned: items.some((item) => holds(item, part)) })),
     items: items.map((content) => {
       const of = message.keep.find(({ part }) => holds(content, part) || holds(part, content));

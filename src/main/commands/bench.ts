@@ -53,11 +53,11 @@ butler bench consolidation --data <file> [--store pglite|postgres] [--json]
 Stores the memories of each corpus as episodes and learns from them with the local extractor: facts for 100 turns, duplicates,
 provenance, what a second run changes, turns a second, and how many of a fixed sample a reader judged right.
 
-butler bench learning [--data <file> …] [--misses] [--train] [--json]
+butler bench learning [--data <file> …] [--held-out] [--misses] [--train] [--json]
 
 Tells each labelled message to the local extractor and says how much of what was worth keeping it learned, and how much of what it
-learned was wanted; by file and by kind; and how many of them a language model need not be asked about. Without --data: the messages of corpus/aside, with which nothing was trained. --misses names
-what was missed, not wanted or inverted. --train makes the weights of the sentence reader anew from corpus/train (in a checkout).
+learned was wanted; by file and by kind; and how many of them a language model need not be asked about. Without --data: the messages of corpus/aside, with which nothing was trained. --held-out reads the
+messages of each file with weights that are made from the other files (those of --data, or of corpus/train). --misses names what was missed, not wanted or inverted. --train makes the weights of the sentence reader anew from corpus/train (in a checkout).
 A line of a file is {"text", "keep": [{"part", "kind"}], "like"?}: corpus/README.md says more.
 
 butler bench week [--data <file>] [--searched] [--json]

@@ -10,7 +10,7 @@ import type { Setting } from "./clauses.ts";
 import type { Draft, Person } from "./draft.ts";
 import { type Reading, readEpisode } from "./read.ts";
 import { changesIn, fileFact, fileRule } from "./reader/file.ts";
-import { keptOf, type Read, readMessage } from "./reader/reader.ts";
+import { type Read, shippedReader } from "./reader/reader.ts";
 
 const PATTERNS: Learned = { by: "patterns" };
 
@@ -124,8 +124,8 @@ function mostImportant<T extends { readonly fact: LearnedFact; readonly learned:
 }
 
 /** What is sure enough to be told. */
-export function learn(material: Material): Answer {
-  const { answer, found } = learnFrom(material);
+export function learn(material: Material, reader = shippedReader()): Answer {
+  const { answer, found } = learnFrom(material, reader);
   return {
     ...answer,
     facts: answer.facts.filter((_, nth) => !found.facts[nth]?.hint),
@@ -133,7 +133,10 @@ export function learn(material: Material): Answer {
   };
 }
 
-export function learnFrom(material: Material): { readonly answer: Answer; readonly found: Found } {
+export function learnFrom(
+  material: Material,
+  reader = shippedReader(),
+): { readonly answer: Answer; readonly found: Found } {
   const betweenPeople = sessionsBetweenPeople(material.episodes);
   const bars = material.bars ?? BAR;
   const names = new Set(material.episodes.flatMap(({ speaker }) => firstName(speaker) ?? []));
@@ -152,7 +155,7 @@ export function learnFrom(material: Material): { readonly answer: Answer; readon
     const turn = `${episode.session ?? ""}\n${speaker?.subject ?? ""}`;
     const before = last.get(turn);
     const toAgent = !setting.betweenPeople && episode.trust === "user";
-    const read = toAgent ? readMessage(withoutPasted(episode.text).words).filter(isWholeIn(episode.text)) : [];
+    const read = toAgent ? reader.read(withoutPasted(episode.text).words).filter(isWholeIn(episode.text)) : [];
     const reading = withoutDoubtful(readEpisode(episode, setting, before?.said), read);
     for (const [at, said] of reading.drafts.entries())
       add(
@@ -161,7 +164,7 @@ export function learnFrom(material: Material): { readonly answer: Answer; readon
         said.needsPrevious && at === 0 && before !== undefined ? [before.label, episode.label] : [episode.label],
       );
     const known = [...material.facts, ...[...items.values()].map(({ of }) => of)];
-    const { sure, hints } = keptOf(read, bars);
+    const { sure, hints } = reader.kept(read, bars);
     const changes = changesIn(read, known);
     const besidesPatterns = besides(reading);
     const isNew = (kept: Read) => besidesPatterns(kept) && !changes.some(({ from }) => from.at === kept.at);

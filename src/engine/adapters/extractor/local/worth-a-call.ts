@@ -3,7 +3,7 @@ import { withoutPasted } from "../../../domain/text/pasted.ts";
 import type { EpisodeShown } from "../port.ts";
 import { teachesNothing } from "./collect.ts";
 import { readEpisode } from "./read.ts";
-import { readMessage } from "./reader/reader.ts";
+import { shippedReader } from "./reader/reader.ts";
 
 /**
  * Far below the bars for learning without a model. Chosen with corpus/train alone, each author's messages read with weights that were
@@ -19,10 +19,10 @@ const MOST_UNREAD_CHARS = 600;
 const MOST_CHARS = 40_000;
 
 /** How sure the reader may be, at most, that something in a person's words is worth keeping, from 0 to 1. */
-export function hopeOf(text: string, read: typeof readMessage = readMessage): number {
+export function hopeOf(text: string, reader = shippedReader()): number {
   if (text.length > MOST_CHARS) return 1;
   const { words } = withoutPasted(text);
-  const sentences = read(words);
+  const sentences = reader.read(words);
   if (sentences.length === 0) return saysNothing(words) ? 0 : 1;
   const best = Math.max(...sentences.map(({ sureness }) => sureness));
   return best < WORTH && foundByPatterns(words) ? WORTH : best;

@@ -34,39 +34,19 @@ export interface Regression {
 
 export type Weights = Readonly<Record<"keep" | Kind, Packed>>;
 
-export function unpack({ scale, bias, weights }: Packed): Regression {
+function unpack({ scale, bias, weights }: Packed): Regression {
   const bytes = Buffer.from(weights, "base64");
   if (bytes.length !== PLACES) throw new Error(`the reader's weights are ${bytes.length} numbers, not ${PLACES}`);
   return { bias, weights: Float64Array.from(bytes, (byte) => (byte > 127 ? byte - 256 : byte) * scale) };
 }
 
-export function scoreOf({ bias, weights }: Regression, { places, values }: Features): number {
+function scoreOf({ bias, weights }: Regression, { places, values }: Features): number {
   let sum = bias;
   for (let at = 0; at < places.length; at++) sum += (weights[places[at] ?? 0] ?? 0) * (values[at] ?? 0);
   return sum;
 }
 
-export const likelihood = (score: number): number => 1 / (1 + Math.exp(-score));
-
-let unpacked: { readonly keep: Regression; readonly kinds: readonly (readonly [Kind, Regression])[] } | undefined;
-
-function regressions() {
-  unpacked ??= { keep: unpack(WEIGHTS.keep), kinds: KINDS.map((kind) => [kind, unpack(WEIGHTS[kind])] as const) };
-  return unpacked;
-}
-
-/** Every sentence, in the order in which they were said. */
-export function readMessage(message: string): Read[] {
-  const { keep, kinds } = regressions();
-  const sentences = splitMessage(message);
-  return featuresOf(sentences).flatMap((features, at) => {
-    const said = sentences[at];
-    if (said === undefined) return [];
-    const ranked = kinds.map(([kind, regression]) => ({ kind, score: scoreOf(regression, features) }));
-    const [best] = ranked.toSorted((a, b) => b.score - a.score);
-    return [{ ...said, sureness: likelihood(scoreOf(keep, features)), kind: best?.kind ?? "fact" }];
-  });
-}
+const likelihood = (score: number): number => 1 / (1 + Math.exp(-score));
 
 export interface Kept {
   /** Sure enough to be told. */
@@ -75,14 +55,48 @@ export interface Kept {
   readonly hints: readonly Read[];
 }
 
-/** What of the sentences of a message is worth keeping, with the tasks cut out. */
-export function keptOf(read: readonly Read[], bars: Bars = BAR): Kept {
-  const { keep } = regressions();
+export interface Reader {
+  /** Every sentence, in the order in which they were said. */
+  readonly read: (message: string) => Read[];
+  /** What of the sentences of a message is worth keeping, with the tasks cut out. */
+  readonly kept: (read: readonly Read[], bars?: Bars) => Kept;
+}
+
+export function readerOf(packed: Weights): Reader {
+  const keep = unpack(packed.keep);
+  const kinds = KINDS.map((kind) => [kind, unpack(packed[kind])] as const);
+  const surenessOf = (features: Features) => likelihood(scoreOf(keep, features));
+  const kindOf = (features: Features): Kind => {
+    const ranked = kinds.map(([kind, regression]) => ({ kind, score: scoreOf(regression, features) }));
+    return ranked.toSorted((a, b) => b.score - a.score)[0]?.kind ?? "fact";
+  };
+  return {
+    read: (message) => {
+      const sentences = splitMessage(message);
+      const features = featuresOf(sentences);
+      return sentences.flatMap((said, at) => {
+        const its = features[at];
+        return its === undefined ? [] : [{ ...said, sureness: surenessOf(its), kind: kindOf(its) }];
+      });
+    },
+    kept: (read, bars = BAR) => keptOf(read, bars, surenessOf),
+  };
+}
+
+let shipped: Reader | undefined;
+
+/** With the weights that are committed. */
+export function shippedReader(): Reader {
+  shipped ??= readerOf(WEIGHTS);
+  return shipped;
+}
+
+function keptOf(read: readonly Read[], bars: Bars, surenessOf: (features: Features) => number): Kept {
   const sure: Read[] = [];
   const hints: Read[] = [];
   for (const whole of read) {
     if (whole.question) continue;
-    const piece = withoutTask(whole, (features) => likelihood(scoreOf(keep, features)));
+    const piece = withoutTask(whole, surenessOf);
     const own = bars[whole.kind];
     const bar = whole.sureness >= own ? own : Math.max(own, BAR_OF_PIECES);
     if (!isMeant(piece.text) || !standsAlone(piece.text) || isMostlyMachine(piece.text)) continue;
