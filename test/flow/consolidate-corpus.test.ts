@@ -122,14 +122,19 @@ onEachStore("the corpus, by a provider", (open) => {
       expect(await standing(rig)).toEqual([`consolidated ${SAMPLE.length}`]);
     });
 
-    it("is taken at its word for what it adds of its own, with a link to the episode that it names", async () => {
+    it("speaks for itself in what it adds of its own, with a link to the episode that it names", async () => {
       const { rig, api: server } = await begin(WORTH.slice(0, 2));
-      await run(rig, server, {}, (asked) => answer({ facts: [factOf("The user owns a boat.", [firstOf(asked)])] }));
+      const said = WORTH[0]?.text ?? "";
+      await run(rig, server, {}, (asked) =>
+        answer({ facts: [factOf("The user owns a boat.", [firstOf(asked)]), factOf(said, [firstOf(asked)])] }),
+      );
+      expect(await column(rig, "select trust from facts where content = 'The user owns a boat.'")).toEqual(["agent"]);
+      expect(await column(rig, "select trust from facts where content <> 'The user owns a boat.'")).toEqual(["user"]);
       const cited = await column(
         rig,
         "select e.content from memory_links l join episodes e on e.id = l.target_id where relation = 'derived_from'",
       );
-      expect(cited).toEqual([WORTH[0]?.text]);
+      expect(cited).toEqual([said, said]);
     });
 
     it("writes in its own language, and that is kept as it is", async () => {

@@ -4,8 +4,8 @@ import { doubted } from "../lifecycle/doubt.ts";
 import type { Rule } from "../rule.ts";
 import { GLOBAL_SCOPE, isForEveryButler, learnedScope } from "../scope.ts";
 import { lexemes } from "../text/lexemes.ts";
-import type { Learned } from "./sureness.ts";
-import { bestTrust, isWeaker, leastTrust, type Trust } from "./trust.ts";
+import { isCutOut, type Learned } from "./sureness.ts";
+import { atMost, bestTrust, isWeaker, leastTrust, type Trust } from "./trust.ts";
 
 /** An episode of the batch, or one turn of it. */
 export interface Witness {
@@ -140,21 +140,36 @@ export const lastOf = (witnesses: readonly Witness[]): Witness | undefined => wi
 /** Several turns of one exchange are one episode. */
 export const idsOf = (witnesses: readonly Witness[]): string[] => [...new Set(witnesses.map(({ id }) => id))];
 
-/** Most of what is claimed must stand in the words of whoever is said to have said it. */
+/** Of several who are trusted differently, those count in whose words most of the claim stands. */
 const BORNE = 0.6;
+/** Less is enough when there is no choice between them: "i moved to graz" says that the user lives in Graz. */
+const HELD = 0.5;
+
+function shareIn(words: ReadonlySet<string>, { text }: Witness): number {
+  const said = new Set(lexemes(text));
+  return [...words].filter((word) => said.has(word)).length / words.size;
+}
 
 /**
- * Whose word a claim is. Who asks "which town is on file?" is cited together with the tool that answers, but did not say it: of
+ * Who speaks for a claim. Who asks "which town is on file?" is cited together with the tool that answers, but did not say it: of
  * several who are cited, those count in whose own words the claim stands. When it stands in nobody's, the least of them counts.
  */
-export function trustOf(claim: string, witnesses: readonly Witness[]): Trust {
+export function voiceOf(claim: string, witnesses: readonly Witness[]): Trust {
   const trusts = witnesses.map(({ trust }) => trust);
   if (new Set(trusts).size < 2) return bestTrust(trusts);
   const words = new Set(lexemes(claim));
-  const bears = ({ text }: Witness) => {
-    const said = new Set(lexemes(text));
-    return [...words].filter((word) => said.has(word)).length >= BORNE * words.size;
-  };
-  const bearing = witnesses.filter(bears);
+  const bearing = witnesses.filter((witness) => shareIn(words, witness) >= BORNE);
   return bearing.length > 0 ? bestTrust(bearing.map(({ trust }) => trust)) : leastTrust(trusts);
+}
+
+/**
+ * Whose word a claim is. What no cited text holds has been concluded or invented by a model, which is trusted as an agent at most,
+ * whomever it cites. What the local extractor finds is cut out of the text, so it is not looked for there again.
+ */
+export function trustOf(claim: string, witnesses: readonly Witness[], foundBy?: Pick<Learned, "by">): Trust {
+  const voice = voiceOf(claim, witnesses);
+  if (foundBy !== undefined && isCutOut(foundBy)) return voice;
+  const words = new Set(lexemes(claim).filter((word) => word !== "user"));
+  const isHeld = words.size === 0 || witnesses.some((witness) => shareIn(words, witness) >= HELD);
+  return isHeld ? voice : atMost(voice, "agent");
 }

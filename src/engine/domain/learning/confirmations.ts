@@ -1,5 +1,5 @@
 /** Confirmations of one answer, by memory: several items may confirm the same. */
-import { type DropReason, idsOf, trustOf, type Witness } from "./change.ts";
+import { type DropReason, idsOf, trustOf, voiceOf, type Witness } from "./change.ts";
 import { bestTrust, isWeaker, type Trust, vouched } from "./trust.ts";
 
 interface Confirmable {
@@ -18,8 +18,9 @@ export function confirmations<K extends "confirm_fact" | "confirm_rule">(kind: K
     trustOf: believed,
     /** An episode that says so already does not confirm it again, and a source of lower trust does not confirm it at all. */
     add(known: Confirmable, nth: number, witnesses: readonly Witness[]): DropReason | undefined {
+      // Who agrees in other words confirms it, but does not make it their own word.
+      if (isWeaker(voiceOf(known.content, witnesses), believed(known))) return "echo";
       const trust = trustOf(known.content, witnesses);
-      if (isWeaker(trust, believed(known))) return "echo";
       const fresh = idsOf(witnesses).filter((id) => !known.witnesses.has(id));
       if (fresh.length === 0) return "unchanged";
       const entry = cited.get(known.id) ?? { nth, episodes: new Set(), trust };

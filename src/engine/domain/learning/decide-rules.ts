@@ -28,11 +28,11 @@ export function ruleLearner(known: Known, batch: Batch) {
   const confirmed = confirmations("confirm_rule");
 
   function learn(learned: LearnedRule, nth: number, witnesses: readonly Witness[]): DropReason | undefined {
-    const trust = trustOf(learned.content, witnesses);
+    const foundBy = batch.learned("rule", nth);
+    const trust = trustOf(learned.content, witnesses, foundBy);
     if (trust === "tool") return "tool_rule";
     const scope = scopeOf(learned.scope, isAboutPerson(learned.content), batch, witnesses);
     // What holds on a wider step holds here; what is said here changes nothing there.
-    const foundBy = batch.learned("rule", nth);
     const steps = ladderOf(scope).toReversed();
     const seen = steps.flatMap((of) => known.rules.filter((rule) => rule.scope === of));
     const opposed = seen.filter((rule) => agreement(learned.content, rule.content) === "opposite");

@@ -39,7 +39,7 @@ const isPostponed = (old: KnownFact, by: FactDraft): boolean =>
 
 function draftOf({ batch }: FactState, learned: LearnedFact, nth: number, witnesses: readonly Witness[]): FactDraft {
   const foundBy = batch.learned("fact", nth);
-  const trust = trustOf(learned.content, witnesses);
+  const trust = trustOf(learned.content, witnesses, foundBy);
   const isUser = subjectOf(learned.subject) === "user";
   const valid_from = learned.valid_from === null ? null : new Date(learned.valid_from);
   return {

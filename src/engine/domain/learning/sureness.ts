@@ -15,6 +15,9 @@ export interface Learned {
   readonly hint?: true;
 }
 
+/** Found by a pattern or the sentence reader: it consists of words of the episode. */
+export const isCutOut = ({ by }: Pick<Learned, "by">): boolean => by === "patterns" || by.startsWith("reader-");
+
 /** What is below the threshold of recall is told to nobody. */
 export const hintConfidence = (threshold: number): number => round(0.75 * threshold);
 
