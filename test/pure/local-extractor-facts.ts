@@ -9,6 +9,11 @@ export const FACTS: readonly (readonly [said: string, predicate: string, content
   ["I work for the city library.", "works_at", "The user works at the city library."],
   ["My name is Ottilie Brandt.", "name", "The user's name is Ottilie Brandt."],
   ["Hi, I'm Jorid, a potter from the coast.", "name", "The user's name is Jorid."],
+  [
+    "I'm Jorid, a 44-year-old colour technologist, and I'm trying to learn chess.",
+    "occupation",
+    "The user, Jorid, is a 44-year-old colour technologist.",
+  ],
   ["I live in Porto.", "lives_in", "The user lives in Porto."],
   ["I currently live in New Haven.", "lives_in", "The user lives in New Haven."],
   ["By the way, I'm based in Tallinn.", "lives_in", "The user lives in Tallinn."],
@@ -227,6 +232,33 @@ export const FACTS: readonly (readonly [said: string, predicate: string, content
   ["Grace works at the library.", "works_at", "Grace works at the library."],
   ["Tomas is allergic to cats.", "allergic_to:cats", "Tomas is allergic to cats."],
   ["The user prefers concise answers.", "prefers:concise answers", "The user prefers concise answers."],
+  // Dates that are limits, and dates that name something
+  [
+    "I will submit my thesis by 1 April.",
+    "plan:submit their thesis",
+    "The user will submit their thesis by 1 April 2026.",
+  ],
+  [
+    "I'm planning to learn Danish from 1 April.",
+    "plan:learn danish",
+    "The user plans to learn Danish from 1 April 2026.",
+  ],
+  [
+    "I decided to skip the March 20 concert.",
+    "decision:skip the march 20 concert",
+    "The user decided to skip the March 20 concert.",
+  ],
+  // The whole object
+  [
+    "I'm passionate about dance and fashion so combining them is a joy.",
+    "likes:fashion",
+    "The user is passionate about fashion.",
+  ],
+  [
+    "I'm thinking about opening a shop for tea and cakes in my street, like I said.",
+    "plan:opening a shop for tea and cakes in their street",
+    "The user is considering opening a shop for tea and cakes in their street.",
+  ],
 ];
 
 export const RULES: readonly (readonly [said: string, rule: string])[] = [

@@ -41,6 +41,43 @@ describe("laws", () => {
     );
   });
 
+  const SAID = [...FACTS, ...RULES].map(([said]) => said);
+  const anyBatch = fc.array(fc.oneof(fc.constantFrom(...SAID), anyText), { maxLength: 12 });
+
+  test("no two items of an answer say the same", () => {
+    fc.assert(
+      fc.property(anyBatch, (said) => {
+        const { facts, rules } = learn(material([...said, ...said]));
+        const told = [...facts.map(({ subject, content }) => `${subject}: ${content}`), ...rules.map((r) => r.content)];
+        const plain = told.map((one) => one.toLowerCase());
+        expect(new Set(plain).size).toBe(plain.length);
+        const keys = facts.map(({ subject, predicate }) => `${subject}\n${predicate}`.toLowerCase());
+        expect(new Set(keys).size).toBe(keys.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("every item cites what was shown, and what is known is confirmed instead of learned again", () => {
+    fc.assert(
+      fc.property(anyBatch, (said) => {
+        const first = learn(material(said));
+        for (const { episodes } of [...first.facts, ...first.rules]) expect(episodes.length).toBeGreaterThan(0);
+        const scope = "own" as const;
+        const known = {
+          facts: first.facts.map(({ subject, predicate, content }, at) => ({
+            ...{ label: `f${at + 1}`, subject, predicate, content, scope },
+          })),
+          rules: first.rules.map(({ content }, at) => ({ label: `r${at + 1}`, content, scope })),
+        };
+        const second = learn(material(said, known));
+        expect({ facts: second.facts, rules: second.rules }).toEqual({ facts: [], rules: [] });
+        expect(new Set(second.confirmations.map(({ id }) => id)).size).toBe(first.facts.length + first.rules.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test("a tool teaches nothing, whatever it prints", () => {
     fc.assert(
       fc.property(

@@ -71,11 +71,43 @@ describe("who is meant", () => {
       { text: "Never commit directly to main.", speaker: "Grace" },
     ];
     expect(learn(material(talk)).rules).toEqual([]);
-    expect(learn(material(talk.slice(0, 1))).rules).toHaveLength(1);
+  });
+
+  test("one side of such a talk gives none either, but somebody with a name who talks to an agent does", () => {
+    const order = { text: "Always run the tests before a release.", speaker: "Ada" };
+    expect(learn(material([order])).rules).toEqual([]);
+    expect(learn(material([order, { text: "I will.", speaker: "assistant" }])).rules).toHaveLength(1);
+    const event = { text: "I ran a small workshop for beginners.", speaker: "Ada" };
+    expect(learn(material([event])).facts).toMatchObject([{ subject: "Ada" }]);
+  });
+});
+
+describe("a statement with a request", () => {
+  test.each([
+    "I'm a nurse, can you explain the table to me?",
+    "I'm a nurse - could you explain the table to me?",
+    "I'm a nurse, so how can I read the table",
+    "Can you explain it, I'm a nurse",
+    "I am stuck, can you explain the table, I'm a nurse",
+  ])("%j", (text) => {
+    expect(factsOf(text)).toMatchObject([{ predicate: "occupation", content: "The user is a nurse." }]);
+  });
+
+  test("a question stays one", () => {
+    expect(factsOf("I'm a nurse, right?", "I'm a nurse, am I?", "Can you tell me whether I'm a nurse?")).toEqual([]);
   });
 });
 
 describe("a batch", () => {
+  test("what goes into something that says more is one item that cites both", () => {
+    const move = "I'm exploring a move from teaching to design";
+    expect(factsOf(`${move}.`, `${move}, focusing on posters.`, "I love tea.", "I love tea towels.")).toMatchObject([
+      { content: "The user is exploring a move from teaching to design, focusing on posters.", episodes: ["e2", "e1"] },
+      { content: "The user loves tea." },
+      { content: "The user loves tea towels." },
+    ]);
+  });
+
   test("the same thing said twice is one item that cites both", () => {
     expect(factsOf("I like green tea.", "Hello again.", "I really love green tea!")).toMatchObject([
       { predicate: "likes:green tea", content: "The user loves green tea.", episodes: ["e1", "e3"] },

@@ -113,6 +113,20 @@ describe("what is kept", () => {
   });
 
   it.each([
+    [
+      "I'm trying to plan my sprint, and I've chosen SQLite because it is light enough for one person",
+      "I've chosen SQLite because it is light enough for one person",
+    ],
+    [
+      "our staging database is on port 5433, can you check whether the dump fits",
+      "our staging database is on port 5433",
+    ],
+  ])("of %j: what is asked or tried beside it is cut out", (message, kept) => {
+    const { sure, hints } = keptOf(readMessage(message));
+    expect([...sure, ...hints].map(({ text }) => text)).toEqual([kept]);
+  });
+
+  it.each([
     "I'm trying to classify a triangle with sides 3, 4, 5, but I keep getting isosceles",
     "i'm having trouble with my end-to-end tests in cypress, the navigation fails in every run",
     "I've tried setting up a .env file with my DSN, but the build does not pick it up",

@@ -76,8 +76,16 @@ const APART =
 const CONDITION =
   /^(?:(?:and|so|also|but|oh|well),? )?(?:if|unless|suppose|supposing|assuming|imagine|in case|what if|even if)\b/i;
 
+/** "I'll decide after I've finished the draft": nothing is finished. */
+function withoutAwaited(text: string): string {
+  const at = text.search(/\s(?:only |right |until |soon |not until )?(?:after|once|when|as soon as) (?:i|we)\b/i);
+  return at > 0 && AHEAD.test(text.slice(0, at)) ? text.slice(0, at) : text;
+}
+const AHEAD =
+  /\b(?:will|would|going to|plan|plans|planning|want|need|hope|hoping|until|should|could|might|may|must|can|cannot|let's|wait|waiting|defer|postpone)\b/i;
+
 export function clausesOf(text: string): string[] {
-  const parts = text
+  const parts = withoutAwaited(text)
     .replace(TOGETHER, "$1 & ")
     .split(BREAKS)
     .filter((part) => part !== undefined && part.length > 3);

@@ -33,16 +33,22 @@ function personOf(episode: EpisodeShown): Person | null {
 export const teachesNothing = (episode: EpisodeShown): boolean =>
   episode.trust === "tool" || /^(?:assistant|ai|bot|model|system|tool|function)$/i.test(episode.speaker?.trim() ?? "");
 
-/** Sessions in which people talk to each other: what one tells another to do is no rule for an agent. */
+/**
+ * Sessions in which people talk to each other: what one tells another to do is no rule for an agent. A batch may hold the words of one
+ * side only, so a single name is enough where neither the user nor an agent speaks: the transcript of an agent names both by their roles.
+ */
 function sessionsBetweenPeople(episodes: readonly EpisodeShown[]): ReadonlySet<string> {
-  const speakers = new Map<string, Set<string>>();
+  const sessions = new Map<string, { readonly names: Set<string>; roles: boolean }>();
   for (const { session, speaker } of episodes) {
+    const known = sessions.get(session ?? "") ?? { names: new Set<string>(), roles: false };
+    sessions.set(session ?? "", known);
     const name = firstName(speaker);
-    if (name === undefined || NOBODY.test(name) || USER_NAMES.test(name)) continue;
-    const known = speakers.get(session ?? "") ?? new Set<string>();
-    speakers.set(session ?? "", known.add(name));
+    if (name === undefined || NOBODY.test(name) || USER_NAMES.test(name)) known.roles = true;
+    else known.names.add(name);
   }
-  return new Set([...speakers].filter(([, names]) => names.size > 1).map(([session]) => session));
+  const isBetweenPeople = ({ names, roles }: { readonly names: Set<string>; readonly roles: boolean }) =>
+    names.size > (roles ? 1 : 0);
+  return new Set([...sessions].filter(([, speakers]) => isBetweenPeople(speakers)).map(([session]) => session));
 }
 
 interface Item<T> {
@@ -179,8 +185,38 @@ export function learnFrom(
     else last.set(turn, { said, label: episode.label });
     for (const { made: rule } of reading.rules) addRule(rules, rule, episode.label, PATTERNS);
   }
-  return answerOf(material, [...items.values()], [...rules.values()]);
+  return answerOf(material, withoutParts([...items.values()]), [...rules.values()]);
 }
+
+/** "Ada explores a move to Porto" goes into "Ada explores a move to Porto, for its schools", which is filed under more words. */
+function withoutParts(items: readonly Item<Draft>[]): Item<Draft>[] {
+  // What says the same and more stands right behind it; the widest come first.
+  const sorted = items
+    .map((item) => ({ item, key: `${normaliseKey(item.of.subject)}\n${bare(item.of)}` }))
+    .toSorted((a, b) => (a.key < b.key ? 1 : -1));
+  const whole = new Map<Item<Draft>, Item<Draft>>();
+  for (const [at, { item, key }] of sorted.entries()) {
+    const wider = sorted
+      .slice(Math.max(0, at - MOST_WIDER), at)
+      .findLast((other) => other.key.startsWith(key) && goesInto(item.of, other.item.of, other.key.slice(key.length)));
+    if (wider !== undefined) whole.set(item, whole.get(wider.item) ?? wider.item);
+  }
+  if (whole.size === 0) return [...items];
+  const said = new Map<Item<Draft>, readonly string[]>();
+  for (const [part, into] of whole) said.set(into, [...(said.get(into) ?? []), ...part.episodes]);
+  return items
+    .filter((item) => !whole.has(item))
+    .map((item) => ({ ...item, episodes: (said.get(item) ?? []).reduce(cited, item.episodes) }));
+}
+
+const MOST_WIDER = 8;
+const bare = ({ content }: Draft): string => content.toLowerCase().replace(/\.$/, "");
+const headOf = ({ predicate }: Draft): string => predicate.split(":", 1)[0] ?? "";
+/** "Tea" is not part of "tea towels", but of "tea with milk". */
+const goesInto = (part: Draft, into: Draft, rest: string): boolean =>
+  rest === "" ||
+  (headOf(part) === headOf(into) &&
+    /^(?:,| (?:for|in|on|at|with|to|from|since|by|and|as|before|around|near|during|because|so|after)\b)/.test(rest));
 
 function addRule(rules: Map<string, Item<string>>, rule: string, label: string, learned: Learned): void {
   const key = contentKey(rule);

@@ -13,7 +13,7 @@ const TAIL =
   /(?<![,\s])[,\s]+(?:so much|very much|a lot|a ton|a bunch|the most|too|as well|right now|at the moment|lately|recently|these days|nowadays|though|btw|by the way|of course|in general|really|actually|honestly|anyway|already|again|now|currently|either|for sure|for now|to be honest|tbh|imo|lol|haha|huh|right|you know|please|thanks|and all|and more|and so on|etc|just|myself|overall|in particular|at all|everyone|guys|folks|together|more than ever|like crazy|hard|so far|super|coming up|later|btw)$/i;
 /** A second thought starts here; the phrase is complete without it. */
 const SECOND =
-  /(?<!\s)\s*(?:,\s*(?:but|and (?:i|it|we|he|she|they|you|my|the|then|now)|so|because|since|which|who|where|when|while|although|though|it|as|plus|especially|even|just|i|we|they|thanks|to be)\b|\s(?:because|'cause|cuz|since|when|whenever|while|although|though|which|where|as it|as i|as we|as they|so i|so we|so that|so it|but|after|plus|especially)\b|\s\(|:\s)[\s\S]*$/i;
+  /(?<!\s)\s*(?:,\s*(?:but|and (?:i|it|we|he|she|they|you|my|the|then|now)|so|because|since|which|who|where|when|while|although|though|it|as|plus|especially|even|just|i|we|they|thanks|to be)\b|\s(?:because|'cause|cuz|since|when|whenever|while|although|though|which|where|as it|as i|as we|as they|so i|so we|so that|so it|so (?=\p{L}+ing\b)|but|after|plus|especially)\b|\s\(|:\s)[\s\S]*$/iu;
 const MOST_WORDS = 16;
 
 export interface Allowed {
@@ -66,7 +66,9 @@ function cutAt(whole: string, mark: RegExp): string {
   const right = whole.slice(at.index + at[0].length);
   const torn =
     /\b(?:a|an|the|my|our|their|some|more|very|so) [\p{L}-]+$/iu.test(left) &&
-    /^(?!\p{L}+ing (?:it|an?|the|my|our|their|them|others|people)\b)[\p{L}-]+ [\p{L}-]+/iu.test(right);
+    /^(?!\p{L}+ing (?:it|an?|the|my|our|their|them|others|people)\b|(?:like|such as|including|with|for|to|as|so)\b)[\p{L}-]+ [\p{L}-]+/iu.test(
+      right,
+    );
   return torn ? whole : left;
 }
 
@@ -78,7 +80,8 @@ export function phrase(raw: string, allowed: Allowed = {}): string | undefined {
   // "a bakery we go to": the bakery stands without the rest.
   const plain = whole.replace(/ (?:that )?(?:i|we) [\s\S]*$/i, "");
   if (plain !== whole && /\bthe \p{L}+$/u.test(plain)) return undefined;
-  for (const candidate of [whole, cutAt(whole, /,? and /i), cutAt(whole, /, ?/), plain]) {
+  const cut = [cutAt(whole, /,? and /i), cutAt(whole, /, ?/)].toSorted((a, b) => b.length - a.length);
+  for (const candidate of [whole, ...cut, plain]) {
     const text = trimmed(candidate);
     // "a letter to thank" lost whom.
     if (candidate !== whole && / to \p{L}+$/u.test(text)) continue;

@@ -40,13 +40,32 @@ function withoutQuotations(line: string): string {
 
 const ABBREVIATED = /(?:^|\s|\()(?:Mr|Mrs|Ms|Dr|Prof|St|vs|e\.g|i\.e|etc|approx|No|Jr|Sr|[A-Z])\.$/;
 
+/** Many state something and ask in one breath: "I'm a nurse, can you explain this to me?" */
+const REQUEST =
+  /(?:[,;]| [-–—]) (?:(?:so|and|but) )?(?=(?:can|could|would|will) you\b|should i\b|how (?:can|do|should|would) (?:i|we)\b|what(?:'s| is| are| would be) (?:the|a|some|your)\b|do you (?:have|know|think)\b|(?:is|are) there\b|any (?:tips|ideas|advice|suggestions|recommendations)\b|here(?:'s| is) (?:my|the|what|an?)\b)/i;
+const ASKING =
+  /^(?:do|does|did|is|are|am|was|were|can|could|should|would|will|have|has|what|why|how|when|where|who|which|whether)\b/i;
+
 function sentencesOfLine(line: string): Sentence[] {
   const found: Sentence[] = [];
   let start = 0;
+  const keep = (text: string, question: boolean) => {
+    if (text.length > 3 && text.length <= LONGEST) found.push({ text, question });
+  };
   const push = (end: number, mark: string) => {
     const text = line.slice(start, end).trim();
-    if (text.length > 3 && text.length <= LONGEST) found.push({ text, question: mark.includes("?") });
+    const question = mark.includes("?");
     start = end + mark.length;
+    const asked = REQUEST.exec(text);
+    if (asked === null) {
+      keep(text, question);
+      return;
+    }
+    const said = text.slice(0, asked.index).trim();
+    keep(said, question && ASKING.test(said));
+    const request = text.slice(asked.index + asked[0].length);
+    const next = request.search(/, (?=(?:i|i'm|i've|we|we're|we've|my|our)\b)/i);
+    if (next !== -1) keep(request.slice(next + 2), question);
   };
   for (const match of line.matchAll(/[.!?…]+["')\]]?(?=\s|$)|[.!?…]{2,}/g)) {
     const mark = match[0];

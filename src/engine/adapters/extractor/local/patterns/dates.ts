@@ -23,7 +23,7 @@ const MONTH = `(${MONTHS.join("|")}|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|De
 const monthNumber = (name: string) =>
   MONTHS.findIndex((month) => month.slice(0, 3).toLowerCase() === name.slice(0, 3).toLowerCase()) + 1;
 const yearNumber = (text: string) => (text === "" ? undefined : Number(text));
-const BEFORE = "(?:\\b(?:on|by|from|starting|for|at)\\s+)?";
+const BEFORE = "(?:\\b(?:on|by|from|starting|since|for|at)\\s+)?";
 const anyCase = (pattern: string) => new RegExp(pattern, "i");
 
 type SpanTo = (direction: Direction) => Span | null;
@@ -205,6 +205,18 @@ export interface Dated {
   readonly span: SpanTo;
 }
 
+const LIMIT = /^(by|from|starting|since)\s/i;
+
+/** "By 1 May" is not on 1 May, nor is "since 1 May". */
+function limited(said: string, span: SpanTo): SpanTo {
+  const limit = LIMIT.exec(said)?.[1]?.toLowerCase().replace("starting", "from");
+  if (limit === undefined) return span;
+  return (direction) => {
+    const found = span(direction);
+    return found === null ? null : { ...found, words: found.words.replace(/^(?:on|in|around)\b/, limit) };
+  };
+}
+
 /** The date that the text names; of several, the one in the most exact form. */
 export function findDate(text: string, day: string): Dated | undefined {
   if (!PERHAPS.test(text)) return undefined;
@@ -214,11 +226,16 @@ export function findDate(text: string, day: string): Dated | undefined {
     const front = text.slice(0, match.index).trimEnd();
     // "Before Friday" is not on Friday.
     if (/\b(?:before|after|until|till|between|through|except)$/i.test(front)) return undefined;
+    const after = text.slice(match.index + match[0].length);
+    // "The May 3 meeting" has its date for a name.
+    if (/\b(?:the|an?|my|our|their)$/i.test(front) && /^ (?!(?:and|or|to|in|at|with|for|on|i|we)\b)\p{L}/iu.test(after))
+      return undefined;
     const left = front.replace(/\s(?:of|for|around|about|as of)$/i, "");
-    const right = text.slice(match.index + match[0].length).trimStart();
+    // "A deadline of 1 May, for the draft": the comma belonged to the date.
+    const right = after.trimStart().replace(/^, (?=(?:for|with|in|at|to)\b)/i, "");
     return {
       text: `${left} ${right}`.replace(/(?<!\s)\s+([,.])/g, "$1").trim(),
-      span: make(groupsOf(match), day),
+      span: limited(match[0], make(groupsOf(match), day)),
     };
   }
   return undefined;

@@ -1,5 +1,5 @@
 /** What happened, with its date. */
-import { dayWords } from "../calendar.ts";
+import { dayWords, plusDays } from "../calendar.ts";
 import { type Clause, type Draft, draft } from "../draft.ts";
 import { FLEETING, keyOf, PROPER, phrase, UNEXPLAINED } from "../phrases.ts";
 import { attribute, named, possessive } from "../subject.ts";
@@ -46,6 +46,8 @@ const isNews = (clause: Clause, whole: string) => clause.recent !== null && NEWS
 /** Shorter objects of what is merely told say too little. */
 const FEWEST_WORDS = 4;
 const IMPORTANCE_OF_LIFE = 6;
+/** In days; "just" is said of last year's events as well, on a day of this year. */
+const MOST_RECENT = 330;
 
 /** Why an event is kept. */
 interface Reason {
@@ -95,6 +97,21 @@ export const NO_EVENTS: readonly Refusal[] = [
       /^(?:a|an|the|some|such) (?:[\p{L}-]+ ){0,3}(?:day|time|blast|chat|experience|talk|night|weekend|week|moment|feeling|laugh|conversation|memory|sunset|pic|photo|picture)\b/iu,
     example: "I saw a beautiful sunset yesterday.",
   },
+  // A step of the work that is done today and forgotten tomorrow.
+  {
+    verb: /^(?:completed|finished|fixed|created|built|developed|designed|wrote|set up|deployed|started|began|made|tried|reached|achieved|submitted|installed|replaced|solved)$/,
+    object:
+      /\b(?:sprints?|modules?|features?|functions?|components?|endpoints?|pages?|forms?|scripts?|unit tests|schema|tables?|quer(?:y|ies)|code|login|registration|api|crud|templates?|layout|problems?|exercises?|questions?|quiz|quizzes|structure|implementation|integration|setup|configuration|drafts?|sections?|phase|steps?|tasks?|tickets?|issues?|bugs?|errors?|score)\b|\d ?%/i,
+    toAgent: true,
+    example: "I completed the login page on Monday.",
+  },
+  // Meals and walks, which are over with the day.
+  {
+    verb: /^(?:had|made|cooked|baked|ate|went|took|saw|drove|watched|walked|ordered|got)$/,
+    object:
+      /^(?:(?:for|to|out for|out to|on) )?(?:an?|some|the|their)?\s?(?:(?:[\p{L}-]+) ){0,2}?(?:picnic|dinner|lunch|breakfast|brunch|barbecue|bbq|pie|cake|cookies|pizza|pasta|meal|coffee|drinks?|ice cream|snacks?|walk|stroll|swim|drive|nap|beach|park|mall|store|shops?|supermarket|movies|cinema|gym|sunset|sunrise|sky|pub|bar)(?: (?:for|with|at|to) (?:the|their|some|a) [\p{L}-]+)?$/iu,
+    example: "We had a picnic last week.",
+  },
   {
     object: /^(?:to (?:think|realize|know|see|feel|say)|like\b|used\b|feeling\b)/,
     example: "I began to see yesterday.",
@@ -135,6 +152,8 @@ function event([, perfect, said, raw]: Groups, clause: Clause): readonly Draft[]
   const verb = said.toLowerCase();
   const when = clause.when?.("past") ?? null;
   if (when !== null && when.from > clause.day) return [];
+  // "I just went there on 3 May", said in April: one of the two is wrong.
+  if (when !== null && clause.recent === "just" && when.to < plusDays(clause.day, -MOST_RECENT)) return [];
   const what = kept(verb, raw, clause, when !== null);
   if (what === undefined) return [];
   const { object, life, importance, confidence } = what;

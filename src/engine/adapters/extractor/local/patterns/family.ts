@@ -123,6 +123,10 @@ export const OWN: Table = {
   ],
 };
 
+/** "a 44-year-old colour technologist", "a nurse from Hull". */
+const CALLING =
+  /^(?:[\p{L}\p{N}-]+ ){0,4}?[\p{L}-]+(?:er|or|ist|ian|ant|nurse|chef|student|coach|vet|pilot)(?=$|,| (?:at|from|in|with|for|who|and|based|living)\b)/iu;
+
 export const NAMES: Table = {
   kind: "names",
   applies: (clause) => !clause.owned && clause.first,
@@ -137,12 +141,27 @@ export const NAMES: Table = {
     {
       // Without what follows it could be "I am Dutch".
       name: "introduction",
-      pattern: /^am (\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)?), (?:an?|the) \p{L}/u,
+      pattern: /^am (\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+)?), (an?|the) ([\p{L}\p{N}].*)$/u,
       example: "Hi, I'm Jorid, a potter from the coast.",
-      gives: "name = The user's name is Jorid.",
+      gives: ["name = The user's name is Jorid.", "occupation = The user, Jorid, is a potter from the coast."],
       not: ["I'm Dutch."],
-      make: ([, name], clause) =>
-        clause.person.subject === "user" ? [nameOf(clause, name, `The user's name is ${name}`, 0.85)] : undefined,
+      make: ([, name, article, raw], clause) => {
+        if (clause.person.subject !== "user") return undefined;
+        const what = CALLING.test(raw) ? phrase(raw, { strict: true, words: 8 }) : undefined;
+        const calling = { permanence: "stable", importance: 7, confidence: 0.85 } as const;
+        return [
+          nameOf(clause, name, `The user's name is ${name}`, 0.85),
+          ...(what === undefined
+            ? []
+            : [
+                draft(clause, {
+                  predicate: "occupation",
+                  content: `The user, ${name}, is ${article} ${what}`,
+                  ...calling,
+                }),
+              ]),
+        ];
+      },
     },
   ],
 };

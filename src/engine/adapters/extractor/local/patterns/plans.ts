@@ -20,7 +20,12 @@ interface Plan extends Example {
   readonly not?: readonly string[];
 }
 
-function plan({ says, confidence, undated }: Plan, raw: string, clause: Clause): readonly Draft[] {
+/** Said to an agent, it is a thought about the task at hand. */
+const OF_THE_TASK =
+  /^(?:us|implement|add|deferr|creat|sett|writ|refactor|cach|optimi[sz]|integrat|mov|switch|try|deploy|stor|splitt|test|handl|includ)ing\b/i;
+
+function plan({ says, confidence, undated, name }: Plan, raw: string, clause: Clause): readonly Draft[] {
+  if (!clause.betweenPeople && /^(?:looking into|considering)$/.test(name) && OF_THE_TASK.test(raw)) return [];
   const when = clause.when?.("future") ?? null;
   if (when === null ? undated !== true || clause.when !== undefined : when.to < clause.day) return [];
   const object = phrase(raw, { words: 18 });

@@ -39,6 +39,18 @@ export const NOT_UNDER_WAY: readonly Refusal[] = [
       /\b(?:class|classes|course|courses|lessons|medication|workshop|business|company|store|shop|studio|job|house|flat|apartment|marathon|investors|work|internship)\b/i,
     example: "I'm looking for a typo.",
   },
+  {
+    verb: /^working on$/,
+    object: /^(?:the |some |\p{L}+ing\b|sprint\b|version\b|phase\b|step\b)/iu,
+    toAgent: true,
+    example: "I'm working on the login form.",
+  },
+  // "I'm practising with coins" does not say what; "studying for a week" does not say for what.
+  {
+    object:
+      /^(?:with|by|on|for|in|at|to|from|and)\b|^(?:an?|one|two|three|\d+|few) (?:(?:few|couple of) )?(?:hour|day|week|month|year)s?$/i,
+    example: "I have been studying for a week.",
+  },
   { verb: /^taking$/, object: /^(?:a )?(?:care|break|time|steps?)\b/, example: "I'm taking a break from work." },
 ];
 

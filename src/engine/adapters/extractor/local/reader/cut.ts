@@ -1,6 +1,10 @@
-/** Cuts the task out of a sentence that also says something lasting: "fix the login, and we never use default exports here". */
+/**
+ * Cuts the task out of a sentence that also says something lasting: "fix the login, and we never use default exports here"; and what is
+ * asked or tried beside it: "I've never used Bootstrap before, can you show me how".
+ */
 import { type Features, featuresOf } from "./features.ts";
 import { marksOf } from "./marks.ts";
+import { isAtIt } from "./moment.ts";
 import type { Said } from "./split.ts";
 import { wordsOf } from "./words.ts";
 
@@ -22,16 +26,44 @@ interface Sure extends Said {
   readonly sureness: number;
 }
 
+const JOINT = /(?:[,;]|\s[-–—])\s+|\s(?=(?:and|but|so)\s+(?:i|we|can|could|how|what)\b)/giu;
+/** What follows asks, or tells a mood, or shows something. */
+const ASKED =
+  /^(?:(?:so|and|but|then)\s+)?(?:please\s+)?(?:(?:can|could|would|will) (?:you|i|we)\b|what(?:'s| is| are| would| should| kind)\b|how (?:can|do|should|would|does|is|are|to)\b|should (?:i|we)\b|(?:do|does) (?:you|this|that|it)\b|(?:is|are) (?:there|this|that|these)\b|will (?:this|that|it)\b|any (?:tips|ideas?|advice|suggestions?)\b|here(?:'s| is| are)\b|which got me\b|you know\b|i (?:want|need|wanna|would like)(?: to)? (?:make sure|know|understand|ensure|see|help)\b|i'd like to (?:know|understand|see)\b)/iu;
+
+/** In English: "ich bekomme davon Kopfschmerzen" is the reason for what was said before. */
+const isStuck = (rest: string): boolean => /^(?:(?:and|but|so)\s+)?i(?:'m| am)\b/i.test(rest) && isAtIt(rest);
+
+/** The sentence up to where the person begins to ask, and from where they have told what they are at. */
+function withoutAsking<T extends Said>(said: T): T {
+  let { text, at } = said;
+  for (const { 0: joint, index } of text.matchAll(JOINT)) {
+    const rest = text.slice(index + joint.length);
+    if (index < SHORTEST || !(ASKED.test(rest) || isStuck(rest))) continue;
+    text = text.slice(0, index);
+    break;
+  }
+  const turn = /(?:,\s+|\s)(?:and|but|so|since|because)\s+(?=(?:i|we|my|our)\b)/iu.exec(text);
+  if (turn !== null && isAtIt(text.slice(0, turn.index))) {
+    at += turn.index + turn[0].length;
+    text = text.slice(turn.index + turn[0].length);
+  }
+  return text.length < SHORTEST || text === said.text ? said : { ...said, text, at };
+}
+
 /** `sureness`: of a text that stands alone. */
-export function withoutTask<T extends Sure>(said: T, sureness: (features: Features) => number): T {
+export function withoutTask<T extends Sure>(whole: T, sureness: (features: Features) => number): T {
+  const surenessOf = (piece: string) => {
+    const [features] = featuresOf([{ ...whole, text: piece, question: false }]);
+    return features === undefined ? 0 : sureness(features);
+  };
+  const cut = withoutAsking(whole);
+  // What is left has to be worth keeping by itself.
+  const said = cut === whole ? whole : { ...cut, sureness: Math.min(whole.sureness, surenessOf(cut.text)) };
   const { text } = said;
   const seams = [...text.matchAll(SEAM)].slice(0, MOST_SEAMS);
   if (seams.length === 0) return said;
-  const surenessOf = (piece: string) => {
-    const [features] = featuresOf([{ ...said, text: piece, question: false }]);
-    return features === undefined ? 0 : sureness(features);
-  };
-  const whole = surenessOf(text);
+  const alone = surenessOf(text);
   let best = said;
   for (const { 0: seam, index } of seams) {
     const end = index + seam.length;
@@ -43,7 +75,7 @@ export function withoutTask<T extends Sure>(said: T, sureness: (features: Featur
     for (const { goes, stays, at } of pieces) {
       if (stays.length < SHORTEST || !isTask(goes)) continue;
       const its = surenessOf(stays);
-      if (its > Math.max(whole, best.sureness)) best = { ...said, text: stays, at, sureness: its };
+      if (its > Math.max(alone, best.sureness)) best = { ...said, text: stays, at, sureness: its };
     }
   }
   return best;
