@@ -6,6 +6,7 @@ import { featuresOf, PLACES } from "../../src/engine/adapters/extractor/local/re
 import { changesIn, fileFact, standsAlone } from "../../src/engine/adapters/extractor/local/reader/file.ts";
 import { MARKS, marksOf } from "../../src/engine/adapters/extractor/local/reader/marks.ts";
 import { isOfTheMoment } from "../../src/engine/adapters/extractor/local/reader/moment.ts";
+import { pack, scoreOf, unpack } from "../../src/engine/adapters/extractor/local/reader/packed.ts";
 import { type Read, shippedReader } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
 import { splitMessage } from "../../src/engine/adapters/extractor/local/reader/split.ts";
 import { MADE_FROM, WEIGHTS } from "../../src/engine/adapters/extractor/local/reader/weights.ts";
@@ -60,11 +61,16 @@ describe("sentences", () => {
   });
 
   it.each([
-    ["fix it. we use pnpm, e.g. for ci; thanks", ["fix it", "we use pnpm, e.g. for ci", "thanks"]],
+    ["fix it. we use pnpm, e.g. for ci. thanks", ["fix it", "we use pnpm, e.g. for ci", "thanks"]],
+    ["tabs it is; no spaces anywhere", ["tabs it is; no spaces anywhere"]],
     ["Dr. Ortiz is our vet. He is in on 3. May", ["Dr. Ortiz is our vet", "He is in on 3. May"]],
     ["rename it btw main is called trunk here", ["rename it", "btw main is called trunk here"]],
     ["- no tabs\n```\nconst a = 1;\n```\n> quoted mail\n2) no semicolons", ["no tabs", "no semicolons"]],
     ["is that so? tests live in spec/", ["is that so", "tests live in spec/"]],
+    ["I'm coeliac, so what can I order here?", ["I'm coeliac", "so what can I order here"]],
+    ["ich hab keinen führerschein, wie komm ich hin?", ["ich hab keinen führerschein", "wie komm ich hin"]],
+    ["if it rains, what do we do?", ["if it rains, what do we do"]],
+    ["what is it, and where does it run?", ["what is it, and where does it run"]],
   ])("of %j", (message, sentences) => {
     expect(splitMessage(message).map(({ text }) => text)).toEqual(sentences);
   });
@@ -163,6 +169,62 @@ describe("what is kept", () => {
       expect(standsAlone(text)).toBe(false);
     },
   );
+});
+
+describe("what goes on with a sentence that is kept", () => {
+  const said = (text: string, at: number, sureness: number, gap?: string): Read => ({
+    ...{ text, at, sureness, kind: "fact", question: false },
+    ...(gap === undefined ? {} : { gap }),
+  });
+  const both = (second: string, sureness = 0.4, gap = ". ") =>
+    keptOf([said("Ines chairs the board", 0, 0.95), said(second, 23, sureness, gap)]).sure.map(({ text }) => text);
+
+  it("is kept with it, if it is not understood alone", () => {
+    expect(both("She never calls before noon")).toEqual(["Ines chairs the board. She never calls before noon"]);
+  });
+
+  it.each([
+    ["something of its own", both("The board meets on Tuesdays in Graz", 0.1)],
+    ["what is hardly worth it", both("She never calls before noon", 0.2)],
+    ["what stands elsewhere", both("She never calls before noon", 0.4, "")],
+    ["a joke", both("She never calls before noon lol")],
+  ])("but not %s", (_what, sure) => expect(sure).toEqual(["Ines chairs the board"]));
+});
+
+describe("weights", () => {
+  const weight = fc.double({ min: -20, max: 20, noNaN: true });
+  const regression = fc
+    .uniqueArray(fc.tuple(fc.integer({ min: 0, max: PLACES - 1 }), weight), {
+      selector: ([place]) => place,
+      maxLength: 50,
+    })
+    .map((pairs) => pairs.toSorted(([a], [b]) => a - b))
+    .map((pairs) => ({
+      bias: 0.25,
+      places: Int32Array.from(pairs, ([place]) => place),
+      weights: Float64Array.from(pairs, ([, its]) => its),
+    }));
+
+  it("are nearly the same when they have been packed", () => {
+    fc.assert(
+      fc.property(regression, (before) => {
+        const after = unpack(pack(before));
+        const most = Math.max(0, ...before.weights.map(Math.abs));
+        for (const [nth, place] of before.places.entries()) {
+          const one = { places: Int32Array.of(place), values: Float64Array.of(1) };
+          expect(Math.abs(scoreOf(after, one) - 0.25 - (before.weights[nth] ?? 0))).toBeLessThanOrEqual(
+            0.01 * most + 1e-9,
+          );
+        }
+        expect(scoreOf(after, { places: Int32Array.of(PLACES), values: Float64Array.of(1) })).toBe(0.25);
+      }),
+    );
+  });
+
+  it("that are not one for each place are refused", () => {
+    const packed = pack({ bias: 0, places: Int32Array.of(3, 9), weights: Float64Array.of(1, 2) });
+    expect(() => unpack({ ...packed, gaps: "" })).toThrow("2 weights for 0 places");
+  });
 });
 
 describe("where it is filed", () => {

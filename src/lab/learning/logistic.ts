@@ -1,6 +1,9 @@
-/** Logistic regression with a quadratic penalty, fitted by L-BFGS. The same examples give the same bits on every machine. */
-import { type Features, PLACES } from "../../engine/adapters/extractor/local/reader/features.ts";
-import type { Regression } from "../../engine/adapters/extractor/local/reader/reader.ts";
+/**
+ * Logistic regression with a quadratic penalty, fitted by L-BFGS. The same examples give the same bits on every machine.
+ * A place counts the more, the more often it is found with one answer than with the other.
+ */
+import type { Features } from "../../engine/adapters/extractor/local/reader/features.ts";
+import type { Regression } from "../../engine/adapters/extractor/local/reader/packed.ts";
 
 const REMEMBERED = 8;
 const MOST_ROUNDS = 120;
@@ -12,15 +15,22 @@ export interface Labelled {
   readonly yes: boolean;
 }
 
-/** `strength`: what an example counts against the penalty. */
-export function fitLogistic(labelled: readonly Labelled[], strength: number): Regression {
-  const used = [...new Set(labelled.flatMap(({ features }) => [...features.places]))].sort((a, b) => a - b);
-  const examples = inPlacesOf(used, labelled);
+export interface Fit {
+  /** What an example counts against the penalty. */
+  readonly strength: number;
+  /** A place that fewer examples have is left out. */
+  readonly least: number;
+}
+
+export function fitLogistic(labelled: readonly Labelled[], { strength, least }: Fit): Regression {
+  const used = placesOf(labelled, least);
+  const { places, factors } = used;
+  const rows = rowsOf(used, labelled);
   // The last number is the bias, which has no penalty.
-  let at: Point = pointAt(new Float64Array(used.length + 1), examples, strength);
+  let at: Point = pointAt(new Float64Array(places.length + 1), rows, strength);
   const steps: Step[] = [];
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const next = descend(at, directionOf(at.slope, steps), examples, strength);
+    const next = descend(at, directionOf(at.slope, steps), rows, strength);
     const step = stepBetween(at, next);
     if (step.curve > 1e-12) steps.push(step);
     if (steps.length > REMEMBERED) steps.shift();
@@ -28,19 +38,70 @@ export function fitLogistic(labelled: readonly Labelled[], strength: number): Re
     at = next;
     if (gained < SMALL_STEP) break;
   }
-  const weights = new Float64Array(PLACES);
-  for (const [nth, place] of used.entries()) weights[place] = number(at.weights, nth);
-  return { weights, bias: number(at.weights, used.length) };
+  const weights = factors.map((factor, nth) => factor * number(at.weights, nth));
+  return { places, weights, bias: number(at.weights, places.length) };
 }
 
-/** The places that no example uses stay 0 and need not be counted. */
-function inPlacesOf(used: readonly number[], examples: readonly Labelled[]): Labelled[] {
-  const placeOf = new Int32Array(PLACES);
-  for (const [nth, place] of used.entries()) placeOf[place] = nth;
-  return examples.map(({ features, yes }) => ({
-    features: { places: features.places.map((place) => number(placeOf, place)), values: features.values },
-    yes,
-  }));
+/** How much of its value a place keeps whatever it tells; the rest of it counts by how much it tells. */
+const EVEN = 0.5;
+
+/** Counted with each answer, so that none is impossible. */
+const UNSEEN = 0.5;
+
+interface Places {
+  /** In ascending order. */
+  readonly places: Int32Array;
+  readonly factors: Float64Array;
+}
+
+/** By how much the odds of a place differ between the answers, in logarithms: what naive Bayes would go by. */
+function placesOf(examples: readonly Labelled[], least: number): Places {
+  const counts = new Map<number, { yes: number; no: number }>();
+  for (const { features, yes } of examples)
+    for (const place of features.places) {
+      const count = counts.get(place) ?? { yes: 0, no: 0 };
+      if (yes) count.yes++;
+      else count.no++;
+      counts.set(place, count);
+    }
+  const used = [...counts].filter(([, { yes, no }]) => yes + no >= least).sort(([a], [b]) => a - b);
+  let [yeses, noes] = [0, 0];
+  for (const [, { yes, no }] of used) [yeses, noes] = [yeses + yes + UNSEEN, noes + no + UNSEEN];
+  const factors = used.map(([, { yes, no }]) => {
+    const odds = Math.log((yes + UNSEEN) / yeses / ((no + UNSEEN) / noes));
+    return EVEN + (1 - EVEN) * Math.abs(odds);
+  });
+  return { places: Int32Array.from(used, ([place]) => place), factors: Float64Array.from(factors) };
+}
+
+/** All examples in one list: `ends[n]` is where the numbers of example n end. */
+interface Rows {
+  readonly ends: Int32Array;
+  readonly places: Int32Array;
+  readonly values: Float64Array;
+  readonly yes: Uint8Array;
+}
+
+/** The examples by the numbers of the places that are used. */
+function rowsOf({ places, factors }: Places, examples: readonly Labelled[]): Rows {
+  const numberOf = new Map<number, number>();
+  for (const [nth, place] of places.entries()) numberOf.set(place, nth);
+  const [ends, used, values]: [number[], number[], number[]] = [[], [], []];
+  for (const { features } of examples) {
+    for (const [at, place] of features.places.entries()) {
+      const nth = numberOf.get(place);
+      if (nth === undefined) continue;
+      used.push(nth);
+      values.push(number(features.values, at) * number(factors, nth));
+    }
+    ends.push(used.length);
+  }
+  return {
+    ends: Int32Array.from(ends),
+    places: Int32Array.from(used),
+    values: Float64Array.from(values),
+    yes: Uint8Array.from(examples, ({ yes }) => (yes ? 1 : 0)),
+  };
 }
 
 interface Point {
@@ -55,21 +116,26 @@ interface Step {
   readonly curve: number;
 }
 
-function pointAt(weights: Float64Array, examples: readonly Labelled[], strength: number): Point {
+function pointAt(weights: Float64Array, { ends, places, values, yes }: Rows, strength: number): Point {
   const slope = Float64Array.from(weights);
   const bias = weights.length - 1;
   slope[bias] = 0;
   let loss = 0;
   for (let at = 0; at < bias; at++) loss += 0.5 * number(weights, at) ** 2;
-  for (const { features, yes } of examples) {
-    const { places, values } = features;
+  for (let row = 0, from = 0; row < ends.length; row++) {
+    const end = ends[row] as number;
     let score = number(weights, bias);
-    for (let at = 0; at < places.length; at++) score += number(weights, number(places, at)) * number(values, at);
-    const margin = yes ? score : -score;
+    for (let at = from; at < end; at++) score += (weights[places[at] as number] as number) * (values[at] as number);
+    const wanted = yes[row] === 1;
+    const margin = wanted ? score : -score;
     loss += strength * (margin > 0 ? Math.log1p(Math.exp(-margin)) : Math.log1p(Math.exp(margin)) - margin);
-    const pull = strength * (1 / (1 + Math.exp(-score)) - (yes ? 1 : 0));
-    for (let at = 0; at < places.length; at++) raise(slope, number(places, at), pull * number(values, at));
-    raise(slope, bias, pull);
+    const pull = strength * (1 / (1 + Math.exp(-score)) - (wanted ? 1 : 0));
+    for (let at = from; at < end; at++) {
+      const place = places[at] as number;
+      slope[place] = (slope[place] as number) + pull * (values[at] as number);
+    }
+    slope[bias] = number(slope, bias) + pull;
+    from = end;
   }
   return { weights, slope, loss };
 }
@@ -92,13 +158,13 @@ function directionOf(slope: Float64Array, steps: readonly Step[]): Float64Array 
   return direction;
 }
 
-function descend(from: Point, direction: Float64Array, examples: readonly Labelled[], strength: number): Point {
+function descend(from: Point, direction: Float64Array, rows: Rows, strength: number): Point {
   const steepness = dot(from.slope, direction);
   let length = 1;
   for (let halved = 0; ; halved++, length /= 2) {
     const weights = Float64Array.from(from.weights);
     addTo(weights, direction, -length);
-    const next = pointAt(weights, examples, strength);
+    const next = pointAt(weights, rows, strength);
     if (next.loss <= from.loss - 1e-4 * length * steepness || halved === HALVINGS) return next;
   }
 }
@@ -121,7 +187,7 @@ function addTo(target: Float64Array, other: Float64Array, times: number): void {
   for (let at = 0; at < target.length; at++) raise(target, at, times * number(other, at));
 }
 
-const number = (list: Float64Array | Int32Array, at: number): number => list[at] ?? 0;
+const number = (list: Float64Array, at: number): number => list[at] ?? 0;
 
 function raise(list: Float64Array, at: number, by: number): void {
   list[at] = number(list, at) + by;

@@ -1,12 +1,13 @@
 /**
- * A sentence as numbers: its words and pairs of words, the shapes of its words, its marks and their pairs, and the marks of its neighbours.
- * Each has a place in one long list, found by a hash.
+ * A sentence as numbers: its words, their pairs, endings and shapes, its marks and their pairs, and what stands around it in the message.
+ * Each has a place in one long list, found by a hash. The list is long so that a word that was never trained with seldom meets the place
+ * of another: with 32,768 places the collisions cost 0.012 of the area under the curve.
  */
 import { marksOf } from "./marks.ts";
 import type { Said } from "./split.ts";
 import { shapeOf, wordsOf } from "./words.ts";
 
-export const PLACES = 1 << 15;
+export const PLACES = 1 << 22;
 
 export interface Features {
   readonly places: Int32Array;
@@ -14,10 +15,12 @@ export interface Features {
 }
 
 /** What each group counts beside the others: the values of a group are scaled to this length. */
-export const LENGTHS = { words: 3, shapes: 2, neighbours: 1 } as const;
+const LENGTHS = { words: 3, shapes: 2, rest: 1 } as const;
 /** Marks are counted one by one. */
 const MARK = 1;
 const PAIR = 0.5;
+/** Sentences before and after, of which the words count. */
+const AROUND = 3;
 
 function placeOf(name: string): number {
   let hash = 0x811c9dc5;
@@ -46,9 +49,19 @@ export function featuresOf(message: readonly Said[]): Features[] {
   const length = parts.reduce((sum, { words }) => sum + words.length, 0);
   return parts.map((own, at) => {
     const values = new Map<number, number>();
+    const others = [...parts.slice(Math.max(0, at - AROUND), at), ...parts.slice(at + 1, at + 1 + AROUND)];
     addGroup(values, wordNames(own.words), LENGTHS.words);
     addGroup(values, shapeNames(own), LENGTHS.shapes);
-    addGroup(values, [...around("before", parts[at - 1]), ...around("after", parts[at + 1])], LENGTHS.neighbours);
+    addGroup(values, [...beside("before", parts[at - 1]), ...beside("after", parts[at + 1])], LENGTHS.rest);
+    addGroup(values, endingNames(own.words), LENGTHS.rest);
+    addGroup(values, markedNames(own), LENGTHS.rest);
+    addGroup(values, positionNames(at, parts.length), LENGTHS.rest);
+    addGroup(values, [...new Set(others.flatMap(({ marks }) => marks.map((mark) => `near ${mark}`)))], LENGTHS.rest);
+    addGroup(
+      values,
+      others.flatMap(({ words }) => words.map((word) => `around ${word}`)),
+      LENGTHS.rest,
+    );
     addMarks(values, own.marks);
     add(values, "words here", Math.min(1, own.words.length / 30));
     add(values, "words in all", Math.min(1, length / 80));
@@ -86,6 +99,26 @@ function wordNames(words: readonly string[]): string[] {
   return first === undefined ? names : [...names, `first ${first}`, `first ${first} ${second}`, `last ${words.at(-1)}`];
 }
 
+/** Of words that are not all ending. */
+const endingNames = (words: readonly string[]): string[] =>
+  words.flatMap((word) =>
+    [2, 3, 4].filter((length) => word.length > length + 1).map((length) => `ending ${word.slice(-length)}`),
+  );
+
+/** A word means something else beside one of these. */
+const DECISIVE = new Set(["we", "i", "general", "now", "not", "if", "task", "past", "perhaps"]);
+
+function markedNames({ words, marks }: Parts): string[] {
+  const decisive = marks.filter((mark) => DECISIVE.has(mark));
+  return [...new Set(words)].flatMap((word) => decisive.map((mark) => `${mark} with ${word}`));
+}
+
+const positionNames = (at: number, of: number): string[] => [
+  `at ${Math.min(at, 4)}`,
+  `left ${Math.min(of - 1 - at, 4)}`,
+  `of ${Math.min(of, 6)}`,
+];
+
 function shapeNames({ shapes, said }: Parts): string[] {
   const line = ["^", ...shapes, said.question ? "?" : "$"];
   const names = line.flatMap((shape, at) => {
@@ -97,7 +130,7 @@ function shapeNames({ shapes, said }: Parts): string[] {
   return [...names, `opening ${line.slice(0, 4).join(" ")}`];
 }
 
-function around(side: string, parts: Parts | undefined): string[] {
+function beside(side: string, parts: Parts | undefined): string[] {
   if (parts === undefined) return [`${side} nothing`];
   return [...parts.marks.map((mark) => `${side} ${mark}`), `${side} first ${parts.words[0] ?? ""}`];
 }

@@ -7,9 +7,10 @@ import { BAR, BAR_OF_HINTS, type Bars, KINDS, type Kind } from "../../../../doma
 import { isMostlyMachine } from "../../../../domain/text/pasted.ts";
 import { isMeant } from "../clauses.ts";
 import { withoutTask } from "./cut.ts";
-import { type Features, featuresOf, PLACES } from "./features.ts";
+import { type Features, featuresOf } from "./features.ts";
 import { standsAlone } from "./file.ts";
 import { isOfTheMoment } from "./moment.ts";
+import { type Packed, scoreOf, unpack } from "./packed.ts";
 import { type Said, splitMessage } from "./split.ts";
 import { WEIGHTS } from "./weights.ts";
 
@@ -19,32 +20,7 @@ export interface Read extends Said {
   readonly kind: Kind;
 }
 
-/** One regression: a weight for each place, as whole numbers from -127 to 127 times `scale`. */
-export interface Packed {
-  readonly scale: number;
-  readonly bias: number;
-  /** In base64. */
-  readonly weights: string;
-}
-
-export interface Regression {
-  readonly bias: number;
-  readonly weights: Float64Array;
-}
-
 export type Weights = Readonly<Record<"keep" | Kind, Packed>>;
-
-function unpack({ scale, bias, weights }: Packed): Regression {
-  const bytes = Buffer.from(weights, "base64");
-  if (bytes.length !== PLACES) throw new Error(`the reader's weights are ${bytes.length} numbers, not ${PLACES}`);
-  return { bias, weights: Float64Array.from(bytes, (byte) => (byte > 127 ? byte - 256 : byte) * scale) };
-}
-
-function scoreOf({ bias, weights }: Regression, { places, values }: Features): number {
-  let sum = bias;
-  for (let at = 0; at < places.length; at++) sum += (weights[places[at] ?? 0] ?? 0) * (values[at] ?? 0);
-  return sum;
-}
 
 const likelihood = (score: number): number => 1 / (1 + Math.exp(-score));
 
@@ -96,6 +72,12 @@ function keptOf(read: readonly Read[], bars: Bars, surenessOf: (features: Featur
   const hints: Read[] = [];
   for (const whole of read) {
     if (whole.question) continue;
+    const last = sure.at(-1);
+    const longer = last === undefined ? undefined : goesOn(last, whole);
+    if (longer !== undefined) {
+      sure[sure.length - 1] = longer;
+      continue;
+    }
     const piece = withoutTask(whole, surenessOf);
     const own = bars[whole.kind];
     const bar = whole.sureness >= own ? own : Math.max(own, BAR_OF_PIECES);
@@ -109,3 +91,20 @@ function keptOf(read: readonly Read[], bars: Bars, surenessOf: (features: Featur
 
 /** Of what is left of a sentence that would not be kept with its task. */
 const BAR_OF_PIECES = 0.85;
+
+/** With this a sentence speaks of what the sentence before was about, or goes on with it. */
+const GOES_ON =
+  /^(?:it|it's|its|he|he's|she|she's|they|they're|that's|thats|no|not|never|only|ours|otherwise|because|er|sie|es|sonst|weil)(?![\p{L}'])/iu;
+/** What goes on with something kept needs less to be kept with it. */
+const BAR_OF_MORE = 0.3;
+const LONGEST = 400;
+
+/** Both sentences as one, if the second is not understood without the first. */
+function goesOn(kept: Read, next: Read): Read | undefined {
+  const { text, gap = "" } = next;
+  if (gap === "" || kept.at + kept.text.length + gap.length !== next.at || next.sureness < BAR_OF_MORE)
+    return undefined;
+  if (!GOES_ON.test(text) || !isMeant(text) || isMostlyMachine(text) || isOfTheMoment(text)) return undefined;
+  const both = `${kept.text}${gap}${text}`;
+  return both.length > LONGEST ? undefined : { ...kept, text: both };
+}
