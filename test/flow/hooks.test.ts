@@ -65,6 +65,8 @@ onOneRig("hooks", (guest) => {
     await h.restart();
     expect(await tell("Which editor do I use to write code, again?")).toBe("");
     expect(await tell("yes please")).toBe("");
+    await g.call("memory_store_episode", { content: "Thanks, see you tomorrow, have a good weekend!" });
+    expect(await tell("thanks, see you tomorrow, have a good weekend")).toBe("");
     expect(await tell("/compact bicycle red ride")).toBe("");
   });
 

@@ -83,6 +83,40 @@ for (const model of [true, false])
         expect(idsOf(await opening(g, { except: [] }))).toContain(taught.id);
       });
 
+      it("tells a session that goes on only what is new: never what had no place when it began", async () => {
+        const g = guest();
+        await furnish(g);
+        const stored = (nth: number, importance: number) => {
+          const content = `Module ${nth} is written in the language number ${nth} and built with the tool number ${nth}`;
+          return g.call("memory_store_fact", {
+            subject: `module ${nth}`,
+            predicate: "made with",
+            content,
+            importance,
+          });
+        };
+        for (let nth = 0; nth < 40; nth++) await stored(nth, 5);
+        const first = await opening(g);
+        const except = idsOf(first);
+        expect((first.sections as Section[]).some(({ dropped }) => dropped > 0)).toBe(true);
+        expect((await opening(g, { except })).text).toBe("");
+        const later = await stored(99, 8);
+        expect(idsOf(await opening(g, { except }))).toEqual([later.id]);
+      });
+
+      it("does not repeat the words of a sentence that it is filed under", async () => {
+        const g = guest();
+        const fact = (predicate: string, content: string) =>
+          g.call("memory_store_fact", { subject: "project", predicate, content }, { project: "p" });
+        await fact("releases:tills thursday", "The releases go to the tills every Thursday.");
+        await fact("uses:cloudflare", "DNS and mail");
+        await fact(":odd", "An odd one");
+        const { text } = await opening(g);
+        expect(text).toContain("- project / releases: The releases go to the tills every Thursday. (");
+        expect(text).toContain("- project / uses:cloudflare: DNS and mail (");
+        expect(text).toContain("- project / :odd: An odd one (");
+      });
+
       it("never tells of another project, another butler or another tenant", async () => {
         const [g, stranger] = [guest(), guest()];
         await furnish(g);

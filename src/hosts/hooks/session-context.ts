@@ -1,6 +1,7 @@
 /** The context that a session is given: a block when it starts, and with a prompt the memories that fit it and are new to the session. */
 
 import { OPENING_PROMPT } from "../../doors/mcp/opening-prompt.ts";
+import { isSmallTalk } from "../../engine/domain/learning/idle-prompt.ts";
 import { withoutPrivate } from "../../engine/domain/text/private.ts";
 import { clip } from "../../engine/domain/text/text.ts";
 import type { ToolInput } from "../../engine/tools/index.ts";
@@ -33,7 +34,7 @@ export interface SessionContext {
 const PROMPT_TOKENS = 600;
 /** Below this a memory has words in common with the prompt, but not its subject. */
 const FITS = 0.36;
-/** A shorter prompt ("yes", "go on") is not searched for. */
+/** A shorter prompt ("yes", "go on") is not searched for, nor is one of nothing but small talk ("thanks, see you tomorrow"). */
 const LEAST_WORDS = 3;
 const PROMPT_CHARS = 20_000;
 const MOST_SHOWN = 1_000;
@@ -85,7 +86,8 @@ async function fittingPrompt(
 ): Promise<SessionContext> {
   // Private words are not even searched for: the memory may be on another machine, and its log too.
   const asked = clip(withoutPrivate(prompt).text, PROMPT_CHARS);
-  if (asked.startsWith("/") || asked.trim().split(/\s+/).length < LEAST_WORDS) return nothing(before);
+  const asksNothing = asked.trim().split(/\s+/).length < LEAST_WORDS || isSmallTalk(asked);
+  if (asked.startsWith("/") || asksNothing) return nothing(before);
   const input = { trigger_prompt: asked, token_budget: PROMPT_TOKENS, min_fit: FITS, lasting: false };
   return blockOf(request, withoutItself(request, input), before);
 }

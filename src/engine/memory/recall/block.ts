@@ -8,6 +8,7 @@ import type { MemoryType } from "../../domain/memory-types.ts";
 import { blockJson } from "../../domain/ranking/block-json.ts";
 import { type Block, fillBudget, type Line, type Section } from "../../domain/ranking/budget.ts";
 import { shortId } from "../../domain/short-id.ts";
+import { lexemes } from "../../domain/text/lexemes.ts";
 import { neutralLine, OWN_TAG } from "../../domain/text/neutral.ts";
 import { clip, contentKey, normaliseKey } from "../../domain/text/text.ts";
 import type { Candidate } from "../../store/index/search.ts";
@@ -120,7 +121,14 @@ export const candidateFact = (c: Candidate): FactWords => ({
 });
 
 export function factLine(fact: FactWords, note: string): string {
-  return `- ${neutralLine(shownFact(fact.subject_text, fact.predicate_text, fact.content))} (${note})\n`;
+  return `- ${neutralLine(shownFact(fact.subject_text, shownPredicate(fact), fact.content))} (${note})\n`;
+}
+
+/** What several facts of a subject can have at a time is filed under words of its own ("uses:pnpm"): a sentence that has them needs them once. */
+function shownPredicate({ predicate_text: predicate, content }: FactWords): string {
+  const [base = "", filed = ""] = predicate.split(/:(.*)/s);
+  const words = new Set(lexemes(content));
+  return filed !== "" && base !== "" && lexemes(filed).every((word) => words.has(word)) ? base : predicate;
 }
 
 /** With the short id, by which an agent can say that the rule helped or did harm. */

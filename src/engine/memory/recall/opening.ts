@@ -7,7 +7,7 @@ import { invalid } from "../../domain/errors.ts";
 import { trustRank } from "../../domain/learning/trust.ts";
 import { DAY_MS, effectiveConfidence, type Fading } from "../../domain/lifecycle/decay.ts";
 import { isLasting } from "../../domain/lifecycle/lasting.ts";
-import type { Line } from "../../domain/ranking/budget.ts";
+import type { Line, Section } from "../../domain/ranking/budget.ts";
 import { OPENING_QUOTAS, OPENING_TOKENS } from "../../domain/ranking/opening.ts";
 import { dayOf } from "../../domain/ranking/scoring.ts";
 import { readableScopes } from "../../domain/scope.ts";
@@ -47,7 +47,20 @@ export async function opening(call: Call, input: ContextInput): Promise<ContextA
   });
   const learned = [...found.facts, ...found.rules].map(({ id }) => id);
   const origins = await originsOf(memory.db, caller.tenant, learned, call.now);
-  const rows = untold(call, knownTo(input, origins), found);
+  const { except_session: session } = input;
+  const own = new Set(session === undefined ? [] : taughtBy(session, origins));
+  const offered = sectionsOf(call, input, believed(call, own, found));
+  const block = blockOf(
+    call,
+    toldOnce(offered, origins, () => true),
+    budget,
+  );
+  const told = toldBefore(input, origins);
+  return told.size === 0 ? block : blockOf(call, newsOf(offered, block, told), budget);
+}
+
+/** Offered in the order of their names in the block, best first. */
+function sectionsOf(call: Call, input: ContextInput, rows: OpeningRows): Section<ContextItem>[] {
   const [lasting, passing] = parted(rows.facts, isLasting);
   const [proven, others] = parted(rows.rules, ({ maturity }) => maturity === "proven");
   const always = [...lasting.map((fact) => factOf(fact, fact.permanence)), ...proven.map(provenOf)];
@@ -62,19 +75,28 @@ export async function opening(call: Call, input: ContextInput): Promise<ContextA
     { name: "episodes", heading: "# Lately\n", items: latelyLines(rows.episodes, call.now) },
   ] as const;
   const quota = (section: (typeof sections)[number]) => OPENING_QUOTAS[section.name];
-  const offered = sections.map((section) => ({ ...section, quota: quota(section), items: firstOfEach(section.items) }));
-  return blockOf(
-    call,
-    toldOnce(offered, origins, () => true),
-    budget,
-  );
+  return sections.map((section) => ({ ...section, quota: quota(section), items: firstOfEach(section.items) }));
 }
 
-/** What the session was told, with the episodes that taught it, and what it has taught by itself. */
-function knownTo({ except = [], except_session: session }: ContextInput, origins: readonly Origin[]): Set<string> {
+/**
+ * A session that is resumed gets what is new in the opening. Without the lines that it was told, the places would go to those that were not
+ * worth one: each time somebody went on with a session, it was told 600 tokens of them.
+ */
+function newsOf(
+  offered: readonly Section<ContextItem>[],
+  { sections }: ContextAnswer,
+  told: ReadonlySet<string>,
+): Section<ContextItem>[] {
+  const chosen = new Set(sections.flatMap(({ items }) => items.map(({ id }) => id)));
+  const isNew = ({ item: { id } }: Line<ContextItem>) => chosen.has(id) && !told.has(id);
+  return offered.map((section) => ({ ...section, items: section.items.filter(isNew) }));
+}
+
+/** What the session was told, with the episodes that taught it. */
+function toldBefore({ except = [] }: ContextInput, origins: readonly Origin[]): Set<string> {
   const told = new Set(except);
   const sources = origins.filter(({ id }) => told.has(id)).map(({ episode }) => episode);
-  return new Set([...told, ...sources, ...(session === undefined ? [] : taughtBy(session, origins))]);
+  return new Set([...told, ...sources]);
 }
 
 function parted<T>(all: readonly T[], is: (one: T) => boolean): [T[], T[]] {
@@ -86,13 +108,13 @@ const confidenceOf = ({ now }: Call, fading: Fading): number =>
   effectiveConfidence(fading, new Date(dayOf(now) * DAY_MS));
 
 /** What is still believed and not among these. */
-function untold(call: Call, known: ReadonlySet<string>, { facts, rules, episodes }: OpeningRows): OpeningRows {
+function believed(call: Call, own: ReadonlySet<string>, { facts, rules, episodes }: OpeningRows): OpeningRows {
   const threshold = call.memory.settings.facts.retrieval_confidence_threshold;
-  const isTold = (row: Fading & { readonly id: string }) => !known.has(row.id) && confidenceOf(call, row) >= threshold;
+  const isTold = (row: Fading & { readonly id: string }) => !own.has(row.id) && confidenceOf(call, row) >= threshold;
   return {
     facts: facts.filter(isTold),
     rules: rules.filter(isTold),
-    episodes: episodes.filter(({ id }) => !known.has(id)),
+    episodes: episodes.filter(({ id }) => !own.has(id)),
   };
 }
 
