@@ -30,6 +30,11 @@ describe.each(["coding", "alltag"])("the week %s", (name) => {
     }
   });
 
+  it("needs in a session only what is known before it and still true", () => {
+    for (const [session, needed] of week.needed)
+      for (const { what, from, until } of needed) expect(from < session && session <= until, what).toBe(true);
+  });
+
   it("is read back from the transcripts of both agents", async () => {
     const folder = mkdtempSync(join(tmpdir(), "week-"));
     try {
@@ -75,6 +80,16 @@ describe("a line of an opening is", () => {
   });
   test("not useful before it is known", () => {
     expect(verdicts(1, "use pnpm")).toEqual(["useless"]);
+  });
+
+  it("and what a session needs is named as it is among what is worth telling", () => {
+    const text = "## worth\n1- | pnpm | pnpm\n## needed\n2 | ";
+    expect(
+      readWeek(`${text}pnpm`)
+        .needed.get(2)
+        ?.map(({ what }) => what),
+    ).toEqual(["pnpm"]);
+    expect(() => readWeek(`${text}npm`)).toThrow("npm");
   });
 
   it("and all of them are counted", () => {

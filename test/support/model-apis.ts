@@ -18,34 +18,42 @@ export interface ModelRequest {
 
 export interface ModelApis {
   readonly url: string;
-  /** What every model answers from now on. */
-  says(text: string): void;
+  /** What every model answers from now on; Anthropic's first calls these tools of the agent, one by one. */
+  says(text: string, calls?: readonly ToolCall[]): void;
   /** What was asked since it was last called. */
   taken(): ModelRequest[];
   close(): Promise<void>;
 }
 
+export interface ToolCall {
+  readonly name: string;
+  readonly input: object;
+}
+
 type Body = Readonly<Record<string, unknown>>;
-type Reply = (out: ServerResponse, body: Body, text: string) => void;
+type Reply = (out: ServerResponse, body: Body, text: string, call: ToolCall | undefined) => void;
 
 export async function modelApis(): Promise<ModelApis> {
   let words = "Noted.";
+  let calls: ToolCall[] = [];
   let asked: ModelRequest[] = [];
   const server = createServer((incoming, out) => {
     void bodyOf(incoming).then((body) => {
       const path = (incoming.url ?? "").split("?")[0] ?? "";
       const at = performance.now();
       const reply = replyFor(path);
-      if (reply) asked.push({ path, main: toolsOf(body) > 1, text: pieces(withoutTools(body)).join("\n"), body, at });
-      if (reply) reply(out, body, words);
+      const main = toolsOf(body) > 1;
+      if (reply) asked.push({ path, main, text: pieces(withoutTools(body)).join("\n"), body, at });
+      if (reply) reply(out, body, words, main ? calls.shift() : undefined);
       else json(out, path.endsWith("models") ? { object: "list", data: [{ id: "mock", object: "model" }] } : COUNTED);
     });
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    says(text) {
+    says(text, first = []) {
       words = text;
+      calls = [...first];
     },
     taken() {
       const taken = asked;
@@ -111,16 +119,22 @@ function stream(out: ServerResponse, events: readonly object[], named: boolean, 
 
 let count = 0;
 
-const anthropic: Reply = (out, { model, stream: streamed }, text) => {
+const anthropic: Reply = (out, { model, stream: streamed }, text, call) => {
   const usage = { input_tokens: 10, output_tokens: 5, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
   const message = { id: `msg_${++count}`, type: "message", role: "assistant", model, usage, stop_sequence: null };
-  if (streamed !== true) return json(out, { ...message, content: [{ type: "text", text }], stop_reason: "end_turn" });
+  const block = call ? { type: "tool_use", id: `toolu_${count}`, ...call } : { type: "text", text };
+  const stop_reason = call ? "tool_use" : "end_turn";
+  if (streamed !== true) return json(out, { ...message, content: [block], stop_reason });
+  const delta = call
+    ? { type: "input_json_delta", partial_json: JSON.stringify(call.input) }
+    : { type: "text_delta", text };
+  const empty = call ? { ...block, input: {} } : { ...block, text: "" };
   const events = [
     { type: "message_start", message: { ...message, content: [], stop_reason: null } },
-    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } },
+    { type: "content_block_start", index: 0, content_block: empty },
+    { type: "content_block_delta", index: 0, delta },
     { type: "content_block_stop", index: 0 },
-    { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 5 } },
+    { type: "message_delta", delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 5 } },
     { type: "message_stop" },
   ];
   stream(out, events, true);

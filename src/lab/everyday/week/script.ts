@@ -1,7 +1,8 @@
 /**
  * A week of sessions as a text that a person can read: `== <day> <time> <agent>` begins a session, `>` is what the person says, `<` what the
  * agent answers, `~ <tool> | <file>` an edit, `! <tool> | <command> | <output>` a command and `!!` one that failed. After `## worth` stands
- * what is worth telling: `<first>-<last> | <what> | <pattern>`, known after session `first`, true until session `last`.
+ * what is worth telling: `<first>-<last> | <what> | <pattern>`, known after session `first`, true until session `last`. After `## needed`
+ * stands of some sessions what their work needs: `<session> | <what>; <what>`.
  */
 import { invalid } from "../../../engine/domain/errors.ts";
 
@@ -34,15 +35,19 @@ export interface Worth {
 export interface Week {
   readonly sessions: readonly ScriptedSession[];
   readonly worth: readonly Worth[];
+  /** By the number of a session. */
+  readonly needed: ReadonlyMap<number, readonly Worth[]>;
 }
 
 export function readWeek(text: string): Week {
-  const [told = "", worth = ""] = text.split(/^## worth.*$/m);
+  const [told = "", rest = ""] = text.split(/^## worth.*$/m);
+  const [worthy = "", needs = ""] = rest.split(/^## needed.*$/m);
   const sessions = told
     .split(/^== /m)
     .slice(1)
     .map((session) => sessionOf(session));
-  return { sessions, worth: linesOf(worth).map(worthOf) };
+  const worth = linesOf(worthy).map(worthOf);
+  return { sessions, worth, needed: new Map(linesOf(needs).map((line) => neededOf(line, worth))) };
 }
 
 const linesOf = (text: string): string[] => text.split("\n").filter((line) => line.trim() !== "");
@@ -82,4 +87,15 @@ function worthOf(line: string): Worth {
     from: Number(from),
     until: until === "" ? Number.POSITIVE_INFINITY : Number(until),
   };
+}
+
+function neededOf(line: string, worth: readonly Worth[]): [number, Worth[]] {
+  const [session = "", all = ""] = line.split(" | ");
+  const named = all.split("; ").map((name) => {
+    const found = worth.find(({ what }) => what === name);
+    if (found === undefined)
+      throw invalid("data", `session ${session} needs "${name}", which is not among what is worth telling.`);
+    return found;
+  });
+  return [Number(session), named];
 }
