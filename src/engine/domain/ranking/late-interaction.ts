@@ -3,7 +3,7 @@ import { B, K1 } from "./bm25.ts";
 import { type Matcher, matcher, type QueryToken } from "./max-sim.ts";
 import { eachForward } from "./postings.ts";
 import { type Recipe, withoutTokens } from "./recipe.ts";
-import { type Said, SECOND_SIGNALS, type SecondSignal, secondRound } from "./second-round.ts";
+import { type Candidate, type Said, SECOND_SIGNALS, type SecondNumbers, secondRound } from "./second-round.ts";
 
 /** What the indexes hold of a memory: a candidate, or one that only stands beside a candidate in its session. */
 export interface MemoryEvidence {
@@ -77,42 +77,78 @@ export function read(
     keywords: scaler(raws, "keywords"),
     meaning: scaler(raws, "meaning"),
   };
-  const first = raws.map(({ said, item, ...raw }) => {
-    const signals = {
-      tokens: { raw: raw.tokens, scaled: scale.tokens(raw.tokens), weight: weights.tokens },
-      keywords: { raw: raw.keywords, scaled: scale.keywords(raw.keywords), weight: weights.keywords },
-      meaning: { raw: raw.meaning, scaled: scale.meaning(raw.meaning), weight: weights.meaning },
-      speaker: flag(raw.speaker, used.speaker),
-      person: flag(raw.person, used.person),
-      question: flag(raw.question, -used.question),
-    };
-    const sum = sumOf(signals);
-    const { session, ordinal } = item;
-    const turn = session === undefined || item.pieces > used.longPieces ? undefined : { session, ordinal };
-    const named = session !== undefined && item.name !== undefined;
-    return { signals, sum, candidate: { ...said, turn, named, relevance: clamp(sum / weights.most) } };
+  const first = raws.map((raw) => firstRound(raw, scale, weights, used));
+  const second = secondRound(question, first, used.second, weights.short);
+  const sums = first.map((one) => {
+    const more = second.of(one);
+    return { one, more, sum: one.sum + sumOf(more, second.weights) };
   });
-  const second = secondRound(
-    question,
-    first.map(({ candidate }) => candidate),
-    used.second,
-    weights.short,
+  const most = highest(weights.most + second.weights.session, sums);
+  return new Map(
+    sums.map(({ one, more, sum }) => [one.said.id, readingOf(one.signals, more, second.weights, clamp(sum / most))]),
   );
-  const read = first.map(({ candidate, signals, sum }) => {
-    const raw = second.of(candidate);
-    const more = Object.fromEntries(
-      SECOND_SIGNALS.map((name) => [name, flag(raw[name], second.weights[name])]),
-    ) as Record<SecondSignal, Signal>;
-    return { id: candidate.id, signals: { ...signals, ...more }, sum: sum + sumOf(more) };
-  });
-  const most = highest(weights.most + second.weights.session, read);
-  return new Map(read.map(({ id, signals, sum }) => [id, { ...signals, relevance: clamp(sum / most) }]));
 }
+
+type Scale = Readonly<Record<"tokens" | "keywords" | "meaning", (raw: number) => number>>;
+
+/** A candidate after the first round. */
+interface First extends Candidate {
+  readonly signals: Readonly<Record<FirstName, Signal>>;
+  readonly sum: number;
+}
+
+function firstRound(raw: Raw, scale: Scale, weights: Weights, recipe: Recipe): First {
+  const { said, item } = raw;
+  const signals = {
+    tokens: { raw: raw.tokens, scaled: scale.tokens(raw.tokens), weight: weights.tokens },
+    keywords: { raw: raw.keywords, scaled: scale.keywords(raw.keywords), weight: weights.keywords },
+    meaning: { raw: raw.meaning, scaled: scale.meaning(raw.meaning), weight: weights.meaning },
+    speaker: flag(raw.speaker, recipe.speaker),
+    person: flag(raw.person, recipe.person),
+    question: flag(raw.question, -recipe.question),
+  };
+  let sum = 0;
+  for (const name of FIRST_SIGNALS) sum += signals[name].scaled * signals[name].weight;
+  const { session, ordinal } = item;
+  return {
+    said,
+    signals,
+    sum,
+    turn: session === undefined || item.pieces > recipe.longPieces ? undefined : { session, ordinal },
+    named: session !== undefined && item.name !== undefined,
+    relevance: clamp(sum / weights.most),
+  };
+}
+
+function sumOf(raw: SecondNumbers, weights: SecondNumbers): number {
+  let sum = 0;
+  for (const name of SECOND_SIGNALS) sum += raw[name] * weights[name];
+  return sum;
+}
+
+/** Written out: objects put together by names took a twentieth of a search. */
+const readingOf = (
+  { tokens, keywords, meaning, speaker, person, question }: First["signals"],
+  raw: SecondNumbers,
+  weights: SecondNumbers,
+  relevance: number,
+): Reading => ({
+  tokens,
+  keywords,
+  meaning,
+  speaker,
+  person,
+  question,
+  answer: flag(raw.answer, weights.answer),
+  self: flag(raw.self, weights.self),
+  time: flag(raw.time, weights.time),
+  session: flag(raw.session, weights.session),
+  date: flag(raw.date, weights.date),
+  relevance,
+});
 
 const flag = (raw: number, weight: number): Signal => ({ raw, scaled: raw, weight });
 const clamp = (x: number): number => Math.min(1, Math.max(0, x));
-const sumOf = (signals: Readonly<Record<string, Signal>>): number =>
-  Object.values(signals).reduce((total, { scaled, weight }) => total + scaled * weight, 0);
 
 /**
  * What a sum is divided by. Floors, the band of near equals and the weights of the composite score were chosen when there was
@@ -253,7 +289,9 @@ function meaningScore({ gains }: Reader, w: MemoryEvidence, turns: Turns): numbe
   return sum;
 }
 
-function weigh(raws: readonly Raw[], recipe: Recipe, { hasVector, tokens }: Question) {
+type Weights = Readonly<Record<"tokens" | "keywords" | "meaning" | "most" | "short", number>>;
+
+function weigh(raws: readonly Raw[], recipe: Recipe, { hasVector, tokens }: Question): Weights {
   // Without tokens of the question a memory is as long as it has words: nearly the same number.
   const size = tokens[0]?.bits.length;
   const kept = raws.map(({ item }) => (size === undefined ? item.len : (item.tokens?.length ?? 0) / size));

@@ -17,7 +17,8 @@ export interface Said {
 }
 
 /** A candidate after the first round. */
-export interface Candidate extends Said {
+export interface Candidate {
+  readonly said: Said;
   /** 0..1. */
   readonly relevance: number;
   /** Where it stands, if it is a turn that is helped by those around it. */
@@ -27,15 +28,15 @@ export interface Candidate extends Said {
 }
 
 export const SECOND_SIGNALS = ["answer", "self", "time", "session", "date"] as const;
-export type SecondSignal = (typeof SECOND_SIGNALS)[number];
-type Numbers = Readonly<Record<SecondSignal, number>>;
+type SecondSignal = (typeof SECOND_SIGNALS)[number];
+export type SecondNumbers = Readonly<Record<SecondSignal, number>>;
 
 export interface Second {
-  readonly weights: Numbers;
-  of(candidate: Candidate): Numbers;
+  readonly weights: SecondNumbers;
+  of(candidate: Candidate): SecondNumbers;
 }
 
-const NOTHING: Numbers = { answer: 0, self: 0, time: 0, session: 0, date: 0 };
+const NOTHING: SecondNumbers = { answer: 0, self: 0, time: 0, session: 0, date: 0 };
 
 /** `short`: 1 among short memories, 0 among long ones. */
 export function secondRound(
@@ -50,21 +51,22 @@ export function secondRound(
   return {
     weights: weigh(recipe, asked, short),
     of: (candidate) => {
+      const { at } = candidate.said;
       const turns = candidate.turn && sessions.get(candidate.turn.session);
-      const words = candidate.named ? told(candidate.text) : undefined;
+      const words = candidate.named ? told(candidate.said.text) : undefined;
       return {
         answer: candidate.named ? answered(candidate, turns) : 0,
         self: words?.self ?? 0,
         time: words?.time ? 1 : 0,
         // One that stands alone is a session of its own, so that a fact does not lose against turns.
         session: turns?.best ?? candidate.relevance,
-        date: candidate.at !== null && asked.dates.length > 0 && liesIn(asked.dates, candidate.at) ? 1 : 0,
+        date: asked.dates.length > 0 && at !== null && liesIn(asked.dates, at) ? 1 : 0,
       };
     },
   };
 }
 
-const weigh = (recipe: SecondRound, { when, list }: AskedFor, short: number): Numbers => ({
+const weigh = (recipe: SecondRound, { when, list }: AskedFor, short: number): SecondNumbers => ({
   answer: when ? 0 : short * recipe.answer,
   self: short * recipe.self,
   time: short * (recipe.time.always + (when ? recipe.time.asked : 0)),
@@ -92,5 +94,5 @@ function sessionsOf(candidates: readonly Candidate[]): ReadonlyMap<string, Sessi
 /** How relevant the turn before it is, if that asks anywhere. */
 function answered({ turn }: Candidate, session: Session | undefined): number {
   const before = turn && session?.turns.get(turn.ordinal - 1);
-  return before?.text.includes("?") ? before.relevance : 0;
+  return before?.said.text.includes("?") ? before.relevance : 0;
 }
