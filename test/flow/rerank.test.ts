@@ -160,19 +160,19 @@ onOneRig(
       });
     });
 
-    it("by late interaction takes candidates from the sessions of whom the question names, now as in the past", async () => {
+    it("by late interaction takes more candidates of what somebody said whom the question names, now as in the past", async () => {
       const g = await furnished();
       const others = Array.from({ length: 120 }, (_, n) => ({
         ...{ content: `The harp in the orchestra was loud ${n}`, session_id: `crowd ${n % 7}`, speaker: "Grace" },
       }));
       await g.call("memory_ingest_batch", { episodes: others });
-      await tell(g, "Ready for tonight?", { session_id: "quiet", speaker: "Alan" });
+      await tell(g, "Ready for tonight?", { session_id: "quiet", speaker: "Ada" });
       const wanted = await tell(g, "The harp in the orchestra was loud behind one red door, half broken", {
         ...{ session_id: "quiet", speaker: "Ada" },
       });
       const asked = { query: "Was the harp of Ada loud in the orchestra?", limit: 10 };
-      const among = async (companyAbove: number, more: object = {}) => {
-        const recipe = { ...RECIPE, companyAbove };
+      const among = async (theirsAbove: number, more: object = {}) => {
+        const recipe = { ...RECIPE, theirsAbove };
         const other = Object.assign(Object.create(g), {
           memory: Object.create(g.memory, { recipe: { value: recipe } }),
         });

@@ -114,6 +114,26 @@ describe("rank", () => {
     );
   });
 
+  test("the best of some are the whole ranking without the others, to the end of a tie", () => {
+    const scored = (hits: readonly Hit[], name: (hit: Hit) => string) =>
+      hits.map((hit) => `${hit.score} ${name(hit)}`).sort();
+    fc.assert(
+      fc.property(anyDocs, fc.integer({ min: 1, max: 7 }), fc.integer({ min: 2, max: 3 }), (docs, k, every) => {
+        const { postings, name } = postingsOf(docs, ["zebra", "piano"]);
+        const ranking = rank(postings);
+        const some = ranking.top(1000).filter((_, index) => index % every === 0);
+        const slots = new Map<number, Set<number>>();
+        const ids = new Set<string>();
+        for (const hit of some)
+          if ("slot" in hit) slots.set(hit.sk, (slots.get(hit.sk) ?? new Set()).add(hit.slot));
+          else ids.add(hit.memoryId);
+        const least = some[k - 1]?.score ?? 0;
+        const expected = some.filter(({ score }) => score >= least);
+        expect(scored(ranking.topAmong(k, { slots, ids }), name)).toEqual(scored(expected, name));
+      }),
+    );
+  });
+
   test("a term that every memory has still scores, and no memory is listed twice", () => {
     expect(weight(idf(5_000_000, 5_000_000), 1, 30, 30)).toBe(1);
     const docs: Doc[] = Array.from({ length: 400 }, () => ({ sk: 1, words: ["zebra"], state: "folded" }));

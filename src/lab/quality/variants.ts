@@ -45,9 +45,12 @@ const PARTS: readonly Variant[] = [
     meaning: { ...r.meaning, long: 0 },
     longPieces: Infinity,
   })),
-  part("no lists of company", "candidates from all sessions alike", (r) => ({ ...r, companyAbove: Infinity })),
+  part("no lists by person", "candidates whoever said them", (r) => ({ ...r, theirsAbove: Infinity })),
   part("no people", "who said it, and who took part, do not count", (r) => ({ ...r, speaker: 0, person: 0 })),
   part("no questions", "questions and answers count alike", (r) => ({ ...second(r, { answer: 0 }), question: 0 })),
+  part("no second round", "dates, told times, first person, session and answer do not count", (r) =>
+    second(r, { answer: 0, self: 0, time: { always: 0, asked: 0 }, session: 0, date: 0 }),
+  ),
   part("no dates", "when something was said does not count", (r) => second(r, { date: 0 })),
   part("no told times", "what tells a time is not preferred", (r) => second(r, { time: { always: 0, asked: 0 } })),
   part("no first person", "what somebody tells of themselves is not preferred", (r) => second(r, { self: 0 })),

@@ -192,20 +192,28 @@ export function rank(postings: Postings): Ranking {
     scores[total++] = score;
   }
 
+  const shelfAt = (position: number): number => {
+    let s = starts.length - 1;
+    while (s > 0 && (starts[s] as number) > position) s--;
+    return s;
+  };
   const hitAt = (i: number): Hit => {
     const position = positions[i] as number;
     const score = scores[i] as number;
     const row = position < 0 ? postings.fresh[-1 - position] : undefined;
     if (row !== undefined) return { sk: row.sk, memoryId: uuidText(row.id), score };
-    let s = starts.length - 1;
-    while ((starts[s] as number) > position) s--;
+    const s = shelfAt(position);
     return { sk: (postings.shelves[s] as Shelf).sk, slot: position - (starts[s] as number), score };
   };
   const topAmong = (k: number, { slots: folded, ids }: Members): readonly Hit[] => {
     const among: Hit[] = [];
+    const wanted = postings.shelves.map(({ sk }) => folded.get(sk));
     for (let i = 0; i < total; i++) {
-      const hit = hitAt(i);
-      if ("slot" in hit ? folded.get(hit.sk)?.has(hit.slot) : ids.has(hit.memoryId)) among.push(hit);
+      const position = positions[i] as number;
+      const row = postings.fresh[-1 - position];
+      const shelf = shelfAt(position);
+      if (row === undefined ? wanted[shelf]?.has(position - (starts[shelf] as number)) : ids.has(uuidText(row.id)))
+        among.push(hitAt(i));
     }
     among.sort((a, b) => b.score - a.score);
     const least = among[k - 1]?.score ?? 0;

@@ -69,7 +69,7 @@ function matches({ tags, tier }: Filters, memory: PastMemory): boolean {
 
 async function nearestOf(
   call: Call,
-  { typeOf }: AskedThen,
+  { typeOf, asked }: AskedThen,
   memories: readonly PastMemory[],
   arm: VectorArm,
   filters: Filters,
@@ -89,10 +89,10 @@ async function nearestOf(
         shownThen(call, memory, arm.faded ? ANY_CONFIDENCE : usual) &&
         matches(filters, memory),
     );
-    const { company } = arm;
-    const all = await vectors.nearest(arm, group.toSorted(preferred), company === undefined ? limit : group.length);
-    const named = all.filter(([id]) => company?.members.ids.has(id)).slice(0, company?.limit ?? 0);
-    near.push(...new Set([...all.slice(0, limit), ...named]));
+    const { theirs } = arm;
+    const all = await vectors.nearest(arm, group.toSorted(preferred), theirs === undefined ? limit : group.length);
+    const own = all.filter(([id]) => asked.said?.ids.has(id)).slice(0, theirs?.limit ?? 0);
+    near.push(...new Set([...all.slice(0, limit), ...own]));
   }
   return near.toSorted(nearestFirst);
 }

@@ -1,15 +1,15 @@
 /** Prepares a question for both arms as recall/question.ts does, from the words and the speakers known at that moment. */
 
 import type { MemoryType } from "../../domain/memory-types.ts";
-import { type Postings, rank, statisticsOf } from "../../domain/ranking/bm25.ts";
+import { type Members, type Postings, rank, statisticsOf } from "../../domain/ranking/bm25.ts";
 import { countHashes } from "../../domain/ranking/postings.ts";
-import { withoutNames } from "../../domain/text/names.ts";
+import { firstName, withoutNames } from "../../domain/text/names.ts";
 import { type SpokenThen, speakersThen } from "../../store/history/as-of.ts";
-import { type Company, MOST_TURNS } from "../../store/memories/names.ts";
+import { MOST_SAID } from "../../store/memories/names.ts";
 import { queryVector } from "../embed.ts";
 import type { Call } from "../memory.ts";
 import { type Asked, NO_VECTOR, namesAsked, wordsOf } from "../recall/question.ts";
-import { groupsOf, hasCompany, type RetrieveQuery, rerankingOf } from "../recall/retrieve.ts";
+import { groupsOf, type RetrieveQuery, rerankingOf, takesTheirs } from "../recall/retrieve.ts";
 import type { PastMemory } from "./past.ts";
 
 export interface AskedThen {
@@ -39,10 +39,10 @@ export async function askThen(call: Call, query: RetrieveQuery, memories: readon
   const degraded =
     mode === "keyword" ? undefined : (memory.versions.degraded ?? (embedded === undefined ? NO_VECTOR : undefined));
   const read = mode === "semantic" && degraded === undefined ? undefined : postingsThen(text, types, memories);
-  const withCompany = hasCompany(rerankingOf(call, mode), query) && memories.length > memory.recipe.companyAbove;
+  const withTheirs = takesTheirs(rerankingOf(call, mode), query) && memories.length > memory.recipe.theirsAbove;
   const asked: Asked = {
     names,
-    company: withCompany ? companyThen(memories, spoken, names) : undefined,
+    said: withTheirs ? saidThen(memories, names) : undefined,
     rankings: read && groups.map((sks) => rank({ ...read, fresh: read.fresh.filter(({ sk }) => sks.includes(sk)) })),
     statistics: read && statisticsOf(read),
     embedded,
@@ -52,16 +52,10 @@ export async function askThen(call: Call, query: RetrieveQuery, memories: readon
   return { asked, groups, typeOf: (sk) => types[sk], spoken };
 }
 
-/** As `companyAmong` finds it in the rows of now. */
-function companyThen(
-  memories: readonly PastMemory[],
-  spoken: readonly SpokenThen[],
-  names: readonly string[],
-): Company | undefined {
-  const sessions = namedSessions(spoken, names);
-  const ids = memories.filter((m) => m.session !== undefined && sessions.has(sessionKey(m))).map(({ id }) => id);
-  if (ids.length === 0 || ids.length > MOST_TURNS) return undefined;
-  return { sessions: [], slots: new Map(), ids: new Set(ids), size: ids.length };
+/** As `saidBy` finds it in the rows of now. */
+function saidThen(memories: readonly PastMemory[], names: readonly string[]): Members | undefined {
+  const ids = memories.filter(({ speaker }) => names.includes(firstName(speaker) ?? "")).map(({ id }) => id);
+  return ids.length === 0 || ids.length > MOST_SAID ? undefined : { slots: new Map(), ids: new Set(ids) };
 }
 
 export const sessionKey = ({ scope, session }: Pick<PastMemory | SpokenThen, "scope" | "session">): string =>

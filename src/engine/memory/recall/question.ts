@@ -3,11 +3,18 @@
  * people it names. Names are left out of what is embedded, as they are of the memories themselves (engine/domain/text/names.ts).
  */
 import { nextTurn } from "../../adapters/turns.ts";
-import { type Postings, type Ranking, rank, type Statistics, statisticsOf } from "../../domain/ranking/bm25.ts";
+import {
+  type Members,
+  type Postings,
+  type Ranking,
+  rank,
+  type Statistics,
+  statisticsOf,
+} from "../../domain/ranking/bm25.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { possibleNames, withoutNames } from "../../domain/text/names.ts";
 import { fetchPostings } from "../../store/index/lexical.ts";
-import { type Company, companyAmong, speakersAmong } from "../../store/memories/names.ts";
+import { saidBy, speakersAmong } from "../../store/memories/names.ts";
 import { type Embedded, queryVector } from "../embed.ts";
 import type { Call, Memory } from "../memory.ts";
 
@@ -15,8 +22,8 @@ export type Mode = "hybrid" | "semantic" | "keyword";
 
 export interface Asked {
   readonly names: readonly string[];
-  /** What is said where they speak, if lists of it are wanted. */
-  readonly company: Company | undefined;
+  /** What they said, if lists of it are wanted. */
+  readonly said: Members | undefined;
   /** One ranking for each group of shelves; undefined when words were not asked for. */
   readonly rankings: readonly Ranking[] | undefined;
   readonly statistics: Statistics | undefined;
@@ -31,8 +38,8 @@ export interface Asking {
   readonly mode: Mode;
   readonly scopes: readonly string[] | undefined;
   readonly groups: readonly (readonly number[])[];
-  /** Candidates are taken from the company of the people named too. */
-  readonly withCompany: boolean;
+  /** More candidates are taken of what the people named said. */
+  readonly withTheirs: boolean;
 }
 
 export const NO_VECTOR = "no embedding model: results are by keyword only. Run `butler model pull`.";
@@ -55,14 +62,13 @@ export async function ask(call: Call, asking: Asking): Promise<Asked> {
   const guess = possible.filter((name) => knownNames(memory, caller.tenant).has(name));
   const first = mode === "semantic" ? undefined : postings();
   const people = async () => {
-    const where = [memory.db, caller.tenant, asking.scopes, possible] as const;
-    const wanted = asking.withCompany && countOf(await first) > memory.recipe.companyAbove;
-    if (wanted) return companyAmong(...where, groups.flat());
-    return { names: await speakersAmong(...where), company: undefined };
+    const names = await speakersAmong(memory.db, caller.tenant, asking.scopes, possible);
+    const wanted = asking.withTheirs && names.length > 0 && countOf(await first) > memory.recipe.theirsAbove;
+    return { names, said: wanted ? await saidBy(memory.db, caller.tenant, names, groups.flat()) : undefined };
   };
-  const [found, { names, company }, guessed] = await Promise.all([
+  const [found, { names, said }, guessed] = await Promise.all([
     first,
-    possible.length === 0 ? { names: [], company: undefined } : people(),
+    possible.length === 0 ? { names: [], said: undefined } : people(),
     mode === "keyword" ? undefined : embed(guess),
   ]);
   remember(memory, caller.tenant, possible, names);
@@ -73,7 +79,7 @@ export async function ask(call: Call, asking: Asking): Promise<Asked> {
   await nextTurn();
   return {
     names,
-    company,
+    said,
     rankings: read && rankGroups(read, groups),
     statistics: read && statisticsOf(read),
     embedded,

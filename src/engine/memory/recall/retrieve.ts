@@ -11,7 +11,7 @@ import { type Hit, type Ranking, UNIT } from "../../domain/ranking/bm25.ts";
 import { fitOf } from "../../domain/ranking/fit.ts";
 import { fuse } from "../../domain/ranking/fuse.ts";
 import type { MemoryEvidence, Reading } from "../../domain/ranking/late-interaction.ts";
-import { rerankArm } from "../../domain/ranking/recipe.ts";
+import { rerankArm, withTheirs } from "../../domain/ranking/recipe.ts";
 import { byRank } from "../../domain/ranking/scoring.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
 import {
@@ -22,7 +22,6 @@ import {
   type VectorArm,
 } from "../../store/index/search.ts";
 import { comparedAs } from "../../store/index/vectors.ts";
-import type { Company } from "../../store/memories/names.ts";
 import { stopIfCancelled } from "../following.ts";
 import type { Call } from "../memory.ts";
 import { type Asked, ask, type Mode } from "./question.ts";
@@ -102,15 +101,15 @@ export const rerankingOf = (call: Call, mode: Mode): Reranking =>
   mode === "hybrid" ? call.memory.settings.retrieval.rerank : "none";
 
 /** Of a context block each type has a few places only, which the plain lists fill. */
-export const hasCompany = (reranking: Reranking, { perType }: RetrieveQuery): boolean =>
+export const takesTheirs = (reranking: Reranking, { perType }: RetrieveQuery): boolean =>
   reranking !== "none" && !perType;
 
 async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval & { readonly trace: Trace }> {
   const { memory, caller } = call;
   const shelves = (await memory.shelves.of(caller.tenant, query.scopes)).filter((s) => query.types.includes(s.type));
   const groups = groupsOf(query, shelves);
-  const withCompany = hasCompany(rerankingOf(call, query.mode), query);
-  const asked = await ask(call, { text: query.text, mode: query.mode, scopes: query.scopes, groups, withCompany });
+  const withTheirs = takesTheirs(rerankingOf(call, query.mode), query);
+  const asked = await ask(call, { text: query.text, mode: query.mode, scopes: query.scopes, groups, withTheirs });
   return retrieveFrom(call, query, {
     asked,
     groups,
@@ -189,39 +188,34 @@ async function gather(
 ): Promise<Pick<Trace, "arm" | "keywordDepth"> & { candidates: Candidate[]; evidence: Map<string, MemoryEvidence> }> {
   const deepest = reranking === "none" ? ARM : rerankArm(asked.statistics?.n ?? 0);
   const depth = query.perType ? query.wanted : Math.max(deepest, query.wanted);
-  const arm = vectorArm(call, query, asked, groups, depth);
+  const parts = withTheirs(depth);
+  const all = asked.said === undefined ? depth : Math.max(parts.all, query.wanted);
+  const arm = vectorArm(call, query, asked, groups, all, parts.theirs);
   const around = reranking === "none" ? undefined : surroundings(call, asked.names, query.perType ?? false);
   const candidates: Candidate[] = [];
   const evidence = new Map<string, MemoryEvidence>();
   let keywordDepth = 0;
   for (let page = 0; page < MAX_PAGES; page++) {
     // The first page nearly always suffices; later ones are read when filters discard much.
-    const paged = pageOf(asked.rankings ?? [], depth, page);
-    const hits = page === 0 ? withCompanyOf(asked, paged, depth) : paged;
+    const paged = pageOf(asked.rankings ?? [], all, page);
+    const hits = page === 0 ? addTheirs(asked, paged, parts.theirs) : paged;
     if (page > 0 && (hits.length === 0 || candidates.filter((c) => isGood(call, query, c)).length >= query.wanted))
       break;
-    const searched = page === 0 || arm === undefined ? arm : { ...arm, groups: [], company: undefined };
+    const searched = page === 0 || arm === undefined ? arm : { ...arm, groups: [], theirs: undefined };
     const found = await fetchCandidates(hits, searched, filters(call, query), around);
     candidates.push(...found.candidates);
     for (const [id, item] of found.evidence) evidence.set(id, item);
-    keywordDepth = pageStart(depth, page + 1);
+    keywordDepth = pageStart(all, page + 1);
   }
   return { candidates: mergeArms(candidates), evidence, arm, keywordDepth };
 }
 
-/**
- * A question that names somebody also gets the best of the sessions in which they speak: among 12,000 memories of others the
- * plain lists miss much of it. Where those sessions are most of what there is, they are the plain lists.
- */
-const companyOf = ({ company, statistics }: Asked): Company | undefined =>
-  company !== undefined && company.size * 2 <= (statistics?.n ?? 0) ? company : undefined;
-
-function withCompanyOf(asked: Asked, hits: readonly Hit[], depth: number): readonly Hit[] {
-  const company = companyOf(asked);
-  if (company === undefined) return hits;
+/** Among 12,000 memories, most of others, the plain lists miss much of what somebody said whom the question names. */
+function addTheirs({ rankings, said }: Asked, hits: readonly Hit[], limit: number): readonly Hit[] {
+  if (said === undefined) return hits;
   const key = (hit: Hit) => ("slot" in hit ? `${hit.sk} ${hit.slot}` : hit.memoryId);
   const met = new Set(hits.map(key));
-  const more = (asked.rankings ?? []).flatMap((ranking) => ranking.topAmong(depth, company));
+  const more = (rankings ?? []).flatMap((ranking) => ranking.topAmong(limit, said));
   return [...hits, ...more.filter((hit) => !met.has(key(hit)))];
 }
 
@@ -231,8 +225,9 @@ function vectorArm(
   asked: Asked,
   groups: readonly (readonly number[])[],
   limit: number,
+  ofTheirs: number,
 ): VectorArm | undefined {
-  const { embedded, rankings } = asked;
+  const { embedded, rankings, said, names } = asked;
   if (embedded === undefined) return undefined;
   const { version, vector } = embedded;
   const shelves = vectorGroups(query, groups).map((members) => ({
@@ -241,14 +236,13 @@ function vectorArm(
     limit: limit * members.length,
   }));
   const faded = query.minConfidence < call.memory.settings.facts.retrieval_confidence_threshold;
-  const company = companyOf(asked);
   return {
     version,
     as: comparedAs(call.memory.db.kind, vector.length),
     query: vector,
     groups: shelves,
     faded,
-    company: company && { tenant: call.caller.tenant, members: company, limit },
+    theirs: said && { tenant: call.caller.tenant, names, limit: ofTheirs },
   };
 }
 

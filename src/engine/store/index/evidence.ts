@@ -46,14 +46,17 @@ export function aroundSql(s: Surroundings, param: (value: unknown) => string): s
       union all select m.id, null, null, null, null, null from met m where not exists (select 1 from turns t where t.id = m.id))`;
 }
 
-/** Sessions of `turns` in which somebody speaks whom the question names. Another butler may have a session of the same name. */
+/**
+ * Sessions of `turns` in which somebody speaks whom the question names. Another butler may have a session of the same name.
+ * Each is asked by itself: the planner would rather read all that these people ever said.
+ */
 const namedSql = ({ names, tenant }: Surroundings, param: (value: unknown) => string): string =>
   names.length === 0
     ? "select null::text as session_id, null::text as butler where false"
     : `select t.session_id, t.butler from (select distinct session_id, butler from turns) t
-       where exists (select 1 from episodes p where p.tenant_id = ${param(tenant)}
+       where (select true from episodes p where p.tenant_id = ${param(tenant)}
          and lower(split_part(p.speaker, ' ', 1)) = any(${param(names)}::text[])
-         and p.session_id = t.session_id and p.butler = t.butler)`;
+         and p.session_id = t.session_id and p.butler = t.butler limit 1)`;
 
 /** One row: facts about each memory as JSON, their words and their bits glued in the same order. */
 export const evidenceSql = (arm: { version: number; as: string; query: string } | undefined): string =>

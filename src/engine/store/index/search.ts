@@ -15,7 +15,6 @@ import type { Hit } from "../../domain/ranking/bm25.ts";
 import type { MemoryEvidence } from "../../domain/ranking/late-interaction.ts";
 import type { Rule } from "../../domain/rule.ts";
 import { isLive, isLiveEpisode, isVisible, stillHolds } from "../memories/live.ts";
-import type { Company } from "../memories/names.ts";
 import { isValueSql } from "../memories/present.ts";
 import { vectorLiteral } from "../memories/rows.ts";
 import { aroundSql, type EvidenceRow, evidenceOf, evidenceSql, type Surroundings } from "./evidence.ts";
@@ -56,8 +55,8 @@ export interface VectorArm {
   readonly query: Float32Array;
   /** Each group of shelves is searched by itself, so that many episodes cannot crowd out the few facts. */
   readonly groups: readonly VectorGroup[];
-  /** A further list of what is said in the company of the people whom the question names. */
-  readonly company: { readonly tenant: string; readonly members: Company; readonly limit: number } | undefined;
+  /** A further list, of what the people said whom the question names. */
+  readonly theirs: { readonly tenant: string; readonly names: readonly string[]; readonly limit: number } | undefined;
   /** Finds memories below the usual threshold too. `visible_until` was computed for that threshold, so the rows are asked instead. */
   readonly faded: boolean;
 }
@@ -189,20 +188,18 @@ function vectorSql(arm: VectorArm, query: string, filters: Filters, param: (valu
       ? ""
       : ` and not exists (select 1 from episodes m where m.id = e.memory_id and m.session_id = ${param(filters.exceptSession)})`;
   const seen = arm.faded ? LIVE : isVisible("e", "$1");
+  const where = (sks: readonly number[]) =>
+    `e.version_id = ${arm.version} and e.sk = any(${param(sks)}::int4[]) and ${seen}${narrowed}${foreign}`;
   const lists = arm.groups.map(
-    ({ sks, exact, limit }) => `(select e.memory_id, ${distance} as distance from embeddings e
-        where e.version_id = ${arm.version} and e.sk = any(${param(sks)}::int4[]) and ${seen}${narrowed}${foreign}
+    ({ sks, exact, limit }) => `(select e.memory_id, ${distance} as distance from embeddings e where ${where(sks)}
         order by ${exact ? `(${distance}) + 0` : distance} limit ${limit})`,
   );
-  if (arm.company === undefined) return lists.join(" union all ");
-  const { tenant, members, limit } = arm.company;
-  const [sessions, butlers] = [0, 1].map((column) => param(members.sessions.map((session) => session[column])));
-  const sks = param([...new Set(arm.groups.flatMap((group) => group.sks))]);
-  // `union` drops what both lists have.
+  if (arm.theirs === undefined) return lists.join(" union all ");
+  const { tenant, names, limit } = arm.theirs;
+  // All compared: an approximate index of everybody's vectors passes over many of them. `union` drops what both lists have.
   return `${lists.join(" union all ")} union (select e.memory_id, ${distance} as distance
-    from unnest(${sessions}::text[], ${butlers}::text[]) as c (session_id, butler)
-    join episodes t on t.tenant_id = ${param(tenant)} and t.session_id = c.session_id and t.butler = c.butler
-    join embeddings e on e.memory_id = t.id and e.version_id = ${arm.version}
-    where e.sk = any(${sks}::int4[]) and ${seen}${narrowed}${foreign}
+    from episodes t join embeddings e on e.memory_id = t.id
+    where t.tenant_id = ${param(tenant)} and lower(split_part(t.speaker, ' ', 1)) = any(${param(names)}::text[])
+      and ${where(arm.groups.flatMap(({ sks }) => sks))}
     order by (${distance}) + 0 limit ${limit})`;
 }
