@@ -101,7 +101,8 @@ export const rerankArm = (memories: number): number => (memories <= 20_000 ? 40 
 
 /**
  * How an arm of this depth is filled when a list of what somebody said whom the question names goes with it. Of both lists at full
- * depth a search took half as long again, and found what these find: on LoCoMo among 12,000 memories 88.1 and 87.9 % in ten.
+ * depth a search took 1.5 times as long as without; with these 1.07 times, and recall@10 on LoCoMo among 12,000 memories is 87.9
+ * instead of 88.1.
  */
 export const withTheirs = (depth: number): { all: number; theirs: number } => ({
   all: Math.ceil(depth / 4),
