@@ -82,6 +82,10 @@ describe("who is meant", () => {
   });
 });
 
+test("what somebody has never done is no rule for the agent", () => {
+  expect(learn(material(["I've never attended any workshop on testing, always hated the idea."])).rules).toEqual([]);
+});
+
 describe("a statement with a request", () => {
   test.each([
     "I'm a nurse, can you explain the table to me?",

@@ -161,7 +161,9 @@ export function learnFrom(
     const turn = `${episode.session ?? ""}\n${speaker?.subject ?? ""}`;
     const before = last.get(turn);
     const toAgent = !setting.betweenPeople && episode.trust === "user";
-    const read = toAgent ? reader.read(withoutPasted(episode.text).words).filter(isWholeIn(episode.text)) : [];
+    const read = toAgent
+      ? reader.read(withoutPasted(episode.text).words).filter(isWholeIn(episode.text)).map(asTold)
+      : [];
     const reading = withoutDoubtful(readEpisode(episode, setting, before?.said), read);
     for (const [at, said] of reading.drafts.entries())
       add(
@@ -267,6 +269,10 @@ const DOUBT = 0.2;
 const IRONY =
   /(?<!\p{L})(?:oh|great|just|so|said|says|especially when|ganz toll|na super|herrlich|toll|wunderbar|klasse|prima)(?!\p{L})|["“”„«»]/iu;
 const DOUBTFUL = /^(?:preferences|favourites|object first|german)\//;
+
+/** "I've never been to a workshop" tells an agent nothing to do. */
+const asTold = (said: Read): Read =>
+  said.kind === "rule" && /^i(?:'ve| have|'d| had| was)\b/i.test(said.text) ? { ...said, kind: "fact" } : said;
 
 /** A sentence out of which something pasted was taken says less than it did, or something else. */
 function isWholeIn(message: string): (said: Read) => boolean {

@@ -29,7 +29,7 @@ interface Sure extends Said {
 const JOINT = /(?:[,;]|\s[-–—])\s+|\s(?=(?:and|but|so)\s+(?:i|we|can|could|how|what)\b)/giu;
 /** What follows asks, or tells a mood, or shows something. */
 const ASKED =
-  /^(?:(?:so|and|but|then)\s+)?(?:please\s+)?(?:(?:can|could|would|will) (?:you|i|we)\b|what(?:'s| is| are| would| should| kind)\b|how (?:can|do|should|would|does|is|are|to)\b|should (?:i|we)\b|(?:do|does) (?:you|this|that|it)\b|(?:is|are) (?:there|this|that|these)\b|will (?:this|that|it)\b|any (?:tips|ideas?|advice|suggestions?)\b|here(?:'s| is| are)\b|which got me\b|you know\b|i (?:want|need|wanna|would like)(?: to)? (?:make sure|know|understand|ensure|see|help)\b|i'd like to (?:know|understand|see)\b)/iu;
+  /^(?:(?:so|and|but|then)\s+)?(?:please\s+)?(?:(?:can|could|would|will) (?:you|i|we)\b|what(?:'s| is| are| would| should| kind)\b|how (?:can|do|should|would|does|is|are|to)\b|should (?:i|we)\b|(?:do|does) (?:you|this|that|it)\b|(?:is|are) (?:there|this|that|these)\b|will (?:this|that|it)\b|any (?:tips|ideas?|advice|suggestions?)\b|here(?:'s| is| are)\b|which got me\b|you know\b|i (?:want|need|wanna|would like)(?: to)? (?:make sure|know|understand|ensure|see|help|plan|figure)\b|i'd like to (?:know|understand|see)\b)/iu;
 
 /** In English: "ich bekomme davon Kopfschmerzen" is the reason for what was said before. */
 const isStuck = (rest: string): boolean => /^(?:(?:and|but|so)\s+)?i(?:'m| am)\b/i.test(rest) && isAtIt(rest);
