@@ -122,6 +122,16 @@ create table episodes (
   constraint episodes_validity_check CHECK ((validity = ANY (ARRAY['active'::text, 'retracted'::text])))
 ) with (fillfactor=85);
 
+create table event_hours (
+  tenant_id text not null,
+  hour timestamp with time zone not null,
+  event_type text not null,
+  scope text not null,
+  n bigint not null,
+  constraint event_hours_n_check CHECK ((n > 0)),
+  constraint event_hours_pkey PRIMARY KEY (tenant_id, event_type, hour, scope)
+);
+
 create table facts (
   id uuid not null,
   subject text not null,
@@ -386,6 +396,8 @@ CREATE INDEX episodes_speaker ON public.episodes USING btree (tenant_id, lower(s
 CREATE INDEX episodes_tags ON public.episodes USING gin (tags);
 CREATE INDEX facts_key ON public.facts USING btree (tenant_id, scope, subject, predicate, created_at);
 CREATE UNIQUE INDEX facts_one_live ON public.facts USING btree (tenant_id, scope, subject, predicate, waits_until) NULLS NOT DISTINCT WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
+CREATE INDEX facts_pages ON public.facts USING btree (tenant_id, subject COLLATE "C", predicate COLLATE "C", id) INCLUDE (scope, validity);
+CREATE INDEX facts_pages_state ON public.facts USING btree (tenant_id, validity, subject COLLATE "C", predicate COLLATE "C", id) WHERE (validity <> 'active'::text);
 CREATE INDEX facts_profile ON public.facts USING btree (tenant_id, scope, importance DESC) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
 CREATE INDEX facts_supersedes ON public.facts USING btree (supersedes_id);
 CREATE INDEX facts_sweep ON public.facts USING btree (id) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
@@ -403,7 +415,8 @@ CREATE INDEX memory_events_entity ON public.memory_events USING btree (entity_id
 CREATE INDEX memory_events_judged ON public.memory_events USING btree (tenant_id, seq) WHERE ((event_type = ANY (ARRAY['fact.forgotten'::text, 'rule.forgotten'::text, 'rule.marked_harmful'::text, 'fact.superseded'::text, 'fact.confirmed'::text, 'rule.confirmed'::text, 'fact.restored'::text, 'rule.restored'::text, 'rule.marked_helpful'::text])) AND (actor !~~ 'job:%'::text));
 CREATE INDEX memory_events_request ON public.memory_events USING btree (request_id) WHERE (request_id IS NOT NULL);
 CREATE INDEX memory_events_stream ON public.memory_events USING btree (tenant_id, seq);
-CREATE INDEX memory_events_type ON public.memory_events USING btree (tenant_id, event_type);
+CREATE INDEX memory_events_when ON public.memory_events USING btree (tenant_id, event_type, occurred_at);
+CREATE INDEX memory_links_contradicts ON public.memory_links USING btree (tenant_id, created_at) WHERE (relation = 'contradicts'::text);
 CREATE INDEX memory_links_inbound ON public.memory_links USING btree (target_id, relation);
 CREATE INDEX memory_links_tenant ON public.memory_links USING btree (tenant_id);
 CREATE UNIQUE INDEX rule_applications_once ON public.rule_applications USING btree (rule_id, outcome, session_id) WHERE ((session_id IS NOT NULL) AND counted);
@@ -412,6 +425,7 @@ CREATE UNIQUE INDEX rules_once ON public.rules USING btree (tenant_id, scope, co
 CREATE INDEX rules_sweep ON public.rules USING btree (id) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
 CREATE INDEX rules_tags ON public.rules USING gin (tags);
 
+CREATE TRIGGER memory_events_counted AFTER INSERT ON public.memory_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION memory_events_count_hours();
 CREATE TRIGGER memory_events_no_change BEFORE DELETE OR UPDATE OR TRUNCATE ON public.memory_events FOR EACH STATEMENT EXECUTE FUNCTION memory_events_append_only();
 
 CREATE OR REPLACE FUNCTION public.memory_events_append_only()
@@ -420,5 +434,16 @@ CREATE OR REPLACE FUNCTION public.memory_events_append_only()
 AS $function$
     begin
       raise exception 'memory_events is append-only' using errcode = 'integrity_constraint_violation';
+    end $function$
+;
+CREATE OR REPLACE FUNCTION public.memory_events_count_hours()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into event_hours (tenant_id, hour, event_type, scope, n)
+        select tenant_id, date_bin('1 hour', occurred_at, timestamptz '2000-01-01 00:00:00+00') as hour, event_type, scope, count(*) from added group by 1, 2, 3, 4 order by 1, 2, 3, 4
+        on conflict (tenant_id, event_type, hour, scope) do update set n = event_hours.n + excluded.n;
+      return null;
     end $function$
 ;

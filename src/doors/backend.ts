@@ -15,6 +15,8 @@ export interface Principal {
   readonly admin: boolean;
   /** The highest trust that words over this connection can have; what a caller says of itself can only lower it. */
   readonly voice: Trust;
+  /** Somebody who may look at everything that they could otherwise change. */
+  readonly readOnly?: boolean;
 }
 
 /** The principal in a call to a butler of this tenant. */

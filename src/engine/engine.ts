@@ -14,6 +14,7 @@ import { type ReplayProgress, type ReplayReport, verifyInScratch } from "./memor
 import { callTool, type Identity } from "./tools/call.ts";
 import { type ToolInput, toolNamed } from "./tools/index.ts";
 import { type AnyToolName, type OutcomeOf, type RequestOptions, typedCall } from "./tools/typed-call.ts";
+import { viewNamed } from "./views/index.ts";
 
 export interface EngineParts extends MemoryParts {
   /** Opens an empty store for a replay, which is closed after it. */
@@ -54,7 +55,7 @@ export async function openEngine({ scratch, ...parts }: EngineParts): Promise<En
   return {
     call: (tool, input, { by, following, ...options }) =>
       typedCall((request) => callTool(memory, by, request, following))(tool, input, options),
-    writes: (tool) => toolNamed(tool)?.effect !== "read",
+    writes: (tool) => (viewNamed(tool) ?? toolNamed(tool))?.effect !== "read",
     runJob: runs.runNow,
     runs,
     maintain: (options) => maintain(memory, options),

@@ -7,6 +7,7 @@ import type { Following } from "../../engine/memory/following.ts";
 import type { ReplayProgress } from "../../engine/memory/past/replay.ts";
 import { toolNamed } from "../../engine/tools/index.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
+import { viewNamed } from "../../engine/views/index.ts";
 import type { ButlerConfig } from "../config/config.ts";
 import type { Roster } from "../roster/roster.ts";
 import { jobRequests } from "../schedule/job-requests.ts";
@@ -122,7 +123,7 @@ async function answer(
     return refusal("forbidden", `This token is for the butler "${principal.butler}", not for "${butler}".`);
   }
   if (!config.memory.enabled) return switchedOff(butler);
-  if (remote) return refusedBeforeService(config, by, request) ?? remote.call(request, following);
+  if (remote) return refusedBeforeService(config, by, request, remote.url) ?? remote.call(request, following);
   const { tool, input, ...options } = request;
   const taken = toolNamed(tool)?.effect === "forget" ? parts.changes?.taking(butler) : undefined;
   try {
@@ -148,8 +149,17 @@ async function answer(
  * The service sees one token for all who call through this owner, with that token's tenant and rights. A caller of another tenant,
  * or with fewer rights, would get those of the token, and is refused here.
  */
-function refusedBeforeService(config: ButlerConfig, principal: Principal, { input }: ToolRequest): Outcome | undefined {
+function refusedBeforeService(
+  config: ButlerConfig,
+  principal: Principal,
+  { tool, input }: ToolRequest,
+  url: string,
+): Outcome | undefined {
   const { name, tenant } = config;
+  if (viewNamed(tool) !== undefined)
+    return refusal("unavailable", `"${name}" keeps its memory at ${new URL(url).origin}; its pages are there.`);
+  if (principal.readOnly === true && toolNamed(tool)?.effect !== "read")
+    return refusal("forbidden", "You may look but not change anything; sign in as an admin for that.");
   if (principal.tenant !== tenant)
     return refusal("forbidden", `The memory of "${name}" is kept by a service for another tenant than this token's.`);
   const scope = typeof input === "object" && input !== null && "scope" in input ? input.scope : undefined;

@@ -4,6 +4,7 @@ import type { Log } from "../../engine/adapters/log.ts";
 import type { Tool } from "../../engine/tools/define.ts";
 import type { Backend, Principal } from "../backend.ts";
 import { toFailure } from "../failures.ts";
+import { serveApi } from "./api/serve.ts";
 import { callTool, listButlers, readiness } from "./butler-routes.ts";
 import {
   type Authenticate,
@@ -18,6 +19,7 @@ import {
 import { answerHook } from "./hook-route.ts";
 import { answerMcp, mcpLoader } from "./mcp-route.ts";
 import { probeReadiness, showFrontPage } from "./open-routes.ts";
+import { route } from "./route.ts";
 
 export interface HttpOptions {
   readonly backend: Backend;
@@ -59,29 +61,14 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
   app.use(local === undefined ? guardBearer(authenticate) : trustLocal(local));
   app.use(guardPost(door.maxBodyBytes));
 
-  route(app, ["GET", "HEAD"], "/readyz", (c) => readiness(door, c));
-  route(app, ["GET", "HEAD"], "/api/butlers", (c) => listButlers(door, c));
-  route(app, ["POST"], "/api/butlers/:name/tools/:tool", (c) => callTool(door, c, c.req.param()));
-  route(app, ["POST"], "/hooks/:agent/:event", (c) => answerHook(door, c, c.req.param()));
-  route(app, ["POST", "GET", "DELETE"], "/butlers/:name/mcp", (c) => answerMcp(door, mcp, c, c.req.param("name")));
+  const mcpDoor = (c: Context<DoorEnv, "/butlers/:name/mcp">) => answerMcp(door, mcp, c, c.req.param("name"));
+  route(app, { GET: (c) => readiness(door, c) }, "/readyz");
+  route(app, { GET: (c) => listButlers(door, c) }, "/api/butlers");
+  route(app, { POST: (c) => callTool(door, c, c.req.param()) }, "/api/butlers/:name/tools/:tool");
+  serveApi(app, door);
+  route(app, { POST: (c) => answerHook(door, c, c.req.param()) }, "/hooks/:agent/:event");
+  route(app, { POST: mcpDoor, GET: mcpDoor, DELETE: mcpDoor }, "/butlers/:name/mcp");
   return app;
-}
-
-/** OPTIONS names the methods but grants no other origin anything: there are no CORS headers here. */
-function route<P extends string>(
-  app: Hono<DoorEnv>,
-  methods: string[],
-  path: P,
-  answer: (c: Context<DoorEnv, P>) => Promise<Response>,
-): void {
-  const allow = methods.join(", ");
-  app.on(methods, path, answer);
-  app.options(path, (c) => c.body(null, 204, { Allow: allow }));
-  app.all(path, (c) => {
-    c.header("Allow", allow);
-    const message = `${c.req.method} is not possible here; allowed: ${allow}.`;
-    return refuse(c, { code: "invalid_input", message, field: "method" }, 405);
-  });
 }
 
 async function plainHeaders(c: Context, next: () => Promise<void>): Promise<void> {

@@ -70,4 +70,6 @@ export interface Call {
   readonly idempotencyKey: string | undefined;
   /** Absent for calls that nobody can cancel: those of jobs. */
   readonly following?: Following | undefined;
+  /** Looking around on a page is no use of a memory, and does not make it live longer. */
+  readonly uncounted?: boolean;
 }

@@ -8,6 +8,7 @@ import { clip } from "../domain/text/text.ts";
 import { Cancelled, type Following, stopIfCancelled } from "../memory/following.ts";
 import type { Call, Caller, Memory } from "../memory/memory.ts";
 import { withWholeIds } from "../memory/whole-ids.ts";
+import { viewNamed } from "../views/index.ts";
 import * as f from "./fields.ts";
 import { noSuchTool, toolNamed } from "./index.ts";
 import { checkInput } from "./invalid-input.ts";
@@ -22,6 +23,8 @@ export interface Identity {
   readonly admin: boolean;
   /** The highest trust that anything it stores can have. */
   readonly voice: Trust;
+  /** May look at everything that it could otherwise change. */
+  readonly readOnly?: boolean;
 }
 
 export async function callTool(
@@ -32,8 +35,11 @@ export async function callTool(
 ): Promise<Outcome> {
   let requestId: string | undefined;
   try {
-    const tool = toolNamed(request.tool);
+    const view = viewNamed(request.tool);
+    const tool = view ?? toolNamed(request.tool);
     if (!tool) throw new MemoryError("not_found", noSuchTool(request.tool));
+    if (identity.readOnly === true && tool.effect !== "read")
+      throw forbidden("you may look but not change anything; sign in as an admin for that.");
     requestId = requestIdIn(request.input);
     const safe = safeIds(memory);
     const input = safe.input(checked(tool.input, request.input === undefined ? {} : request.input));
@@ -50,6 +56,7 @@ export async function callTool(
         (input.idempotency_key as string | undefined) ??
         safe.id(checked(f.idempotencyKey.optional(), request.idempotencyKey, "idempotency_key")),
       following,
+      uncounted: view !== undefined,
     };
     stopIfCancelled(call);
     const answer = tool.output.parse(await tool.run(call, await withWholeIds(call, input)));

@@ -17,7 +17,7 @@ export interface Uncounted extends Read {
 }
 
 export function reference(call: Call, read: readonly { readonly type: MemoryType; readonly id: string }[]): void {
-  if (read.length === 0) return;
+  if (read.length === 0 || call.uncounted === true) return;
   const { memory, now: at, caller } = call;
   const references = [...new Map(read.map(({ type, id }) => [id, { type, id }])).values()];
   memory.uncounted.push({ call, references, at, session: readerOf(caller.session, caller.actor, at) });

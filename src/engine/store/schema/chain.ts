@@ -11,6 +11,7 @@ import { mem_0006_waiting_facts } from "../migrations/mem_0006_waiting_facts.ts"
 import { mem_0007_life } from "../migrations/mem_0007_life.ts";
 import { mem_0008_waiting_runs } from "../migrations/mem_0008_waiting_runs.ts";
 import { mem_0009_judgements } from "../migrations/mem_0009_judgements.ts";
+import { mem_0010_pages } from "../migrations/mem_0010_pages.ts";
 import { kyselyOver } from "./kysely.ts";
 import { MIGRATION_NAMES, MIGRATION_TABLES, type MigrationName, newerStore } from "./names.ts";
 
@@ -24,6 +25,7 @@ const MIGRATIONS: Readonly<Record<MigrationName, Migration>> = {
   mem_0007_life,
   mem_0008_waiting_runs,
   mem_0009_judgements,
+  mem_0010_pages,
 };
 
 export async function migrateUp(db: Db): Promise<void> {

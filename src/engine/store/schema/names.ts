@@ -11,6 +11,7 @@ export const MIGRATION_NAMES = [
   "mem_0007_life",
   "mem_0008_waiting_runs",
   "mem_0009_judgements",
+  "mem_0010_pages",
 ] as const;
 export type MigrationName = (typeof MIGRATION_NAMES)[number];
 

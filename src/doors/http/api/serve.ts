@@ -1,0 +1,44 @@
+/** Serves the table of routes. */
+import type { Context, Hono } from "hono";
+import type { Backend, Principal } from "../../backend.ts";
+import { httpStatus, wireFailure } from "../../failures.ts";
+import { callExtras, type DoorEnv, readJson, refuse, refusedButler } from "../guards.ts";
+import { route } from "../route.ts";
+import type { ApiRoute, Asked } from "./define.ts";
+import { openApi } from "./openapi.ts";
+import { apiRoutes } from "./routes.ts";
+
+interface ApiParts {
+  readonly backend: Backend;
+  readonly local?: Principal;
+  readonly maxBodyBytes: number;
+  readonly version: string;
+}
+
+export function serveApi(app: Hono<DoorEnv>, parts: ApiParts): void {
+  for (const path of new Set(apiRoutes.map((one) => one.path))) {
+    const own = apiRoutes.filter((one) => one.path === path);
+    const methods = own.map((one) => [one.method, (c: Context<DoorEnv>) => answer(parts, one, c)] as const);
+    route(app, Object.fromEntries(methods), path);
+  }
+  route(app, { GET: async (c) => c.json(openApi(apiRoutes, parts.version)) }, "/api/openapi.json");
+}
+
+async function answer(parts: ApiParts, asked: ApiRoute, c: Context<DoorEnv>): Promise<Response> {
+  const { backend, maxBodyBytes } = parts;
+  const principal = c.get("principal");
+  const params: Readonly<Record<string, string>> = c.req.param();
+  if (params.name !== undefined) {
+    const refused = refusedButler(principal, params.name, await backend.butlers());
+    if (refused !== undefined) return refuse(c, refused);
+  }
+  const extras = callExtras(c, parts.local !== undefined);
+  if ("code" in extras) return refuse(c, extras);
+  const body = asked.method === "GET" ? undefined : await readJson(c.req.raw, maxBodyBytes);
+  if (body?.ok === false) return refuse(c, body.failure, body.status);
+  const given = (body?.value ?? c.req.query()) as Asked["given"];
+  const outcome = await asked.run({ backend, principal, params, given, extras, signal: c.req.raw.signal });
+  return outcome.ok
+    ? c.json(outcome.answer)
+    : c.json({ error: wireFailure(outcome.error) }, httpStatus(outcome.error.code));
+}

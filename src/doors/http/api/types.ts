@@ -1,0 +1,36 @@
+/** The answers of the API as types, for the pages; imported there for types only. */
+import type { z } from "zod";
+import type { Event, viewActivity } from "../../../engine/views/activity.ts";
+import type { Episode, viewEpisodes } from "../../../engine/views/episodes.ts";
+import type { Fact, viewFacts } from "../../../engine/views/facts.ts";
+import type { viewMemory } from "../../../engine/views/memory.ts";
+import type { Rule, viewRules } from "../../../engine/views/rules.ts";
+import type { viewSearch } from "../../../engine/views/search.ts";
+import type { viewStats } from "../../../engine/views/stats.ts";
+import type { viewSubjects } from "../../../engine/views/subjects.ts";
+import type { viewToday } from "../../../engine/views/today.ts";
+
+export type { Failure as ApiFailure } from "../../../engine/tools/outcome.ts";
+
+type Answer<V extends { readonly output: z.ZodObject }> = z.infer<V["output"]>;
+type Query<V extends { readonly input: z.ZodObject }> = Omit<z.input<V["input"]>, "request_context">;
+
+export type ApiStats = Answer<typeof viewStats>;
+export type ApiToday = Answer<typeof viewToday>;
+export type ApiTodayQuery = Query<typeof viewToday>;
+export type ApiSubjects = Answer<typeof viewSubjects>;
+export type ApiFacts = Answer<typeof viewFacts>;
+export type ApiFactsQuery = Query<typeof viewFacts>;
+export type ApiFact = z.infer<typeof Fact>;
+export type ApiRules = Answer<typeof viewRules>;
+export type ApiRulesQuery = Query<typeof viewRules>;
+export type ApiRule = z.infer<typeof Rule>;
+export type ApiEpisodes = Answer<typeof viewEpisodes>;
+export type ApiEpisodesQuery = Query<typeof viewEpisodes>;
+export type ApiEpisode = z.infer<typeof Episode>;
+export type ApiMemory = Answer<typeof viewMemory>;
+export type ApiSearch = Answer<typeof viewSearch>;
+export type ApiSearchQuery = Query<typeof viewSearch>;
+export type ApiActivity = Answer<typeof viewActivity>;
+export type ApiActivityQuery = Query<typeof viewActivity>;
+export type ApiEvent = z.infer<typeof Event>;

@@ -1,0 +1,73 @@
+/** What a day brought, from the events of that day and the counts of each hour. */
+import type { Sql } from "../../adapters/db/port.ts";
+
+interface Seen {
+  readonly tenant: string;
+  readonly scopes: readonly string[] | undefined;
+}
+
+export interface HourCount {
+  readonly hour: Date;
+  readonly event_type: string;
+  readonly n: number;
+}
+
+export function countHours(
+  sql: Sql,
+  { tenant, scopes }: Seen,
+  types: readonly string[],
+  from: Date,
+  to: Date,
+): Promise<HourCount[]> {
+  return sql.query<HourCount>(
+    `select hour, event_type, sum(n)::int4 as n from event_hours
+     where tenant_id = $1 and event_type = any($2::text[]) and hour >= $3 and hour < $4
+       and ($5::text[] is null or scope = any($5::text[]))
+     group by 1, 2 order by 1, 2`,
+    [tenant, types, from, to, scopes ?? null],
+  );
+}
+
+/** How many sessions taught something between two moments. */
+export async function countTeachers(sql: Sql, { tenant, scopes }: Seen, from: Date, to: Date): Promise<number> {
+  const [row] = await sql.query<{ n: number }>(
+    `with learned as materialized (
+       select entity_id, session_id from memory_events
+       where tenant_id = $1 and event_type in ('fact.stored', 'rule.stored') and occurred_at >= $2 and occurred_at < $3
+         and ($4::text[] is null or scope = any($4::text[])))
+     select count(distinct session)::int4 as n from (
+       select session_id as session from learned where session_id is not null
+       union all select e.session_id from learned l
+         join memory_links k on k.source_id = l.entity_id and k.relation = 'derived_from'
+         join episodes e on e.id = k.target_id and e.tenant_id = $1 where e.session_id is not null) s`,
+    [tenant, from, to, scopes ?? null],
+  );
+  return row?.n ?? 0;
+}
+
+export interface Waiting {
+  readonly contradictions: number;
+  readonly dead_letters: number;
+  readonly backlog: number;
+  readonly oldest: Date | null;
+}
+
+/** What waits for a person or for the next consolidation. */
+export async function countWaiting(sql: Sql, { tenant, scopes }: Seen): Promise<Waiting> {
+  const [row] = await sql.query<Waiting>(
+    `select
+       (select count(*)::int4 from memory_links l
+          join facts a on a.id = l.source_id and a.validity in ('active', 'fading')
+          join facts b on b.id = l.target_id and b.validity in ('active', 'fading')
+          where l.tenant_id = $1 and l.relation = 'contradicts'
+            and ($2::text[] is null or (a.scope = any($2::text[]) and b.scope = any($2::text[])))) as contradictions,
+       (select count(*)::int4 from episodes where tenant_id = $1 and consolidation_status in ('failed', 'dead_letter')
+          and validity = 'active' and ($2::text[] is null or butler = any($2::text[]))) as dead_letters,
+       (select count(*)::int4 from episodes where tenant_id = $1 and consolidation_status = 'pending'
+          and validity = 'active' and ($2::text[] is null or butler = any($2::text[]))) as backlog,
+       (select min(created_at) from episodes where tenant_id = $1 and consolidation_status = 'pending'
+          and validity = 'active' and ($2::text[] is null or butler = any($2::text[]))) as oldest`,
+    [tenant, scopes ?? null],
+  );
+  return row ?? { contradictions: 0, dead_letters: 0, backlog: 0, oldest: null };
+}
