@@ -59,10 +59,13 @@ export async function bearerOf(c: Context, authenticate: Authenticate): Promise<
   return token === undefined ? undefined : authenticate(token);
 }
 
-export function guardBearer(authenticate: Authenticate): MiddlewareHandler<DoorEnv> {
+/** A page's session, by its cookie; only below `/api/`, which pages call. */
+export type FindSession = (c: Context<DoorEnv>) => Promise<Principal | undefined>;
+
+export function guardCaller(authenticate: Authenticate, findSession: FindSession): MiddlewareHandler<DoorEnv> {
   return async (c, next) => {
     const token = tokenIn(c);
-    const principal = token === undefined ? undefined : await authenticate(token);
+    const principal = token === undefined ? await findSession(c) : await authenticate(token);
     if (principal === undefined) {
       c.header(
         "WWW-Authenticate",

@@ -4,12 +4,15 @@ import type { Log } from "../../engine/adapters/log.ts";
 import type { Tool } from "../../engine/tools/define.ts";
 import type { Backend, Principal } from "../backend.ts";
 import { toFailure } from "../failures.ts";
+import { type PageSessions, pageSessions } from "./access/page-sessions.ts";
+import { CODE_PATH, offerCode, sessionOf, signIn, signOut, whoAmI } from "./access/session-routes.ts";
+import { serveWebFiles } from "./access/web-files.ts";
 import { serveApi } from "./api/serve.ts";
 import { callTool, listButlers, readiness } from "./butler-routes.ts";
 import {
   type Authenticate,
   type DoorEnv,
-  guardBearer,
+  guardCaller,
   guardHost,
   guardOrigin,
   guardPost,
@@ -34,6 +37,10 @@ export interface HttpOptions {
   readonly version: string;
   /** Where tokens are kept, for the front page. Words or a path, never a token. */
   readonly tokenLocation?: string;
+  /** Of the pages; a code that the socket gives out is redeemed on the port. */
+  readonly sessions?: PageSessions;
+  /** The built pages; absent where there are none. */
+  readonly webFolder?: string;
   /** Aborting ends open MCP streams, so that the server behind can close. */
   readonly signal?: AbortSignal;
 }
@@ -43,7 +50,11 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** Routes that are added to the returned app later are behind the same guards. */
 export function httpApp(options: HttpOptions): Hono<DoorEnv> {
   const { authenticate, local, log, version, allowedHosts: hosts } = options;
-  const door = { ...options, maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES };
+  const door = {
+    ...options,
+    maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES,
+    sessions: options.sessions ?? pageSessions(),
+  };
   const mcp = mcpLoader(door);
 
   const app = new Hono<DoorEnv>();
@@ -58,13 +69,23 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
   app.get("/", (c) => showFrontPage(door, c));
   app.get("/readyz", (c, next) => probeReadiness(door, c, next));
 
-  app.use(local === undefined ? guardBearer(authenticate) : trustLocal(local));
+  serveWebFiles(app, options.webFolder);
+
+  app.post("/api/session", guardPost(door.maxBodyBytes), (c) => signIn(door, c));
+
+  app.use(local === undefined ? guardCaller(authenticate, sessionOf(door.sessions)) : trustLocal(local));
   app.use(guardPost(door.maxBodyBytes));
 
   const mcpDoor = (c: Context<DoorEnv, "/butlers/:name/mcp">) => answerMcp(door, mcp, c, c.req.param("name"));
   route(app, { GET: (c) => readiness(door, c) }, "/readyz");
   route(app, { GET: (c) => listButlers(door, c) }, "/api/butlers");
   route(app, { POST: (c) => callTool(door, c, c.req.param()) }, "/api/butlers/:name/tools/:tool");
+  route(
+    app,
+    { GET: (c) => whoAmI(door, c), POST: (c) => signIn(door, c), DELETE: (c) => signOut(door, c) },
+    "/api/session",
+  );
+  if (local !== undefined) route(app, { POST: (c) => offerCode(door, c) }, CODE_PATH);
   serveApi(app, door);
   route(app, { POST: (c) => answerHook(door, c, c.req.param()) }, "/hooks/:agent/:event");
   route(app, { POST: mcpDoor, GET: mcpDoor, DELETE: mcpDoor }, "/butlers/:name/mcp");

@@ -64,6 +64,7 @@ export function frontPage(page: FrontPage) {
 <main>
 <h1>Butler Memory</h1>
 <p class="lead">A memory for AI agents that learns, forgets and explains itself. It runs here; agents come in over MCP.</p>
+<p>What it knows, what it learned today and how to correct it: <a href="/memory">the pages</a>. On this machine <code>butler open</code> opens them, signed in.</p>
 
 <h2>Butlers</h2>
 ${

@@ -74,6 +74,7 @@ function welcome(environment: Environment, home: Home, roster: Roster, { note }:
     `Butler Memory ${note.version}`,
     "",
     row("Start page", `${note.address}/`),
+    row("Pages", `${note.address}/memory   (${typedCommand(process.argv)} open signs you in)`),
     ...roster.map(({ name, description }) => row(name, `${note.address}/butlers/${name}/mcp   ${description}`)),
     row("Token", `in ${home.tokenFile}`),
     row("Data", environment.databaseUrl === undefined ? home.root : "PostgreSQL (BUTLER_DATABASE_URL)"),

@@ -1,17 +1,24 @@
 /** The two HTTP doors of an owner's process: the socket of the home, for local processes, and the port, for whoever has a token. */
 import type { RequestListener } from "node:http";
+import { fileURLToPath } from "node:url";
 import { getRequestListener } from "@hono/node-server";
 import type { Home } from "../../daemon/home.ts";
 import type { Owner } from "../../daemon/owner/owner.ts";
 import { tenantOf } from "../../daemon/roster/roster.ts";
 import { tokenChecker } from "../../daemon/tokens/tokens.ts";
 import { type Backend, inTenant } from "../../doors/backend.ts";
+import { pageSessions } from "../../doors/http/access/page-sessions.ts";
 import { httpApp } from "../../doors/http/http.ts";
 import type { Log } from "../../engine/adapters/log.ts";
 import { tools } from "../../engine/tools/index.ts";
 import type { HookAnswerer } from "../../hosts/hooks/answer-hook.ts";
 import { version } from "../version.ts";
 import type { LocalCallers } from "./local-callers.ts";
+
+/** Where the build puts the pages. */
+const WEB = fileURLToPath(
+  new URL(import.meta.url.endsWith(".ts") ? "../../../dist/web" : "../../web", import.meta.url),
+);
 
 export interface OwnerDoorParts {
   readonly home: Home;
@@ -45,6 +52,8 @@ export function ownerDoors(parts: OwnerDoorParts): {
     tokenLocation: home.tokenFile,
     signal,
     allowedHosts: parts.hostNames,
+    sessions: pageSessions(),
+    webFolder: WEB,
   };
   // On the socket a hook speaks for the butler it names, as an agent and not as the person who owns the home.
   const localHook: Backend["hook"] = (_, told) => hook(callers.transcript(told.butler), told, true);

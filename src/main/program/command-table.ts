@@ -14,6 +14,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: () => import("../commands/up.ts"),
   },
   stop: { about: "Stop the process that owns the memory of this home.", load: () => import("../commands/stop.ts") },
+  open: { about: "Open the pages in the browser, signed in.", load: () => import("../commands/open.ts") },
   mcp: {
     about: "The memory of one butler as an MCP server on stdin and stdout.",
     load: () => import("../commands/mcp.ts"),

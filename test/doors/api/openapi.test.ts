@@ -1,10 +1,10 @@
 /** The description of the API: whole, and true to the routes. */
 import { describe, expect, it } from "vitest";
 import { openApi } from "../../../src/doors/http/api/openapi.ts";
-import { apiRoutes } from "../../../src/doors/http/api/routes.ts";
+import { described } from "../../../src/doors/http/api/routes.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document is looked into by path.
-const description = JSON.parse(JSON.stringify(openApi(apiRoutes, "1.2.3"))) as any;
+const description = JSON.parse(JSON.stringify(openApi(described, "1.2.3"))) as any;
 
 function refsIn(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
@@ -22,14 +22,14 @@ describe("the OpenAPI description", () => {
     const named = Object.entries(description.paths).flatMap(([path, methods]) =>
       Object.keys(methods as object).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const known = apiRoutes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
+    const known = described.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
     expect(named.toSorted()).toEqual(known.toSorted());
-    expect(new Set(apiRoutes.map(({ id }) => id)).size).toBe(apiRoutes.length);
+    expect(new Set(described.map(({ id }) => id)).size).toBe(described.length);
   });
 
   it("has no reference that leads nowhere", () => {
     const refs = refsIn(description);
-    expect(refs.length).toBeGreaterThan(apiRoutes.length);
+    expect(refs.length).toBeGreaterThan(described.length);
     for (const ref of refs) expect(at(ref), ref).toBeDefined();
   });
 

@@ -16,7 +16,8 @@ export interface Asked {
   readonly signal: AbortSignal;
 }
 
-export interface ApiRoute {
+/** What the description says of a route. */
+export interface Described {
   /** The name of the operation and of its answer in the description. */
   readonly id: string;
   readonly method: "GET" | "POST" | "DELETE";
@@ -25,6 +26,9 @@ export interface ApiRoute {
   /** Of the query or the body, without what stands in the path. */
   readonly input: z.ZodObject;
   readonly answer: z.ZodType;
+}
+
+export interface ApiRoute extends Described {
   run(asked: Asked): Promise<Outcome>;
 }
 

@@ -1,7 +1,7 @@
 /** The description of the API, OpenAPI 3.1, made from the table of routes. */
 import { z } from "zod";
 import { ERROR_CODES } from "../../../engine/domain/errors.ts";
-import type { ApiRoute } from "./define.ts";
+import type { Described } from "./define.ts";
 
 type Json = Record<string, unknown>;
 
@@ -14,7 +14,7 @@ const Failed = z.object({
   }),
 });
 
-export function openApi(routes: readonly ApiRoute[], version: string): Json {
+export function openApi(routes: readonly Described[], version: string): Json {
   const paths: Record<string, Json> = {};
   const schemas: Record<string, unknown> = { Failed: schemaOf(Failed, "output") };
   for (const route of routes) {
@@ -46,7 +46,7 @@ function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   return json;
 }
 
-function operation({ id, method, path, summary, input, answer: _ }: ApiRoute): Json {
+function operation({ id, method, path, summary, input, answer: _ }: Described): Json {
   const named = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: "path",

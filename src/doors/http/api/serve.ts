@@ -6,7 +6,7 @@ import { callExtras, type DoorEnv, readJson, refuse, refusedButler } from "../gu
 import { route } from "../route.ts";
 import type { ApiRoute, Asked } from "./define.ts";
 import { openApi } from "./openapi.ts";
-import { apiRoutes } from "./routes.ts";
+import { apiRoutes, described } from "./routes.ts";
 
 interface ApiParts {
   readonly backend: Backend;
@@ -21,7 +21,7 @@ export function serveApi(app: Hono<DoorEnv>, parts: ApiParts): void {
     const methods = own.map((one) => [one.method, (c: Context<DoorEnv>) => answer(parts, one, c)] as const);
     route(app, Object.fromEntries(methods), path);
   }
-  route(app, { GET: async (c) => c.json(openApi(apiRoutes, parts.version)) }, "/api/openapi.json");
+  route(app, { GET: async (c) => c.json(openApi(described, parts.version)) }, "/api/openapi.json");
 }
 
 async function answer(parts: ApiParts, asked: ApiRoute, c: Context<DoorEnv>): Promise<Response> {

@@ -10,11 +10,14 @@ import type { viewStats } from "../../../engine/views/stats.ts";
 import type { viewSubjects } from "../../../engine/views/subjects.ts";
 import type { viewToday } from "../../../engine/views/today.ts";
 
+import type { SessionAnswer } from "../access/session-routes.ts";
+
 export type { Failure as ApiFailure } from "../../../engine/tools/outcome.ts";
 
 type Answer<V extends { readonly output: z.ZodObject }> = z.infer<V["output"]>;
 type Query<V extends { readonly input: z.ZodObject }> = Omit<z.input<V["input"]>, "request_context">;
 
+export type ApiSession = z.infer<typeof SessionAnswer>;
 export type ApiStats = Answer<typeof viewStats>;
 export type ApiToday = Answer<typeof viewToday>;
 export type ApiTodayQuery = Query<typeof viewToday>;
