@@ -158,6 +158,25 @@ describe("what is kept", () => {
     ).toEqual([]);
   });
 
+  it("what a pattern finds in a sentence in which the reader sees nothing lasting is not believed, unless it was to be remembered", () => {
+    const day = "2026-03-02";
+    const learned = (text: string, sureness: number) =>
+      learn(
+        {
+          ...{ butler: "general", today: day, facts: [], rules: [] },
+          episodes: [{ label: "e1", text, speaker: "user", day, trust: "user", session: "s" }],
+        },
+        {
+          read: (message) => splitMessage(message).map((said) => ({ ...said, sureness, kind: "fact" })),
+          kept: () => ({ sure: [], hints: [] }),
+        },
+      ).facts.map(({ content }) => content);
+    expect(learned("I live in Porto.", 0.06)).toEqual(["The user lives in Porto."]);
+    expect(learned("I live in Porto.", 0.04)).toEqual([]);
+    expect(learned("Remember that I live in Porto.", 0.04)).toEqual(["The user lives in Porto."]);
+    expect(learned("I'm flying to Seoul tomorrow.", 0.04)).toHaveLength(1);
+  });
+
   it("what is said beside it stays", () => {
     expect(isOfTheMoment("I'm trying to keep my app lightweight, so I prefer few dependencies.")).toBe(false);
     expect(isOfTheMoment("I tried green tea once and never liked it")).toBe(false);

@@ -27,7 +27,9 @@ function learnedFrom(text: string, reader: Reader): string[] {
 /** An item holds a part when it has this share of its words that mean something. */
 const HELD = 0.6;
 
-const meaning = (text: string): Set<string> => new Set(lexemes(text).filter((word) => word !== "user"));
+/** Whom an item is about is said by the patterns, not by the person. */
+const meaning = (text: string): Set<string> =>
+  new Set(lexemes(text.replace(/^Der Nutzer /, "")).filter((word) => word !== "user"));
 
 function holds(item: string, part: string): boolean {
   const [has, wants] = [meaning(item), meaning(part)];

@@ -256,11 +256,33 @@ function withoutDoubtful({ drafts, rules }: Reading, read: readonly Read[]): Rea
     const words = wordSet(content);
     return doubted.some((known) => [...words].every((word) => known.has(word)));
   };
+  const isUnlikely = unlikelyBy(read);
   return {
     drafts: drafts.filter(
-      ({ row, content, predicate }) => !(DOUBTFUL.test(row) && isDoubted(predicate.split(":")[1] ?? content)),
+      ({ row, content, predicate, valid_to }) =>
+        !(DOUBTFUL.test(row) && isDoubted(predicate.split(":")[1] ?? content)) &&
+        (valid_to !== null || !isUnlikely(content)),
     ),
-    rules,
+    rules: rules.filter(({ made }) => !isUnlikely(made)),
+  };
+}
+
+/** Of 75 items that patterns found in such sentences, of authors whom the reader did not know, 6 were wanted. */
+const UNLIKELY = 0.05;
+const TO_REMEMBER =
+  /(?<!\p{L})(?:remember|in mind|note that|a note|forget|for the record|merke?|notier\p{L}*|vergiss)(?!\p{L})/iu;
+
+/** Whether the reader sees nothing lasting in any sentence that an item may come from. What somebody asks to
+ * remember is never doubted, and a plan is over by itself. */
+function unlikelyBy(read: readonly Read[]): (content: string) => boolean {
+  const sentences = read.map(({ text, sureness }) => ({
+    words: wordSet(text),
+    unlikely: sureness < UNLIKELY && !TO_REMEMBER.test(text),
+  }));
+  return (content) => {
+    const words = [...wordSet(content)];
+    const from = sentences.filter((one) => 2 * words.filter((word) => one.words.has(word)).length >= words.length);
+    return from.length > 0 && from.every(({ unlikely }) => unlikely);
   };
 }
 
