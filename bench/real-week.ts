@@ -4,7 +4,8 @@
  *
  *   BUTLER_TEST_AGENTS=install npx tsx bench/real-week.ts [--program <butler.js>] [--page <file>] [--records <file>]
  *
- * With `--records` what was lived through is kept in that file, and the page is made of it when the file is there already.
+ * With `--records` what was lived through is kept in that file, and the page is made of it when the file is there already. Two weeks give the
+ * same page but for the last lines of an opening: short ids are other ones in each store, and take more or fewer tokens of its budget.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
