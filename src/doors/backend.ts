@@ -40,6 +40,47 @@ export interface Backend {
   health(): Promise<Health>;
   /** An event of an agent's session, sent by its hook. Absent: hooks are not served. Never throws. */
   hook?(principal: Principal, request: HookRequest): Promise<HookAnswer>;
+  /** Absent where only memories are served. */
+  readonly home?: HomeReads;
+}
+
+/** What the home of the butlers knows besides their memories. Each refuses a principal of another tenant; none throws. */
+export interface HomeReads {
+  /** Sessions of agents with a butler, the newest first. */
+  sessions(principal: Principal, butler: string): Promise<Outcome<{ readonly sessions: readonly SeenSession[] }>>;
+  /** The settings in force and where each came from. */
+  settings(principal: Principal, butler: string): Promise<Outcome<{ readonly values: readonly SeenSetting[] }>>;
+  /** Answers a question about jobs; `request` is one of `butler job`. */
+  jobs(principal: Principal, butler: string, request: Readonly<Record<string, unknown>>): Promise<Outcome>;
+  /** Calls `changed` whenever a memory of the butler was written to; the returned function ends that. */
+  follow(butler: string, changed: () => void): () => void;
+}
+
+export interface SeenSession {
+  readonly id: string;
+  readonly key?: string;
+  /** As episodes and events name it. */
+  readonly session_id: string;
+  readonly agent: string;
+  readonly kind: string;
+  readonly project?: string;
+  readonly folder: string;
+  readonly prompt?: string;
+  readonly at: string;
+  readonly ended_at?: string;
+  readonly state: "running" | "done" | "failed" | "lost";
+  readonly memory: string;
+  readonly episodes?: number;
+  readonly duration_ms?: number;
+  readonly cost_usd?: number;
+  readonly told: readonly { readonly at: string; readonly tokens: number; readonly ids: readonly string[] }[];
+}
+
+export interface SeenSetting {
+  readonly key: string;
+  readonly value?: unknown;
+  readonly source: string;
+  readonly differs: boolean;
 }
 
 export interface HookRequest {

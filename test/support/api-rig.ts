@@ -21,11 +21,12 @@ export const CALLERS: Readonly<Record<string, Principal>> = {
   stranger: { ...admin, name: "stranger", tenant: "others" },
 };
 
-export function apiOver(rig: Rig, options: Partial<HttpOptions> = {}) {
+export function apiOver(rig: Rig, options: Partial<HttpOptions> = {}, overrides: Partial<Backend> = {}) {
   const backend: Backend = {
     butlers: async () => [{ name: "general", role: "butler", description: "" }],
     invoke: (principal, _, request, following) => callTool(rig.memory, principal, request, following),
     health: async () => ({ ok: true, version: "1", model: "", butlers: [{ name: "general", store: "open" }] }),
+    ...overrides,
   };
   const app = httpApp({
     backend,

@@ -1,5 +1,6 @@
 /** What several views take, read and answer. */
 import { z } from "zod";
+import { invalid } from "../domain/errors.ts";
 import { TRUST } from "../domain/learning/trust.ts";
 import { EVERY_SCOPE, projectScope, readableScopes } from "../domain/scope.ts";
 import type { Call } from "../memory/memory.ts";
@@ -33,6 +34,13 @@ export function seenBy({ caller, now }: Call, { scope, project }: Place = {}): S
   // Checks that the caller may read it; its wider steps are left out, because one scope was asked for.
   if (one !== undefined && one !== EVERY_SCOPE) readableScopes(caller, one);
   return { tenant: caller.tenant, scopes: one === undefined || one === EVERY_SCOPE ? all : [one], now };
+}
+
+/** A place that begins with a time. */
+export function timedPlace(place: readonly string[] | undefined): readonly string[] | undefined {
+  if (place !== undefined && !f.time.safeParse(place[0]).success)
+    throw invalid("cursor", "cursor must be a next_cursor of an earlier answer.");
+  return place;
 }
 
 export const iso = (at: Date | null): string | null => at?.toISOString() ?? null;

@@ -6,7 +6,7 @@ import type { Home } from "../../daemon/home.ts";
 import type { Owner } from "../../daemon/owner/owner.ts";
 import { tenantOf } from "../../daemon/roster/roster.ts";
 import { tokenChecker } from "../../daemon/tokens/tokens.ts";
-import { type Backend, inTenant } from "../../doors/backend.ts";
+import { type Backend, type HomeReads, inTenant } from "../../doors/backend.ts";
 import { pageSessions } from "../../doors/http/access/page-sessions.ts";
 import { httpApp } from "../../doors/http/http.ts";
 import type { Log } from "../../engine/adapters/log.ts";
@@ -26,6 +26,7 @@ export interface OwnerDoorParts {
   readonly owner: Owner;
   readonly callers: LocalCallers;
   readonly hook: HookAnswerer;
+  readonly reads: HomeReads;
   /** Why a changed roster is not in force. */
   rosterFault(): string | undefined;
   /** The names under which a request on the port may come. */
@@ -38,7 +39,7 @@ export function ownerDoors(parts: OwnerDoorParts): {
   readonly socket: RequestListener;
   readonly port: RequestListener;
 } {
-  const { home, log, owner, callers, hook, signal } = parts;
+  const { home, log, owner, callers, hook, reads, signal } = parts;
   const check = tokenChecker(home);
   const health: Backend["health"] = async () => {
     const fault = parts.rosterFault();
@@ -59,7 +60,11 @@ export function ownerDoors(parts: OwnerDoorParts): {
   const localHook: Backend["hook"] = (_, told) => hook(callers.transcript(told.butler), told, true);
   const portHook: Backend["hook"] = (principal, told) =>
     hook(inTenant(principal, tenantOf(owner.roster(), told.butler)), told, false);
-  const socket = httpApp({ ...common, backend: { ...owner, health, hook: localHook }, local: callers.unnamed });
-  const port = httpApp({ ...common, backend: { ...owner, health, hook: portHook } });
+  const socket = httpApp({
+    ...common,
+    backend: { ...owner, health, hook: localHook, home: reads },
+    local: callers.unnamed,
+  });
+  const port = httpApp({ ...common, backend: { ...owner, health, hook: portHook, home: reads } });
   return { socket: getRequestListener(socket.fetch), port: getRequestListener(port.fetch) };
 }

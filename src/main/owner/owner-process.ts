@@ -30,6 +30,7 @@ import { clockAt, engineOpener } from "../wiring/engines.ts";
 import { sharedModels } from "../wiring/models.ts";
 import { remoteOf } from "../wiring/remote.ts";
 import { checkDatabase, storeJobs } from "../wiring/stores.ts";
+import { followers, homeReads } from "./home-reads.ts";
 import { programFiles } from "./launch.ts";
 import { collectGarbage } from "./light-process.ts";
 import { type LocalCallers, localCallers } from "./local-callers.ts";
@@ -58,11 +59,13 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
   await ensureHomeToken(home, clock.now());
 
   const news = newsCounter();
+  const following = followers();
   let openings: Openings | undefined;
   const owner = ownerOf(parts, clock, {
     changed(butler, tool) {
       markChanged(home, butler, clock.now());
       news.changed(butler, tool);
+      following.changed(butler);
       openings?.changed(butler);
     },
     taking: (butler) => openings?.taking(butler) ?? (() => undefined),
@@ -99,6 +102,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
       invoke: owner.invoke,
       seen: (butler, folder) => openings?.seen(butler, folder),
     }),
+    reads: homeReads({ environment, home, owner, clock, follow: following.follow }),
     rosterFault: watch.fault,
     hostNames: () => hostNames(environment.host, boundPort),
     signal: streams.signal,

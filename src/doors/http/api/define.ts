@@ -1,7 +1,7 @@
 /** The definition of a route of the pages' API. The Hono routes, the OpenAPI description and the types of the pages come from it. */
 import { z } from "zod";
 import type { Tool } from "../../../engine/tools/define.ts";
-import type { Outcome, ToolRequest } from "../../../engine/tools/outcome.ts";
+import type { Failure, Outcome, ToolRequest } from "../../../engine/tools/outcome.ts";
 import type { View } from "../../../engine/views/define.ts";
 import type { Backend, Principal } from "../../backend.ts";
 
@@ -26,6 +26,8 @@ export interface Described {
   /** Of the query or the body, without what stands in the path. */
   readonly input: z.ZodObject;
   readonly answer: z.ZodType;
+  /** Answers with server-sent events, each of which is an answer. */
+  readonly stream?: boolean;
 }
 
 export interface ApiRoute extends Described {
@@ -60,3 +62,8 @@ export function callRoute({ id, method = "GET", path, calls, summary }: CallRout
     },
   };
 }
+
+export const refusal = (code: Failure["code"], message: string, field?: string): Extract<Outcome, { ok: false }> => ({
+  ok: false,
+  error: { code, message, ...(field === undefined ? {} : { field }) },
+});

@@ -46,7 +46,7 @@ function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   return json;
 }
 
-function operation({ id, method, path, summary, input, answer: _ }: Described): Json {
+function operation({ id, method, path, summary, input, stream = false }: Described): Json {
   const named = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: "path",
@@ -71,7 +71,12 @@ function operation({ id, method, path, summary, input, answer: _ }: Described): 
     parameters: method === "GET" ? [...named, ...query] : named,
     ...(method === "POST" ? { requestBody: body } : {}),
     responses: {
-      200: { description: "Done.", content: json({ $ref: `#/components/schemas/${id}` }) },
+      200: {
+        description: "Done.",
+        content: {
+          [stream ? "text/event-stream" : "application/json"]: { schema: { $ref: `#/components/schemas/${id}` } },
+        },
+      },
       default: { description: "Refused, with the reason.", content: json({ $ref: "#/components/schemas/Failed" }) },
     },
   };

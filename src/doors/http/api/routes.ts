@@ -1,16 +1,26 @@
 /** Every route of the pages' API. */
 import { z } from "zod";
-import { viewActivity } from "../../../engine/views/activity.ts";
+import { memoryWhy } from "../../../engine/tools/memory-why.ts";
+import { Event, viewActivity } from "../../../engine/views/activity.ts";
+import { viewChanges } from "../../../engine/views/changes.ts";
+import { viewDeadLetters } from "../../../engine/views/dead-letters.ts";
 import { viewEpisodes } from "../../../engine/views/episodes.ts";
 import { viewFacts } from "../../../engine/views/facts.ts";
 import { viewMemory } from "../../../engine/views/memory.ts";
+import { viewPreview } from "../../../engine/views/preview.ts";
 import { viewRules } from "../../../engine/views/rules.ts";
+import { viewRun } from "../../../engine/views/run.ts";
+import { viewRuns } from "../../../engine/views/runs.ts";
 import { viewSearch } from "../../../engine/views/search.ts";
 import { viewStats } from "../../../engine/views/stats.ts";
 import { viewSubjects } from "../../../engine/views/subjects.ts";
 import { viewToday } from "../../../engine/views/today.ts";
 import { SessionAnswer, SignedOut, SignIn } from "../access/session-routes.ts";
 import { type ApiRoute, callRoute, type Described } from "./define.ts";
+import { fleetRoutes } from "./fleet-routes.ts";
+import { homeRoutes } from "./home-routes.ts";
+import { LIVE_PATH, LiveQuery } from "./live.ts";
+import { writeRoutes } from "./write-routes.ts";
 
 export const apiRoutes: readonly ApiRoute[] = [
   callRoute({ id: "Stats", path: "/stats", calls: viewStats }),
@@ -22,6 +32,15 @@ export const apiRoutes: readonly ApiRoute[] = [
   callRoute({ id: "Memory", path: "/memories/:id", calls: viewMemory }),
   callRoute({ id: "Search", path: "/search", calls: viewSearch }),
   callRoute({ id: "Activity", path: "/activity", calls: viewActivity }),
+  callRoute({ id: "Runs", path: "/runs", calls: viewRuns }),
+  callRoute({ id: "OneRun", path: "/runs/:id", calls: viewRun }),
+  callRoute({ id: "DeadLetters", path: "/dead-letters", calls: viewDeadLetters }),
+  callRoute({ id: "Changes", path: "/changes", calls: viewChanges }),
+  callRoute({ id: "Why", path: "/memories/:id/why", calls: memoryWhy }),
+  callRoute({ id: "Preview", method: "POST", path: "/preview", calls: viewPreview }),
+  ...homeRoutes,
+  ...writeRoutes,
+  ...fleetRoutes,
 ];
 
 const nothing = z.strictObject({});
@@ -46,4 +65,13 @@ export const described: readonly Described[] = [
   },
   { id: "SignOut", method: "DELETE", path: "/api/session", summary: "Signs out", input: nothing, answer: SignedOut },
   ...apiRoutes,
+  {
+    id: "Live",
+    method: "GET",
+    path: LIVE_PATH,
+    summary: "Activity as it happens: server-sent events named change, each with an event of the stream",
+    input: LiveQuery,
+    answer: Event,
+    stream: true,
+  },
 ];

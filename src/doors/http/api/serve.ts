@@ -5,6 +5,7 @@ import { httpStatus, wireFailure } from "../../failures.ts";
 import { callExtras, type DoorEnv, readJson, refuse, refusedButler } from "../guards.ts";
 import { route } from "../route.ts";
 import type { ApiRoute, Asked } from "./define.ts";
+import { LIVE_PATH, serveLive } from "./live.ts";
 import { openApi } from "./openapi.ts";
 import { apiRoutes, described } from "./routes.ts";
 
@@ -13,6 +14,8 @@ interface ApiParts {
   readonly local?: Principal;
   readonly maxBodyBytes: number;
   readonly version: string;
+  /** Aborting ends open streams. */
+  readonly signal?: AbortSignal;
 }
 
 export function serveApi(app: Hono<DoorEnv>, parts: ApiParts): void {
@@ -21,6 +24,7 @@ export function serveApi(app: Hono<DoorEnv>, parts: ApiParts): void {
     const methods = own.map((one) => [one.method, (c: Context<DoorEnv>) => answer(parts, one, c)] as const);
     route(app, Object.fromEntries(methods), path);
   }
+  route(app, { GET: (c) => serveLive(parts, c) }, LIVE_PATH);
   route(app, { GET: async (c) => c.json(openApi(described, parts.version)) }, "/api/openapi.json");
 }
 

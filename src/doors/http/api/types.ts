@@ -1,16 +1,22 @@
 /** The answers of the API as types, for the pages; imported there for types only. */
 import type { z } from "zod";
+import type { memoryWhy } from "../../../engine/tools/memory-why.ts";
 import type { Event, viewActivity } from "../../../engine/views/activity.ts";
+import type { viewChanges } from "../../../engine/views/changes.ts";
+import type { viewDeadLetters } from "../../../engine/views/dead-letters.ts";
 import type { Episode, viewEpisodes } from "../../../engine/views/episodes.ts";
 import type { Fact, viewFacts } from "../../../engine/views/facts.ts";
 import type { viewMemory } from "../../../engine/views/memory.ts";
+import type { viewPreview } from "../../../engine/views/preview.ts";
 import type { Rule, viewRules } from "../../../engine/views/rules.ts";
+import type { viewRun } from "../../../engine/views/run.ts";
+import type { viewRuns } from "../../../engine/views/runs.ts";
 import type { viewSearch } from "../../../engine/views/search.ts";
 import type { viewStats } from "../../../engine/views/stats.ts";
 import type { viewSubjects } from "../../../engine/views/subjects.ts";
 import type { viewToday } from "../../../engine/views/today.ts";
-
 import type { SessionAnswer } from "../access/session-routes.ts";
+import type { Health, Jobs } from "./home-routes.ts";
 
 export type { Failure as ApiFailure } from "../../../engine/tools/outcome.ts";
 
@@ -37,3 +43,20 @@ export type ApiSearchQuery = Query<typeof viewSearch>;
 export type ApiActivity = Answer<typeof viewActivity>;
 export type ApiActivityQuery = Query<typeof viewActivity>;
 export type ApiEvent = z.infer<typeof Event>;
+export type ApiRuns = Answer<typeof viewRuns>;
+export type ApiRun = Answer<typeof viewRun>;
+export type ApiDeadLetters = Answer<typeof viewDeadLetters>;
+export type ApiChanges = Answer<typeof viewChanges>;
+export type ApiPreview = Answer<typeof viewPreview>;
+export type ApiPreviewBody = Query<typeof viewPreview>;
+export type ApiWhy = Answer<typeof memoryWhy>;
+export type ApiJobs = z.infer<typeof Jobs>;
+export type ApiHealth = z.infer<typeof Health>;
+export type {
+  ApiFleetActivity,
+  ApiFleetHealth,
+  ApiFleetSearch,
+  ApiFleetStats,
+  ApiFleetToday,
+} from "./fleet-routes.ts";
+export type { ApiOneSession, ApiSessions, ApiSettings } from "./home-routes.ts";

@@ -1,0 +1,138 @@
+/**
+ * Activity as it happens, as server-sent events. The stream is asked again after each change that the owner reports, so following costs
+ * nothing while nothing happens. An event's id is its cursor: a page that was cut off goes on where it was.
+ */
+import type { Context } from "hono";
+import { z } from "zod";
+import type { Outcome } from "../../../engine/tools/outcome.ts";
+import type { Event } from "../../../engine/views/activity.ts";
+import type { Backend } from "../../backend.ts";
+import { type DoorEnv, refuse, refusedButler } from "../guards.ts";
+import { MEMORY } from "./define.ts";
+
+export const LIVE_PATH = `${MEMORY}/activity/live`;
+export const LiveQuery = z.strictObject({
+  cursor: z.string().max(64).optional().describe("Where to go on; Last-Event-ID wins. From now on if left out."),
+});
+
+interface LiveParts {
+  readonly backend: Backend;
+  readonly signal?: AbortSignal;
+  readonly beatMs?: number;
+}
+
+/** Proxies and browsers give up a connection on which nothing comes. */
+const BEAT_MS = 15_000;
+/** Then the page connects again, and it is checked again who it is: a session may have ended meanwhile. */
+const LONGEST_MS = 15 * 60_000;
+const PAGE = 100;
+/** Pages that follow at the same time. */
+const MOST = 200;
+let following = 0;
+
+type Ask = (input: object) => Promise<Outcome>;
+
+export async function serveLive(parts: LiveParts, c: Context<DoorEnv>): Promise<Response> {
+  const { backend } = parts;
+  const principal = c.get("principal");
+  const name = c.req.param("name") ?? "";
+  const refused = refusedButler(principal, name, await backend.butlers());
+  if (refused !== undefined) return refuse(c, refused);
+  if (following >= MOST) return refuse(c, { code: "unavailable", message: "Too many pages follow; close some." });
+  const scope = principal.admin ? { scope: "*" } : {};
+  const ask: Ask = (input) =>
+    backend.invoke(principal, name, {
+      tool: "memory_activity_stream",
+      input: { ...scope, changes: true, limit: PAGE, ...input },
+    });
+  const asked = c.req.header("last-event-id") || c.req.query("cursor");
+  // Also without a cursor: what cannot be followed is refused before the stream begins.
+  const first = await ask(asked === undefined ? { newest: true, limit: 1 } : { cursor: asked });
+  if (!first.ok) return refuse(c, first.error);
+  const body = streamOf(parts, name, ask, asked ?? String(first.answer.next_cursor), c.req.raw.signal);
+  return c.body(body, 200, { "Content-Type": "text/event-stream; charset=utf-8", "X-Accel-Buffering": "no" });
+}
+
+function streamOf(
+  { backend, signal, beatMs = BEAT_MS }: LiveParts,
+  butler: string,
+  ask: Ask,
+  from: string,
+  gone: AbortSignal,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const ends: (() => void)[] = [];
+  let ended = false;
+  const end = () => {
+    if (ended) return;
+    ended = true;
+    following -= 1;
+    for (const one of ends) one();
+  };
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      following += 1;
+      const close = () => {
+        if (!ended) controller.close();
+        end();
+      };
+      const send = (text: string) => {
+        if (!ended) controller.enqueue(encoder.encode(text));
+      };
+      const look = reader(ask, from, send, close, () => ended);
+      const beat = setInterval(() => {
+        send(": still here\n\n");
+        if (backend.home === undefined) look();
+      }, beatMs);
+      const limit = setTimeout(close, LONGEST_MS);
+      ends.push(
+        () => clearInterval(beat),
+        () => clearTimeout(limit),
+        backend.home?.follow(butler, look) ?? (() => undefined),
+      );
+      for (const over of [gone, signal]) over?.addEventListener("abort", close, { once: true });
+      if (gone.aborted || signal?.aborted) return close();
+      send("retry: 2000\n\n");
+      look();
+    },
+    cancel: end,
+  });
+}
+
+/** Reads what is new, page by page; asked again meanwhile, it looks once more afterwards. */
+function reader(
+  ask: Ask,
+  from: string,
+  send: (text: string) => void,
+  close: () => void,
+  isOver: () => boolean,
+): () => void {
+  let cursor = from;
+  let reading = false;
+  let again = false;
+  const read = async (): Promise<void> => {
+    do {
+      again = false;
+      let more = true;
+      while (more && !isOver()) {
+        const page = await ask({ cursor });
+        // The page connects again and is told why it cannot follow.
+        if (!page.ok) return close();
+        for (const event of page.answer.events as z.infer<typeof Event>[])
+          send(`id: e${event.id}\nevent: change\ndata: ${JSON.stringify(event)}\n\n`);
+        cursor = String(page.answer.next_cursor);
+        more = page.answer.more === true;
+      }
+    } while (again && !isOver());
+  };
+  return () => {
+    again = true;
+    if (reading) return;
+    reading = true;
+    void read()
+      .catch(close)
+      .finally(() => {
+        reading = false;
+      });
+  };
+}
