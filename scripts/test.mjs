@@ -28,6 +28,7 @@ function check(name, command, args) {
 if (chosen.length === 0) {
   check("biome", "npx", ["--no-install", "biome", "ci", "--colors=off"]);
   check("tsc", "npx", ["--no-install", "tsc", "--noEmit"]);
+  check("tsc of the pages", "npx", ["--no-install", "tsc", "-p", "web"]);
   check("knip", "npx", ["--no-install", "knip"]);
   if (!check("build", "npm", ["run", "--silent", "build"])) finish(false);
 }

@@ -1,0 +1,128 @@
+/** Every question that the pages ask, once: its key in the cache and its address. */
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type {
+  ApiActivity,
+  ApiActivityQuery,
+  ApiChanges,
+  ApiDeadLetters,
+  ApiEpisodes,
+  ApiEpisodesQuery,
+  ApiFacts,
+  ApiFactsQuery,
+  ApiFleetActivity,
+  ApiFleetHealth,
+  ApiFleetSearch,
+  ApiFleetStats,
+  ApiFleetToday,
+  ApiHealth,
+  ApiJobs,
+  ApiMemory,
+  ApiOneSession,
+  ApiPreview,
+  ApiRules,
+  ApiRulesQuery,
+  ApiRun,
+  ApiRuns,
+  ApiSearch,
+  ApiSession,
+  ApiSessions,
+  ApiSettings,
+  ApiStats,
+  ApiSubjects,
+  ApiToday,
+  ApiWhy,
+} from "../../../src/doors/http/api/types.ts";
+import { getJson, memoryPath, postJson, type Query } from "./client.ts";
+
+export const sessionQuery = queryOptions({
+  queryKey: ["session"],
+  queryFn: ({ signal }) => getJson<ApiSession>("/api/session", {}, signal),
+  staleTime: 5 * 60_000,
+});
+
+/** One answer about a butler. Everything about it begins with its name, so that a change can renew it all. */
+function of<T>(butler: string, path: string, query: Query = {}) {
+  return queryOptions({
+    queryKey: ["butler", butler, path, query],
+    queryFn: ({ signal }) => getJson<T>(memoryPath(butler, path), query, signal),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** A list that goes on with its cursor. */
+function listOf<T extends { next_cursor: string | null }>(butler: string, path: string, query: Query = {}) {
+  return infiniteQueryOptions({
+    queryKey: ["butler", butler, path, query],
+    queryFn: ({ signal, pageParam }) =>
+      getJson<T>(memoryPath(butler, path), { ...query, cursor: pageParam ?? undefined }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page: T) => page.next_cursor,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Minutes east of UTC: a day is the reader's day. */
+export const zoneMinutes = (): number => -new Date().getTimezoneOffset();
+
+export const statsQuery = (butler: string) => of<ApiStats>(butler, "stats");
+export const todayQuery = (butler: string, day?: string) =>
+  of<ApiToday>(butler, "today", { day, zone_minutes: zoneMinutes() });
+export const subjectsQuery = (butler: string, query: Query = {}) => of<ApiSubjects>(butler, "subjects", query);
+export const factsQuery = (butler: string, query: ApiFactsQuery) => listOf<ApiFacts>(butler, "facts", query as Query);
+export const rulesQuery = (butler: string, query: ApiRulesQuery) => listOf<ApiRules>(butler, "rules", query as Query);
+export const episodesQuery = (butler: string, query: ApiEpisodesQuery) =>
+  listOf<ApiEpisodes>(butler, "episodes", query as Query);
+export const activityQuery = (butler: string, query: ApiActivityQuery) =>
+  listOf<ApiActivity>(butler, "activity", query as Query);
+export const sessionsQuery = (butler: string) => listOf<ApiSessions>(butler, "sessions");
+export const runsQuery = (butler: string, query: Query = {}) => listOf<ApiRuns>(butler, "runs", query);
+export const deadLettersQuery = (butler: string) => listOf<ApiDeadLetters>(butler, "dead-letters");
+export const changesQuery = (butler: string, from: string, to?: string) =>
+  listOf<ApiChanges>(butler, "changes", { from, to });
+export const memoryQuery = (butler: string, id: string, as_of?: string) =>
+  of<ApiMemory>(butler, `memories/${encodeURIComponent(id)}`, { as_of });
+export const whyQuery = (butler: string, id: string, query: string) =>
+  of<ApiWhy>(butler, `memories/${encodeURIComponent(id)}/why`, { query });
+export const searchQuery = (butler: string, query: Query) => of<ApiSearch>(butler, "search", query);
+export const runQuery = (butler: string, id: string) => of<ApiRun>(butler, `runs/${encodeURIComponent(id)}`);
+export const oneSessionQuery = (butler: string, id: string) =>
+  of<ApiOneSession>(butler, `sessions/${encodeURIComponent(id)}`);
+export const settingsQuery = (butler: string) => of<ApiSettings>(butler, "settings");
+export const jobsQuery = (butler: string) => of<ApiJobs>(butler, "jobs");
+
+/** Asked again every 15 seconds while it is looked at. */
+const HEALTH_MS = 15_000;
+export const healthQuery = (butler: string) => ({
+  ...of<ApiHealth>(butler, "health"),
+  refetchInterval: HEALTH_MS,
+});
+
+export const previewQuery = (butler: string, body: { prompt: string; token_budget?: number; as_of?: string }) =>
+  queryOptions({
+    queryKey: ["butler", butler, "preview", body],
+    queryFn: ({ signal }) => postJson<ApiPreview>(memoryPath(butler, "preview"), body, { signal }),
+    placeholderData: keepPreviousData,
+    enabled: body.prompt.trim() !== "",
+  });
+
+/** One answer about all butlers. */
+function ofAll<T>(path: string, query: Query = {}) {
+  return queryOptions({
+    queryKey: ["fleet", path, query],
+    queryFn: ({ signal }) => getJson<T>(`/api/memory/${path}`, query, signal),
+    placeholderData: keepPreviousData,
+  });
+}
+
+export const fleetStatsQuery = ofAll<ApiFleetStats>("stats");
+export const fleetTodayQuery = (day?: string) => ofAll<ApiFleetToday>("today", { day, zone_minutes: zoneMinutes() });
+export const fleetSearchQuery = (query: Query) => ofAll<ApiFleetSearch>("search", query);
+export const fleetHealthQuery = { ...ofAll<ApiFleetHealth>("health"), refetchInterval: HEALTH_MS };
+export const fleetActivityQuery = (query: Query = {}) =>
+  infiniteQueryOptions({
+    queryKey: ["fleet", "activity", query],
+    queryFn: ({ signal, pageParam }) =>
+      getJson<ApiFleetActivity>("/api/memory/activity", { ...query, cursor: pageParam ?? undefined }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page: ApiFleetActivity) => page.next_cursor,
+  });

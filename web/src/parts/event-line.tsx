@@ -1,0 +1,51 @@
+/** One thing that happened, in a line that leads to its memory. */
+import type { ApiEvent } from "../../../src/doors/http/api/types.ts";
+import { A, memoryHref } from "../frame/link.tsx";
+import styles from "./event-line.module.css";
+import { eventVerb, isReplacement } from "./events.ts";
+import { When } from "./when.tsx";
+import { actorWords, percent, SAID_BY } from "./words.ts";
+
+interface EventLineParts {
+  readonly event: ApiEvent;
+  readonly butler: string;
+  /** Where several butlers are shown. */
+  readonly named?: boolean;
+}
+
+export function EventLine({ event, butler, named = false }: EventLineParts) {
+  const { memory, replaced, entity_type, entity_id, occurred_at } = event;
+  const isMemory = memory !== undefined || ["fact", "rule", "episode"].includes(entity_type);
+  const verb = isReplacement(event) ? "changed" : eventVerb(event.event_type);
+  const body = (
+    <>
+      <span className={styles.text} data-state={memory?.state}>
+        {memory?.text ?? (memory?.state === "retracted" ? "(forgotten)" : entity_type)}
+        {replaced?.text !== undefined && <span className={styles.was}> (was {valueIn(replaced.text)})</span>}
+      </span>
+      <span className={styles.aside}>
+        {named && <span className={styles.butler}>{butler}</span>}
+        <span>
+          {entity_type} · {verb} · <When at={occurred_at} clock />
+        </span>
+        <span className={styles.by}>{saidBy(event)}</span>
+      </span>
+    </>
+  );
+  if (!isMemory) return <div className={styles.line}>{body}</div>;
+  return (
+    <A to={memoryHref(butler, entity_id)} className={styles.line} data-row>
+      {body}
+    </A>
+  );
+}
+
+/** Of "dns / host: cloudflare" the value. */
+const valueIn = (text: string): string => (text.includes(": ") ? text.slice(text.indexOf(": ") + 2) : text);
+
+function saidBy({ memory, actor }: ApiEvent): string {
+  const { learned, trust } = memory ?? {};
+  if (learned?.by === undefined) return actorWords(actor);
+  const sure = learned.sureness === undefined ? "" : `, ${percent(learned.sureness)} sure`;
+  return `${SAID_BY[trust ?? ""] ?? ""} · read by ${learned.by.split(" ")[0]}${sure}${learned.hint ? " (a hint)" : ""}`;
+}

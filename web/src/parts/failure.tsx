@@ -1,0 +1,32 @@
+/** What went wrong, in the daemon's own words, and what can be done. */
+import { useQueryClient } from "@tanstack/react-query";
+import { ApiError } from "../api/client.ts";
+import { A } from "../frame/link.tsx";
+import styles from "./failure.module.css";
+
+export function Failure({ error, again }: { readonly error: Error; readonly again?: (() => void) | undefined }) {
+  const client = useQueryClient();
+  const isGone = error instanceof ApiError && error.status === 404;
+  return (
+    <div className={styles.failure} role="alert">
+      <strong>{isGone ? "Not found." : "This could not be shown."}</strong>
+      <p>{error.message}</p>
+      {!isGone && (
+        <button type="button" className={styles.again} onClick={again ?? (() => void client.invalidateQueries())}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function NotThere() {
+  return (
+    <div className={styles.failure}>
+      <strong>There is no such page.</strong>
+      <p>
+        The address may be of an older version. <A to="/memory">All butlers</A> is a good place to start.
+      </p>
+    </div>
+  );
+}

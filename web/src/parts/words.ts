@@ -1,0 +1,45 @@
+/** Numbers and names as people say them. */
+export function counted(n: number, noun: string): string {
+  const many = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return `${n.toLocaleString("en")} ${n === 1 ? noun : many}`;
+}
+
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+export const compact = (n: number): string => (n < 10_000 ? n.toLocaleString("en") : COMPACT.format(n));
+
+export const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+/** "a, b and c" */
+export function listed(parts: readonly string[]): string {
+  return parts.length < 2 ? (parts[0] ?? "") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+}
+
+export const SAID_BY: Readonly<Record<string, string>> = {
+  user: "you said so",
+  agent: "an agent said so",
+  tool: "a tool’s output",
+  imported: "imported",
+};
+
+export const PERMANENCE_WORDS: Readonly<Record<string, string>> = {
+  permanent: "never fades",
+  stable: "fades over years",
+  standard: "fades over months",
+  volatile: "fades over weeks",
+  ephemeral: "fades over days",
+};
+
+/** `general/github.com/acme/shop` → the project; the scope itself is the title. */
+export function scopeWords(scope: string): string {
+  if (scope === "global") return "all butlers";
+  const cut = scope.indexOf("/");
+  return cut < 0 ? scope : scope.slice(cut + 1);
+}
+
+const ACTORS: Readonly<Record<string, string>> = {
+  local: "you, at the command line",
+  page: "you, on this page",
+  agent: "an agent",
+};
+export const actorWords = (actor: string): string =>
+  ACTORS[actor] ?? (actor.startsWith("job:") ? `the job ${actor.slice(4)}` : actor);
