@@ -55,6 +55,17 @@ onOneRig("an exchange", (guest) => {
       expect(await learned(g)).toEqual([]);
     });
 
+    it("believes of a text that names who said what only the person's half", async () => {
+      const g = guest();
+      await g.call("memory_store_episode", {
+        content: `User: ${GRAZ}\nAgent: We never use default exports here.\nTool: I work at Acme.`,
+        butler: "general",
+      });
+      expect((await learned(g)).map(({ predicate, content }) => [predicate, content.includes("Graz")])).toEqual([
+        ["lives in", true],
+      ]);
+    });
+
     it("does not believe a tool that claims to be an exchange, nor lines without a label", async () => {
       const g = guest();
       const row = rowOf(`User: ${GRAZ}`);

@@ -1,6 +1,7 @@
 /** An exchange as text and back: whose word is whose, what is left out, and what a prompt is to the conversation. */
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import { dialogueOf } from "../../src/engine/domain/learning/dialogue.ts";
 import { type ExchangeParts, exchangeText, type Turn, turnsOf } from "../../src/engine/domain/learning/exchange.ts";
 import { isCorrection, isNod } from "../../src/engine/domain/learning/prompt-kind.ts";
 import { redact } from "../../src/engine/domain/redaction/redact.ts";
@@ -242,5 +243,37 @@ describe("a correction", () => {
   });
   test.each(NO_CORRECTIONS)("not: %s", (text) => {
     expect(isCorrection(text)).toBe(false);
+  });
+});
+
+describe("a text that names who said what", () => {
+  it("is read as their turns, each with the lines that follow its label", () => {
+    expect(dialogueOf("User: We deploy on Fridays.\nAlways.\nAssistant: Noted.\nTOOL: exit 1\n\nHuman: ok")).toEqual([
+      { speaker: "user", text: "We deploy on Fridays.\nAlways." },
+      { speaker: "agent", text: "Noted." },
+      { speaker: "tool", text: "exit 1" },
+      { speaker: "user", text: "ok" },
+    ]);
+  });
+
+  it("is one only when it begins with a label", () => {
+    expect(dialogueOf("We deploy on Fridays.\nAgent: Noted.")).toBeUndefined();
+    expect(dialogueOf("Users: many")).toBeUndefined();
+    expect(dialogueOf("")).toBeUndefined();
+  });
+
+  it("loses no word", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.constantFrom("User", "Agent", "Tool"), fc.stringMatching(/^[a-z]{1,8}$/)), {
+          minLength: 1,
+          maxLength: 20,
+        }),
+        (said) => {
+          const turns = dialogueOf(said.map(([label, words]) => `${label}: ${words}`).join("\n")) ?? [];
+          expect(turns.map(({ text }) => text)).toEqual(said.map(([, words]) => words));
+        },
+      ),
+    );
   });
 });

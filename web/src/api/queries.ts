@@ -114,8 +114,16 @@ function ofAll<T>(path: string, query: Query = {}) {
   });
 }
 
-export const fleetStatsQuery = ofAll<ApiFleetStats>("stats");
-export const fleetTodayQuery = (day?: string) => ofAll<ApiFleetToday>("today", { day, zone_minutes: zoneMinutes() });
+/** A butler that was only opening its store answers a little later. */
+const AGAIN_MS = 5_000;
+const whilePartial = (query: { readonly state: { readonly data?: { readonly partial: boolean } | undefined } }) =>
+  query.state.data?.partial === true ? AGAIN_MS : false;
+
+export const fleetStatsQuery = { ...ofAll<ApiFleetStats>("stats"), refetchInterval: whilePartial };
+export const fleetTodayQuery = (day?: string) => ({
+  ...ofAll<ApiFleetToday>("today", { day, zone_minutes: zoneMinutes() }),
+  refetchInterval: whilePartial,
+});
 export const fleetSearchQuery = (query: Query) => ofAll<ApiFleetSearch>("search", query);
 export const fleetHealthQuery = { ...ofAll<ApiFleetHealth>("health"), refetchInterval: HEALTH_MS };
 export const fleetActivityQuery = (query: Query = {}) =>

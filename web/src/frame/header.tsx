@@ -52,7 +52,7 @@ function SearchBox({ butler }: { readonly butler: string | undefined }) {
           type="search"
           value={words}
           onChange={(event) => setWords(event.target.value)}
-          placeholder={butler === undefined ? "Search all butlers …" : `Search what ${butler} knows …`}
+          placeholder={butler === undefined ? "Search all butlers …" : `Search ${butler} …`}
           aria-label={butler === undefined ? "Search all butlers" : `Search what ${butler} knows`}
           enterKeyHint="search"
           autoComplete="off"

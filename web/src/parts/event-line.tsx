@@ -3,6 +3,7 @@ import type { ApiEvent } from "../../../src/doors/http/api/types.ts";
 import { A, memoryHref } from "../frame/link.tsx";
 import styles from "./event-line.module.css";
 import { eventVerb, isReplacement } from "./events.ts";
+import { factValue, Told } from "./told.tsx";
 import { When } from "./when.tsx";
 import { actorWords, percent, SAID_BY } from "./words.ts";
 
@@ -20,8 +21,12 @@ export function EventLine({ event, butler, named = false }: EventLineParts) {
   const body = (
     <>
       <span className={styles.text} data-state={memory?.state}>
-        {memory?.text ?? (memory?.state === "retracted" ? "(forgotten)" : entity_type)}
-        {replaced?.text !== undefined && <span className={styles.was}> (was {valueIn(replaced.text)})</span>}
+        {memory?.text === undefined ? (
+          goneWords(memory?.state, entity_type)
+        ) : (
+          <Told text={memory.text} isFact={memory.type === "fact"} />
+        )}
+        {replaced?.text !== undefined && <span className={styles.was}> (was {factValue(replaced.text)})</span>}
       </span>
       <span className={styles.aside}>
         {named && <span className={styles.butler}>{butler}</span>}
@@ -40,8 +45,7 @@ export function EventLine({ event, butler, named = false }: EventLineParts) {
   );
 }
 
-/** Of "dns / host: cloudflare" the value. */
-const valueIn = (text: string): string => (text.includes(": ") ? text.slice(text.indexOf(": ") + 2) : text);
+const goneWords = (state: string | undefined, type: string): string => (state === "retracted" ? "(forgotten)" : type);
 
 function saidBy({ memory, actor }: ApiEvent): string {
   const { learned, trust } = memory ?? {};

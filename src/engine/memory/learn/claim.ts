@@ -1,5 +1,6 @@
 /** Claims a batch: the oldest episodes of a shard, under a lease that keeps every other run from that shard. */
 import type { EpisodeShown, Material } from "../../adapters/extractor/port.ts";
+import { dialogueOf } from "../../domain/learning/dialogue.ts";
 import { EXCHANGE_FORMAT, turnsOf } from "../../domain/learning/exchange.ts";
 import { atMost, type Trust } from "../../domain/learning/trust.ts";
 import { withoutOwnBlock } from "../../domain/text/own-block.ts";
@@ -129,8 +130,8 @@ export function labelledTurns(episodes: readonly BatchEpisode[]): LabelledTurn[]
 const SPEAKERS = { user: "user", agent: "assistant", tool: "tool" } as const;
 
 /**
- * The turns of an exchange are trusted as far as their speakers, and none more than the source of the exchange. What
- * a tool stored is not taken for an exchange.
+ * The turns of an exchange, and of a text that names who said what, are trusted as far as their speakers, and none more than the source of
+ * the text. What a tool stored is not taken for a conversation, nor what came with the name of its one speaker.
  */
 function wordsOf({
   content,
@@ -138,8 +139,10 @@ function wordsOf({
   trust,
   format,
 }: BatchEpisode): Pick<LabelledTurn, "text" | "speaker" | "trust">[] {
-  if (format !== EXCHANGE_FORMAT || trust === "tool") return [{ text: content, speaker, trust }];
-  return turnsOf(content).map((turn) => ({
+  const isExchange = format === EXCHANGE_FORMAT;
+  const turns = isExchange ? turnsOf(content) : speaker === null ? dialogueOf(content) : undefined;
+  if (turns === undefined || trust === "tool") return [{ text: content, speaker, trust }];
+  return turns.map((turn) => ({
     ...{ text: turn.text, speaker: SPEAKERS[turn.speaker], trust: atMost(turn.speaker, trust) },
   }));
 }

@@ -26,7 +26,7 @@ export function FactLine({ fact, butler, at, isAlone }: FactLineParts) {
       <A to={memoryHref(butler, fact.id)} className={styles.text} data-row>
         <span className={styles.predicate}>
           {isAlone && `${fact.subject} · `}
-          {fact.predicate}
+          {fact.predicate.replaceAll("_", " ")}
         </span>
         <span className={styles.content}>{fact.content ?? "(forgotten)"}</span>
       </A>
@@ -38,13 +38,15 @@ export function FactLine({ fact, butler, at, isAlone }: FactLineParts) {
             begins <When at={fact.waits_until} />
           </span>
         )}
-        {fact.scope !== butler && <span title={fact.scope}>{scopeWords(fact.scope)}</span>}
+        {fact.scope.includes("/") && <span title={fact.scope}>{scopeWords(fact.scope)}</span>}
         {fact.replaced > 0 && (
           <button type="button" className={styles.more} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {counted(fact.replaced, "earlier value")}
           </button>
         )}
-        <span title="Episodes that it was learned from or that say the same">{counted(fact.sources, "source")}</span>
+        <span title="Episodes that it was learned from or that say the same">
+          {fact.sources === 0 ? "told directly" : counted(fact.sources, "source")}
+        </span>
         <span title={PERMANENCE_WORDS[fact.permanence]}>{fact.permanence}</span>
         <Confidence of={fact} from={at === undefined ? now : Date.parse(at)} />
       </div>

@@ -1,5 +1,5 @@
 /** The line below a memory's sentence: what it is, who said so, and how well it is known. */
-import { Fragment, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import type { ApiMemory } from "../../../../src/doors/http/api/types.ts";
 import { A, butlerPath } from "../../frame/link.tsx";
 import { ShortId } from "../../parts/empty.tsx";
@@ -47,10 +47,7 @@ export function About({ row, recalled, butler }: AboutParts) {
     <div className={styles.about}>
       {parts.map((part, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the parts keep their places.
-        <Fragment key={at}>
-          {at > 0 && <span aria-hidden>·</span>}
-          {part}
-        </Fragment>
+        <span key={at}>{part}</span>
       ))}
       {tags.map((tag) => (
         <Tag key={tag}>{tag}</Tag>

@@ -3,6 +3,7 @@ import { Graph as Layers, layout } from "@dagrejs/dagre";
 import { useMemo } from "react";
 import type { ApiMemory } from "../../../../src/doors/http/api/types.ts";
 import { A, memoryHref } from "../../frame/link.tsx";
+import { factValue, Told } from "../../parts/told.tsx";
 import styles from "./memory.module.css";
 import type { Row } from "./memory.tsx";
 
@@ -71,14 +72,28 @@ const Graph = ({ memory, links, butler }: GraphParts) => {
           ))}
           <Node x={graph.self.x} y={graph.self.y} text="this memory" isSelf />
           {graph.nodes.map(({ x, y, placed }) => (
-            <Node key={placed.end.id} x={x} y={y} text={placed.end.text ?? "(gone)"} />
+            <Node
+              key={placed.end.id}
+              x={x}
+              y={y}
+              text={
+                placed.end.text === null
+                  ? "(gone)"
+                  : placed.end.type === "fact"
+                    ? factValue(placed.end.text)
+                    : placed.end.text
+              }
+            />
           ))}
         </svg>
       </div>
       <ul className={styles.ends}>
         {[...drawn, ...rest].map(({ end, words }) => (
           <li key={end.id} data-state={end.state ?? "gone"}>
-            <span>{words}</span> <A to={memoryHref(butler, end.id)}>{end.text ?? `a ${end.type} that is gone`}</A>
+            <span>{words}</span>{" "}
+            <A to={memoryHref(butler, end.id)}>
+              {end.text === null ? `a ${end.type} that is gone` : <Told text={end.text} isFact={end.type === "fact"} />}
+            </A>
           </li>
         ))}
       </ul>

@@ -91,7 +91,7 @@ function Sentence({ row }: { readonly row: Row }) {
     <span className={styles.sentence} data-state={row.state}>
       {row.type === "fact" && (
         <span className={styles.key}>
-          {String(row.subject_text ?? row.subject)} · {String(row.predicate_text ?? row.predicate)}
+          {String(row.subject_text ?? row.subject)} · {String(row.predicate_text ?? row.predicate).replaceAll("_", " ")}
         </span>
       )}
       {text.length > LONG ? `${text.slice(0, LONG)}…` : text}
