@@ -13,6 +13,7 @@ import { benchIntent } from "./intent/intent.ts";
 import { benchJobs, jobLines } from "./jobs/jobs.ts";
 import { benchLatency } from "./latency/latency.ts";
 import { benchLearning } from "./learning/learning.ts";
+import { benchPages } from "./pages/pages.ts";
 import { benchQuality, type QualityOptions } from "./quality/quality.ts";
 import { benchScale } from "./scale/scale.ts";
 
@@ -22,6 +23,7 @@ const flag = { type: "boolean" } as const;
 const BENCHES: Readonly<Record<string, CommandModule["run"]>> = {
   latency,
   scale,
+  pages,
   jobs,
   hooks,
   everyday,
@@ -37,7 +39,7 @@ export async function run([what = "", ...args]: readonly string[], context: Cont
   if (bench === undefined)
     throw invalid(
       "arguments",
-      "Say what to measure: butler bench latency, scale, jobs, hooks, everyday, week, quality, intent, learning or consolidation.",
+      "Say what to measure: butler bench latency, scale, pages, jobs, hooks, everyday, week, quality, intent, learning or consolidation.",
     );
   return bench(args, context);
 }
@@ -79,6 +81,31 @@ async function scale(args: readonly string[], context: Context): Promise<ExitCod
   const { n = "100000", queries = "200", store, keep = false, json = false } = readOptions(args, options).values;
   const counts = { n: readCount(n, "--n", 100), queries: readCount(queries, "--queries", 1) };
   await benchScale({ ...counts, databaseUrl: serverOf(store, context), keep, json }, context);
+  return 0;
+}
+
+async function pages(args: readonly string[], context: Context): Promise<ExitCode> {
+  const sizes = { facts: text, rules: text, episodes: text, events: text } as const;
+  const options = { ...sizes, calls: text, only: text, store: text, keep: text, json: flag } as const;
+  const { values } = readOptions(args, options);
+  const count = (name: keyof typeof sizes, usual: number) => readCount(values[name] ?? `${usual}`, `--${name}`, 10);
+  const facts = count("facts", 100_000);
+  await benchPages(
+    {
+      sizes: {
+        facts,
+        rules: count("rules", Math.max(10, facts / 20)),
+        episodes: count("episodes", Math.max(200, facts / 2)),
+        events: count("events", facts * 10),
+      },
+      calls: readCount(values.calls ?? "30", "--calls", 1),
+      only: values.only,
+      databaseUrl: serverOf(values.store, context),
+      keep: values.keep,
+      json: values.json ?? false,
+    },
+    context,
+  );
   return 0;
 }
 

@@ -55,6 +55,7 @@ export const viewRules = defineView({
     maturity: z.enum(MATURITY).optional(),
     ...v.placeFilter,
     tag: f.text(64).optional(),
+    reader: f.text(200).optional().describe("patterns, the version of the reader, or provider and model."),
     trust: v.trust.optional(),
     q: f.text(400).optional().describe("Only rules with these words."),
     cursor,
@@ -71,9 +72,9 @@ export const viewRules = defineView({
     const seen = v.seenBy(call, input);
     const after = placeOf(input.cursor, 1)?.[0];
     const ids = input.q === undefined ? undefined : await idsWithWords(call, "rule", input.q, input.scope);
-    const { maturity, tag, trust } = input;
+    const { maturity, tag, reader, trust } = input;
     const [found, ladder] = await Promise.all([
-      listRules(db, { ...seen, state, maturity, tag, trust, ids, after, limit: limit + 1 }),
+      listRules(db, { ...seen, state, maturity, tag, reader, trust, ids, after, limit: limit + 1 }),
       countLadder(db, seen),
     ]);
     const { rows, last } = v.pageOf(found, limit);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { normaliseKey } from "../domain/text/text.ts";
 import { listSubjects } from "../store/browse/facts.ts";
 import * as f from "../tools/fields.ts";
 import * as v from "./common.ts";
@@ -9,6 +10,7 @@ export const viewSubjects = defineView({
   title: "Whom and what the live facts are about",
   input: f.input({
     ...v.placeFilter,
+    q: f.text(256).optional().describe("Only subjects that begin so."),
     after: f.text(256).optional().describe("next of the page before."),
     limit: v.limit,
   }),
@@ -25,8 +27,9 @@ export const viewSubjects = defineView({
   }),
   async run(call, input) {
     const { limit = v.PAGE, after } = input;
+    const prefix = input.q === undefined ? undefined : normaliseKey(input.q);
     const { rows, last } = v.pageOf(
-      await listSubjects(call.memory.db, { ...v.seenBy(call, input), after, limit: limit + 1 }),
+      await listSubjects(call.memory.db, { ...v.seenBy(call, input), prefix, after, limit: limit + 1 }),
       limit,
     );
     return { subjects: [...rows], next: last?.subject ?? null };

@@ -46,21 +46,34 @@ interface Drafted<Row> {
   readonly row: Row & { readonly id: string };
   readonly scope: string;
   readonly text: string;
+  /** Not found by a search: it was superseded, has expired or was forgotten. */
+  readonly hidden?: boolean;
 }
 
-interface Kind<Row> {
+export interface Kind<Row> {
   readonly type: MemoryType;
   readonly count: number;
+  readonly scopes: readonly string[];
+  /** When the memory with this number was made; now if left out. */
+  at?(index: number): Date;
   draft(p: Pick, index: number, id: string): Drafted<Row>;
   put(rows: readonly Row[]): Promise<void>;
   readonly visibleUntil: Date | undefined;
 }
 
 /** Embeds `samples` texts, at most as many as there are memories. */
-export async function fillScale(memory: Memory, n: number, samples: number, progress: Progress): Promise<void> {
+export const fillScale = (memory: Memory, n: number, samples: number, progress: Progress): Promise<void> =>
+  fillKinds(memory, kindsOf(memory, n), samples, progress);
+
+export async function fillKinds(
+  memory: Memory,
+  kinds: readonly Kind<unknown>[],
+  samples: number,
+  progress: Progress,
+): Promise<void> {
   const { serving } = memory.versions;
   if (serving === undefined) throw new Error("a store of vectors needs a model");
-  const kinds = kindsOf(memory, n);
+  const n = kinds.reduce((sum, { count }) => sum + count, 0);
   const share = Math.min(1, samples / n);
   const real = kinds.map(({ count }) => Math.min(count, Math.max(1, Math.round(count * share))));
   await embedSamples(memory, serving, kinds, real, progress);
@@ -118,22 +131,24 @@ async function fillKind<Row>(
   const words = picker(textSeed(kind.type));
   const mixing = picker(SEED + 2 + kind.type.length);
   const shelves = new Map<string, number>();
-  for (const scope of ["global", memory.butler])
+  for (const scope of kind.scopes)
     for (const shelf of await memory.shelves.of(TENANT, [scope]))
       if (shelf.type === kind.type) shelves.set(scope, shelf.sk);
   for (let at = 0; at < kind.count; at += BATCH) {
     const size = Math.min(BATCH, kind.count - at);
     const drafts = Array.from({ length: size }, (_, i) => ({
-      ...kind.draft(words, at + i, ids.next(clock.now())),
+      ...kind.draft(words, at + i, ids.next(kind.at?.(at + i) ?? clock.now())),
       mixture: mixtureOf(mixing, at + i, sampled),
     }));
-    const filed = drafts.map(({ row, scope, text, mixture }) => ({
-      ...mixture,
-      id: row.id,
-      memoryId: row.id,
-      sk: shelves.get(scope) ?? 0,
-      text,
-    }));
+    const filed = drafts
+      .filter(({ hidden = false }) => !hidden)
+      .map(({ row, scope, text, mixture }) => ({
+        ...mixture,
+        id: row.id,
+        memoryId: row.id,
+        sk: shelves.get(scope) ?? 0,
+        text,
+      }));
     await kind.put(drafts.map(({ row }) => row));
     await putLexical(db, filed);
     await putMixtures(db, side.version, side.embedder.version.dimensions / 8, kind.visibleUntil, filed);
@@ -156,6 +171,7 @@ export function mixtureOf(
 function kindsOf(memory: Memory, n: number): Kind<unknown>[] {
   const now = memory.clock.now();
   const born: Born = { tenant: TENANT, butler: memory.butler, now };
+  const scopes = ["global", memory.butler];
   const scope = (p: Pick) => (p.chance(0.4) ? "global" : memory.butler);
   const rules = Math.round(n * 0.05);
   const facts = Math.round(n * 0.15);
@@ -167,6 +183,7 @@ function kindsOf(memory: Memory, n: number): Kind<unknown>[] {
   return [
     kindOf({
       type: "episode",
+      scopes,
       count: n - facts - rules,
       draft: (p, index, id) => {
         const content = episodeText(p);
@@ -178,6 +195,7 @@ function kindsOf(memory: Memory, n: number): Kind<unknown>[] {
     }),
     kindOf({
       type: "fact",
+      scopes,
       count: keys.length,
       draft: (p, index, id) => {
         const { subject, predicate, content } = keys[index] ?? factOf(p);
@@ -202,6 +220,7 @@ function kindsOf(memory: Memory, n: number): Kind<unknown>[] {
     }),
     kindOf({
       type: "rule",
+      scopes,
       count: rules,
       draft: (p, _, id) => {
         const row = { id, scope: scope(p), content: ruleText(p), confidence: 0.5, decay_rate: RULE_DECAY_PER_DAY };
@@ -214,7 +233,7 @@ function kindsOf(memory: Memory, n: number): Kind<unknown>[] {
 }
 
 /** Lets kinds with different row types share a list: each kind is only given rows that it drafted itself. */
-const kindOf = <Row>(kind: Kind<Row>): Kind<unknown> => kind as Kind<unknown>;
+export const kindOf = <Row>(kind: Kind<Row>): Kind<unknown> => kind as Kind<unknown>;
 
 /** One live fact for each subject and predicate. */
 function factKeys(count: number) {

@@ -16,6 +16,14 @@ true nearest the vector index finds. Rows are written by SQL, without events. Wo
 4,000 texts go through the model: all other vectors are mixtures of theirs. --keep leaves the database butler_bench_scale_<n>, or
 the folder bench of BUTLER_HOME, and the next run with --keep measures what is there.
 
+butler bench pages [--facts <n>] [--rules <n>] [--episodes <n>] [--events <n>] [--calls <of each>] [--only <words>]
+                   [--store pglite|postgres] [--keep <folder>] [--json]
+
+Asks every route of the pages' API that reads memories, its first page, a later one and each filter, on a year of one person's
+memory: 100,000 facts with chains and all states, 5,000 rules with marks, 50,000 episodes, and 1,000,000 events, if not said
+otherwise. Rows and events are written by SQL, vectors are mixtures as with scale. --only measures the routes with these words in
+their names. --keep fills a folder (and the database butler_pages), or measures what was filled there before.
+
 butler bench jobs [--n <facts>] [--store pglite|postgres] [--json]
 
 Sweeps that many facts (100,000 if not said), of which 15 % change, with searches beside it, and replays the events.

@@ -16,7 +16,7 @@ import type { Environment } from "../environment.ts";
 export interface HomeReadParts {
   readonly environment: Environment;
   readonly home: Home;
-  readonly owner: Owner;
+  readonly owner: Pick<Owner, "roster" | "jobs">;
   readonly clock: Clock;
   readonly follow: HomeReads["follow"];
 }

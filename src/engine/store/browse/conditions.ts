@@ -28,3 +28,7 @@ export function conditions(): Conditions {
     sql: () => texts.join(" and "),
   };
 }
+
+/** Of a fact or rule: who found it in what was said. */
+export const foundBy = (by: string): string =>
+  `(source = ${by} or (source like 'consolidation:%' and metadata #>> '{learned,by}' = ${by}))`;

@@ -2,7 +2,7 @@
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Fact } from "../../domain/fact.ts";
 import { isLive } from "../memories/live.ts";
-import { conditions } from "./conditions.ts";
+import { conditions, foundBy } from "./conditions.ts";
 
 /** `live`: active or fading. */
 export type FactState = Fact["validity"] | "live" | "all";
@@ -47,10 +47,7 @@ export function listFacts(sql: Sql, page: FactPage): Promise<ListedFact[]> {
   where.given(page.scopes, (scopes) => `scope = any(${scopes}::text[])`);
   where.given(page.tag, (tag) => `tags @> array[${tag}::text]`);
   where.given(page.trust, (trust) => `trust = ${trust}`);
-  where.given(
-    page.reader,
-    (by) => `(source = ${by} or (source like 'consolidation:%' and metadata #>> '{learned,by}' = ${by}))`,
-  );
+  where.given(page.reader, (by) => foundBy(by));
   where.given(page.subject, (subject) => `subject collate "C" = ${subject}`);
   where.given(page.ids, (ids) => `id = any(${ids}::uuid[])`);
   where.given(page.until, (until) => `created_at <= ${until}::timestamptz`);
@@ -87,6 +84,8 @@ export function listFacts(sql: Sql, page: FactPage): Promise<ListedFact[]> {
 export interface SubjectPage {
   readonly tenant: string;
   readonly scopes: readonly string[] | undefined;
+  /** Normalised. */
+  readonly prefix: string | undefined;
   /** The normalised subject that the page before ended with. */
   readonly after: string | undefined;
   readonly limit: number;
@@ -106,6 +105,9 @@ export function listSubjects(sql: Sql, page: SubjectPage): Promise<ListedSubject
   where.add([page.tenant], (tenant) => `tenant_id = ${tenant}`);
   where.given(page.scopes, (scopes) => `scope = any(${scopes}::text[])`);
   where.given(page.after, (after) => `subject collate "C" > ${after}`);
+  // A range instead of a pattern, because a pattern in a parameter cannot use the index.
+  where.given(page.prefix, (prefix) => `subject collate "C" >= ${prefix}`);
+  where.given(page.prefix, (prefix) => `subject collate "C" < ${prefix} || chr(1114111)`);
   where.add([], () => isLive());
   const size = where.place(page.limit);
   const scopes = where.place(page.scopes ?? null);

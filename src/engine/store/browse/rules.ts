@@ -3,7 +3,7 @@ import type { Sql } from "../../adapters/db/port.ts";
 import type { Maturity } from "../../domain/lifecycle/maturity.ts";
 import type { Rule } from "../../domain/rule.ts";
 import { isLive } from "../memories/live.ts";
-import { conditions } from "./conditions.ts";
+import { conditions, foundBy } from "./conditions.ts";
 
 export interface RulePage {
   readonly tenant: string;
@@ -11,6 +11,7 @@ export interface RulePage {
   readonly state: Rule["validity"] | "live" | "all";
   readonly maturity: Maturity | undefined;
   readonly tag: string | undefined;
+  readonly reader: string | undefined;
   readonly trust: string | undefined;
   readonly ids: readonly string[] | undefined;
   /** The id of the last rule of the page before. */
@@ -41,6 +42,7 @@ export function listRules(sql: Sql, page: RulePage): Promise<ListedRule[]> {
   where.given(page.scopes, (scopes) => `scope = any(${scopes}::text[])`);
   where.given(page.maturity, (maturity) => `maturity = ${maturity}`);
   where.given(page.tag, (tag) => `tags @> array[${tag}::text]`);
+  where.given(page.reader, (by) => foundBy(by));
   where.given(page.trust, (trust) => `trust = ${trust}`);
   where.given(page.ids, (ids) => `id = any(${ids}::uuid[])`);
   if (page.state !== "all") where.add([], () => (page.state === "live" ? isLive() : `validity = '${page.state}'`));
