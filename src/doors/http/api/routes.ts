@@ -17,6 +17,7 @@ import { viewSubjects } from "../../../engine/views/subjects.ts";
 import { viewToday } from "../../../engine/views/today.ts";
 import { SessionAnswer, SignedOut, SignIn } from "../access/session-routes.ts";
 import { type ApiRoute, callRoute, type Described } from "./define.ts";
+import { exampleRoutes } from "./examples/routes.ts";
 import { fleetRoutes } from "./fleet-routes.ts";
 import { homeRoutes } from "./home-routes.ts";
 import { LIVE_PATH, LiveQuery } from "./live.ts";
@@ -40,6 +41,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   callRoute({ id: "Preview", method: "POST", path: "/preview", calls: viewPreview }),
   ...homeRoutes,
   ...writeRoutes,
+  ...exampleRoutes,
   ...fleetRoutes,
 ];
 

@@ -52,6 +52,7 @@ export type ApiPreviewBody = Query<typeof viewPreview>;
 export type ApiWhy = Answer<typeof memoryWhy>;
 export type ApiJobs = z.infer<typeof Jobs>;
 export type ApiHealth = z.infer<typeof Health>;
+export type { ApiExamples, ApiExamplesRemoved } from "./examples/routes.ts";
 export type {
   ApiFleetActivity,
   ApiFleetHealth,

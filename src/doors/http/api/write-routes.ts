@@ -27,13 +27,13 @@ const readers: Outcome = refusal("forbidden", "You may look but not change anyth
 type Work<I> = (asked: Asked, input: I) => Promise<Outcome>;
 
 /** A route that changes something: for admins, with a checked body. */
-function writeRoute<I extends z.ZodObject>(
-  route: Pick<ApiRoute, "id" | "path" | "summary" | "answer"> & { readonly input: I },
+export function writeRoute<I extends z.ZodObject>(
+  route: Pick<ApiRoute, "id" | "path" | "summary" | "answer"> & { readonly input: I; readonly method?: "DELETE" },
   work: Work<z.output<I>>,
 ): ApiRoute {
   return {
     ...route,
-    method: "POST",
+    method: route.method ?? "POST",
     path: `${MEMORY}${route.path}`,
     async run(asked) {
       if (roleOf(asked.principal) !== "admin") return readers;
