@@ -11,8 +11,8 @@ declare module "vitest" {
 }
 
 export async function setup(project: TestProject): Promise<void> {
-  const { value } = await once("programs", () => {
-    const missing = missingPrograms();
+  const { value } = await once("programs", async () => {
+    const missing = await missingPrograms();
     if (missing.length > 0) {
       const words = `Tests that need ${missing.join(" and ")} are SKIPPED: install ${missing.join(" and ")}.`;
       if (process.env.CI === "true") throw new Error(words);
