@@ -1,4 +1,7 @@
 /** What the doors call: `daemon/owner/owner.ts` in the owner itself, elsewhere a proxy to a running owner. */
+
+import type { Condition } from "../engine/domain/health/conditions.ts";
+import type { Measurements, StoreSizes } from "../engine/domain/health/measurements.ts";
 import type { Trust } from "../engine/domain/learning/trust.ts";
 import type { Following } from "../engine/memory/following.ts";
 import type { Failure, Outcome, ToolRequest } from "../engine/tools/outcome.ts";
@@ -52,6 +55,8 @@ export interface HomeReads {
   settings(principal: Principal, butler: string): Promise<Outcome<{ readonly values: readonly SeenSetting[] }>>;
   /** Answers a question about jobs; `request` is one of `butler job`. */
   jobs(principal: Principal, butler: string, request: Readonly<Record<string, unknown>>): Promise<Outcome>;
+  /** What is measured of the butler, and what follows from it. */
+  standing(principal: Principal, butler: string): Promise<Outcome<Standing>>;
   /** Calls `changed` whenever a memory of the butler was written to; the returned function ends that. */
   follow(butler: string, changed: () => void): () => void;
 }
@@ -120,4 +125,13 @@ export interface Health {
   }[];
   /** Why a changed roster is not in force; the former one is used. */
   readonly roster?: string;
+}
+
+/** How a butler stands: the measurements are of its whole store, for those who run it. */
+export interface Standing {
+  readonly name: string;
+  readonly at: Date;
+  readonly measured: Measurements;
+  readonly sizes: StoreSizes | undefined;
+  readonly conditions: readonly Condition[];
 }

@@ -2,8 +2,9 @@
  * One memory as a library: opened on a store, called by the names of its tools, closed. The database, the models and the clock
  * are handed in; the engine knows nothing of processes, sockets and agents.
  */
-import type { Db } from "./adapters/db/port.ts";
+import type { Db, PoolUse } from "./adapters/db/port.ts";
 import type { Embedder } from "./adapters/embedder/port.ts";
+import type { StoreSample, StoreSizes } from "./domain/health/measurements.ts";
 import type { Following } from "./memory/following.ts";
 import { jobs } from "./memory/keep/jobs.ts";
 import { type MaintainOptions, maintain } from "./memory/keep/maintain.ts";
@@ -11,6 +12,7 @@ import type { JobResult } from "./memory/keep/perform-run.ts";
 import { type JobRuns, jobRunner, type RunNow } from "./memory/keep/run-job.ts";
 import { type MemoryParts, openMemory } from "./memory/open.ts";
 import { type ReplayProgress, type ReplayReport, verifyInScratch } from "./memory/past/replay.ts";
+import { readSample, readSizes } from "./store/health/sample.ts";
 import { callTool, type Identity } from "./tools/call.ts";
 import { type ToolInput, toolNamed } from "./tools/index.ts";
 import { type AnyToolName, type OutcomeOf, type RequestOptions, typedCall } from "./tools/typed-call.ts";
@@ -43,6 +45,12 @@ export interface Engine {
   adopt(embedder: Embedder): Promise<void>;
   /** Fails when the store does not answer. */
   ping(): Promise<void>;
+  /** Numbers of the whole store that are cheap to read. */
+  sample(): Promise<StoreSample>;
+  /** Sizes and counts of the whole store, which take scans. */
+  sizes(): Promise<StoreSizes>;
+  /** How much of the pool of connections is used; undefined where there is none. */
+  pool(): PoolUse | undefined;
   /** The store has stopped for good. */
   isDead(): boolean;
   /** Waits for the work that follows the last answers, then closes the store. The embedder is closed by whoever opened it. */
@@ -62,6 +70,9 @@ export async function openEngine({ scratch, ...parts }: EngineParts): Promise<En
     verifyReplay: (tell) => verifyInScratch(memory.db, scratch, tell),
     adopt: memory.adopt,
     ping: async () => void (await memory.db.query("select 1")),
+    sample: () => readSample(memory.db, memory.clock.now()),
+    sizes: () => readSizes(memory.db, memory.clock.now()),
+    pool: () => memory.db.pool?.(),
     isDead: memory.isDead,
     close: memory.close,
   };

@@ -79,6 +79,9 @@ function fakeEngine(memory: FakeMemory, parts: FakeEngineParts, runner: JobRunne
     verifyReplay: (tell) => parts.verify(memory, tell),
     adopt: (embedder) => parts.adopt(memory, embedder),
     ping: async () => void (await parts.probe(memory)),
+    sample: () => Promise.reject(new Error("this store has no numbers")),
+    sizes: () => Promise.reject(new Error("this store has no numbers")),
+    pool: () => undefined,
     isDead: () => false,
     close: () => memory.close(),
   };

@@ -1,5 +1,5 @@
 /** The state of a running owner, and the steps that its calls and jobs share: opening a store for work, counting calls, handing out models. */
-import type { Clock } from "../../engine/adapters/clock.ts";
+import { type Clock, systemClock } from "../../engine/adapters/clock.ts";
 import type { Embedder } from "../../engine/adapters/embedder/port.ts";
 import type { Log } from "../../engine/adapters/log.ts";
 import { MemoryError } from "../../engine/domain/errors.ts";
@@ -7,6 +7,9 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Job } from "../../engine/memory/keep/job.ts";
 import type { Outcome } from "../../engine/tools/outcome.ts";
 import type { ButlerConfig } from "../config/config.ts";
+import { type RecentCalls, recentCalls } from "../health/recent-calls.ts";
+import type { Sampled } from "../health/sampler.ts";
+import { createStandings, type Standings } from "../health/standing.ts";
 import type { Roster } from "../roster/roster.ts";
 import type { ScheduleNotes } from "../schedule/notes.ts";
 import type { Scheduler } from "../schedule/scheduler.ts";
@@ -25,6 +28,8 @@ export interface OwnerParts {
   remote?(butler: ButlerConfig): RemoteMemory;
   /** Fails when the database server cannot be reached; absent for embedded stores. */
   readonly reach?: (() => Promise<void>) | undefined;
+  /** Asks a database of that server for its numbers without opening the memory in it; absent for embedded stores. */
+  readonly peek?: ((butler: string, work: (store: Sampled) => Promise<void>) => Promise<void>) | undefined;
   /** Told of every change of a memory that is kept here. */
   readonly changes?: OwnerChanges | undefined;
   /** Absent: this owner runs no jobs. */
@@ -60,6 +65,8 @@ export interface OwnerState {
   readonly models: Set<SharedModel>;
   /** How many visits (`visit` below) are under way to each butler's store. */
   readonly visitors: Map<string, number>;
+  readonly calls: RecentCalls;
+  readonly standings: Standings;
   /** Set right after the start where the owner runs jobs. */
   scheduler: Scheduler | undefined;
   /** Set while models are being dropped. */
@@ -73,8 +80,18 @@ export interface OwnerState {
 }
 
 export function ownerState(parts: OwnerParts): OwnerState {
+  const calls = recentCalls(() => performance.now());
   const state: OwnerState = {
     parts,
+    calls,
+    standings: createStandings({
+      calls,
+      scheduler: () => state.scheduler,
+      now: () => parts.jobs?.clock.now() ?? systemClock.now(),
+      visit: (butler, work) => visit(state, butler, work),
+      hasStore: async (butler) => parts.jobs?.hasStore(butler) ?? true,
+      peek: parts.peek,
+    }),
     butlers: servedButlers({
       keep: (config, after) => keepStore(state, config, after),
       remote: parts.remote,

@@ -1,7 +1,14 @@
 /** The one process that has the stores open. The doors of this process and the clients in other processes call it. */
 
-import { type Backend, type ButlerInfo, type Health, inTenant, type Principal } from "../../doors/backend.ts";
-import { MemoryError, reasonOf } from "../../engine/domain/errors.ts";
+import {
+  type Backend,
+  type ButlerInfo,
+  type Health,
+  inTenant,
+  type Principal,
+  type Standing,
+} from "../../doors/backend.ts";
+import { isOurs, MemoryError, reasonOf } from "../../engine/domain/errors.ts";
 import { EVERY_SCOPE } from "../../engine/domain/scope.ts";
 import type { Following } from "../../engine/memory/following.ts";
 import type { ReplayProgress } from "../../engine/memory/past/replay.ts";
@@ -9,6 +16,7 @@ import { toolNamed } from "../../engine/tools/index.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import { viewNamed } from "../../engine/views/index.ts";
 import type { ButlerConfig } from "../config/config.ts";
+import type { HookOutcome } from "../health/recent-calls.ts";
 import type { Roster } from "../roster/roster.ts";
 import { jobRequests } from "../schedule/job-requests.ts";
 import { createScheduler } from "../schedule/scheduler.ts";
@@ -36,6 +44,12 @@ export interface Owner extends Backend {
   tick(): Promise<void>;
   /** Answers `butler job`; never throws. */
   jobs(request: unknown): Promise<Outcome>;
+  /** What is measured of a butler, and what follows from it; undefined when there is none of that name. */
+  standing(butler: string): Promise<Standing | undefined>;
+  /** The same of all butlers, those of a shared memory elsewhere included. */
+  standings(): Promise<readonly Standing[]>;
+  /** A hook was answered. */
+  hooked(butler: string, outcome: HookOutcome): void;
   /** Rebuilds a butler's rows from its stream and compares them; never throws. */
   verifyReplay(butler: string, tell: ReplayProgress): Promise<Outcome>;
   /** Opens the store before the first call asks for it, where there is only one. If that fails, the first call tries again and says why. */
@@ -59,7 +73,7 @@ export function createOwner(parts: OwnerParts): Owner {
   return {
     butlers: async () => roster().map(({ name, role, description }): ButlerInfo => ({ name, role, description })),
     invoke: (principal, butler, request, following) =>
-      underWay(state, () => answer(state, principal, butler, request, following)),
+      underWay(state, () => noted(state, butler, request, () => answer(state, principal, butler, request, following))),
     health: () => health(state),
     roster,
     reload(changed) {
@@ -78,6 +92,9 @@ export function createOwner(parts: OwnerParts): Owner {
       state.lastCall = performance.now();
       return answerJobs(request);
     },
+    standing: async (butler) => (await standings(state, butler))[0],
+    standings: () => standings(state),
+    hooked: state.calls.noteHook,
     verifyReplay: (butler, tell) => underWay(state, () => compareWithStream(state, butler, tell)),
     rest: () => rest(state),
     inFlight: () => state.inFlight,
@@ -97,6 +114,7 @@ function jobsOf(state: OwnerState): ((request: unknown) => Promise<Outcome>) | u
   const roster = () => rosterOf(state.butlers);
   const changed = (butler: string) => {
     state.butlers.byName.get(butler)?.keeper.used(true);
+    state.standings.changed(butler);
     state.parts.changes?.changed(butler);
   };
   const common = { ...jobs, log, changed };
@@ -105,8 +123,22 @@ function jobsOf(state: OwnerState): ((request: unknown) => Promise<Outcome>) | u
   return jobRequests({ ...common, roster, scheduler, visit: (name, work) => ask(state, name, work) });
 }
 
+/** Remembers how long the answer took. Views are for pages, which nobody measures the memory by. */
+async function noted(
+  { calls, butlers }: OwnerState,
+  butler: string,
+  { tool }: ToolRequest,
+  work: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const started = performance.now();
+  const outcome = await work();
+  if (butlers.byName.has(butler) && toolNamed(tool) !== undefined)
+    calls.note({ butler, tool, ms: performance.now() - started, failed: !outcome.ok && isOurs(outcome.error.code) });
+  return outcome;
+}
+
 async function answer(
-  { butlers, parts }: OwnerState,
+  { butlers, parts, standings }: OwnerState,
   principal: Principal,
   butler: string,
   request: ToolRequest,
@@ -133,7 +165,10 @@ async function answer(
       return engine.call(tool, input, { ...options, by, following });
     });
     keeper.used(wrote);
-    if (wrote) parts.changes?.changed(butler, tool);
+    if (wrote) {
+      standings.changed(butler);
+      parts.changes?.changed(butler, tool);
+    }
     return outcome;
   } catch (error) {
     parts.log.error({ butler, reason: reasonOf(error) }, "a store could not be opened");
@@ -187,6 +222,12 @@ async function compareWithStream(state: OwnerState, butler: string, tell: Replay
     state.parts.log.error({ butler, err: error }, "a replay failed");
     return refusal("internal", `The replay failed: ${reasonOf(error)}`);
   }
+}
+
+async function standings({ butlers, standings: all }: OwnerState, only?: string): Promise<Standing[]> {
+  const asked = [...butlers.byName.values()].filter(({ config }) => only === undefined || config.name === only);
+  const states = await healthOf({ ...butlers, byName: new Map(asked.map((one) => [one.config.name, one])) });
+  return Promise.all(asked.map((one, at) => all.of(one, states[at] ?? { name: one.config.name, store: "unknown" })));
 }
 
 async function health(state: OwnerState): Promise<Health> {

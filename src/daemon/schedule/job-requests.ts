@@ -106,6 +106,7 @@ async function list(parts: JobRequestParts, butler: string | undefined): Promise
     const plan = new Map(planOf(config, jobs).map(({ job, cron }) => [job, cron]));
     const there = await parts.hasStore(config.name);
     const latest = there ? await parts.visit(config.name, ({ runs }) => runs.latest()) : [];
+    const late = parts.scheduler.overdue(config.name);
     for (const { name, about } of jobs) {
       const cron = plan.get(name);
       const next = cron === undefined || clock.fixed ? undefined : nextSlot(cron, clock.now(), zone);
@@ -117,6 +118,7 @@ async function list(parts: JobRequestParts, butler: string | undefined): Promise
         cron: cron ?? null,
         last: last ? runAnswer(last) : null,
         next: next?.toISOString() ?? null,
+        overdue_seconds: late === undefined ? null : Math.round(late[name] ?? 0),
       });
     }
   }

@@ -12,7 +12,7 @@ import type { JobRuns } from "../../engine/memory/keep/run-job.ts";
 import { keptHere, type Roster } from "../roster/roster.ts";
 import { nextSlot, type Zone } from "./cron.ts";
 import type { Known, ScheduleNotes } from "./notes.ts";
-import { anyDue, LATER_MS, notBeforeLast, type Planned, planOf, slotsToRun, type Wanted } from "./slots.ts";
+import { anyDue, LATER_MS, lateBy, notBeforeLast, type Planned, planOf, slotsToRun, type Wanted } from "./slots.ts";
 
 export interface SchedulerParts {
   readonly roster: Roster;
@@ -42,10 +42,15 @@ export interface Scheduler {
   track<T>(work: () => Promise<T>): Promise<T>;
   running(): number;
   stopping(): boolean;
+  /** Seconds since the schedules were last looked at; undefined where none is looked at by itself. */
+  lookedSeconds(): number | undefined;
+  /** By how many seconds the run of each planned job of a butler is late; undefined when nothing is known of its store yet. */
+  overdue(butler: string): Readonly<Record<string, number>> | undefined;
   stop(): Promise<void>;
 }
 
-const MINUTE_MS = 60_000;
+/** The longest pause between two looks. That a scheduler has stopped is to be seen within half a minute; a look takes no store and a millisecond. */
+const LOOK_MS = 10_000;
 /** Jobs wait this long after a start or an opening, so that calls that wait go first. */
 const CALM_MS = 1_000;
 /** The pause after a first failure, which may be a restart of the server; it doubles with each further one. */
@@ -68,7 +73,11 @@ interface SchedulerState {
   readonly timers: Set<NodeJS.Timeout>;
   /** Visits that failed one after the other, by butler. */
   readonly failures: Map<string, number>;
+  /** Jobs that a visit under way has asked for, by butler. */
+  readonly asked: Map<string, ReadonlySet<string>>;
   next: NodeJS.Timeout | undefined;
+  /** When the schedules were last looked at, on the clock of `performance.now()`. */
+  lookedAt: number;
   started: boolean;
   stopping: boolean;
 }
@@ -83,7 +92,9 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     takeTurn: limit(AT_ONCE),
     timers: new Set(),
     failures: new Map(),
+    asked: new Map(),
     next: undefined,
+    lookedAt: performance.now(),
     started: false,
     stopping: false,
   };
@@ -98,6 +109,8 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     track: (work) => track(state, work),
     running: () => state.underWay.size,
     stopping: () => state.stopping,
+    lookedSeconds: () => (state.started ? (performance.now() - state.lookedAt) / 1_000 : undefined),
+    overdue: (butler) => overdue(state, butler),
     async stop() {
       state.stopping = true;
       for (const timer of state.timers) clearTimeout(timer);
@@ -114,6 +127,7 @@ function start(state: SchedulerState): void {
   // On a fixed clock no slot ever comes.
   if (state.parts.clock.fixed) return;
   state.started = true;
+  state.lookedAt = performance.now();
   after(state, CALM_MS, () => tickAndArm(state));
   arm(state);
 }
@@ -140,7 +154,16 @@ function track<T>({ underWay }: SchedulerState, work: () => Promise<T>): Promise
   return promise;
 }
 
+/** A run that is under way is not late any more, however long it takes. */
+function overdue({ parts, plans, asked }: SchedulerState, butler: string): Record<string, number> | undefined {
+  const { clock, notes, zone } = parts;
+  if (clock.fixed) return {};
+  const known = notes.get(butler);
+  return known && lateBy(plans.get(butler) ?? [], known, clock.now(), asked.get(butler), zone);
+}
+
 async function tick(state: SchedulerState): Promise<void> {
+  state.lookedAt = performance.now();
   const visits = [...state.plans].map(async ([butler, plan]) => {
     if (!state.stopping && (await wantsVisit(state, butler, plan))) await visit(state, butler, plan);
   });
@@ -164,7 +187,7 @@ function arm(state: SchedulerState): void {
   });
 }
 
-/** Until the next slot, but a minute at most: after a computer has slept, its clock is ahead of the timer. */
+/** Until the next slot, but soon in any case: after a computer has slept, its clock is ahead of the timer. */
 function untilNext({ parts, plans, busy, notBefore }: SchedulerState): number {
   const { clock, notes, zone } = parts;
   const now = clock.now();
@@ -177,7 +200,7 @@ function untilNext({ parts, plans, busy, notBefore }: SchedulerState): number {
     return [...plan.map(({ cron }) => nextSlot(cron, now, zone)), known.wakeAt];
   });
   const waits = times.flatMap((time) => (time ? [time.getTime() - now.getTime()] : []));
-  return Math.min(MINUTE_MS, ...waits);
+  return Math.min(LOOK_MS, ...waits);
 }
 
 async function wantsVisit(state: SchedulerState, butler: string, plan: readonly Planned[]): Promise<boolean> {
@@ -235,9 +258,14 @@ async function runDue(state: SchedulerState, butler: string, plan: readonly Plan
     else log.debug(fields, "a job is due");
   }
   if (due.length === 0 && before.wakeAt === undefined) return;
-  const ran = await runs.drain(() => state.stopping);
-  if (ran.length > 0) changed(butler);
-  await look(state, butler, runs);
+  state.asked.set(butler, new Set(due.map(({ job }) => job)));
+  try {
+    const ran = await runs.drain(() => state.stopping);
+    if (ran.length > 0) changed(butler);
+    await look(state, butler, runs);
+  } finally {
+    state.asked.delete(butler);
+  }
 }
 
 /** Asks the store what ran and what it waits for, and notes it. */

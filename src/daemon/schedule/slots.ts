@@ -5,7 +5,7 @@ import type { ButlerConfig } from "../config/config.ts";
 import { latestSlot, slotsBetween, type Zone } from "./cron.ts";
 import type { Known } from "./notes.ts";
 
-/** A run that is later than this counts as missed: the scheduler looks every minute. */
+/** A run that is later than this counts as missed: the scheduler looks every few seconds, and a machine may be busy. */
 const ON_TIME_MS = 120_000;
 /** A store that cannot be opened or does not exist is tried again after this long, not every minute. */
 export const LATER_MS = 10 * 60_000;
@@ -62,3 +62,18 @@ export function slotsToRun(plan: readonly Planned[], known: Known & Wanted, now:
 
 export const anyDue = (plan: readonly Planned[], known: Known, now: Date, zone?: Zone): boolean =>
   plan.some(({ job, cron }) => latestSlot(cron, known.last[job] ?? known.since, now, zone) !== undefined);
+
+/** Seconds since the slot of each job that has no run yet; 0 for a job that is on time, or in `underWay`. */
+export const lateBy = (
+  plan: readonly Planned[],
+  known: Known,
+  now: Date,
+  underWay: ReadonlySet<string> = new Set(),
+  zone?: Zone,
+): Record<string, number> =>
+  Object.fromEntries(
+    plan.map(({ job, cron }) => {
+      const slot = underWay.has(job) ? undefined : latestSlot(cron, known.last[job] ?? known.since, now, zone);
+      return [job, slot === undefined ? 0 : (now.getTime() - slot.getTime()) / 1_000];
+    }),
+  );

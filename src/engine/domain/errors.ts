@@ -13,6 +13,10 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+/** Failures that no caller can avoid: what a caller did wrong is not counted as an error of the memory. */
+export const isOurs = (code: ErrorCode): boolean =>
+  code === "internal" || code === "unavailable" || code === "integrity";
+
 export class MemoryError extends Error {
   readonly code: ErrorCode;
   /** The input field at fault, as a dotted path. */

@@ -46,6 +46,12 @@ export function homeReads({ environment, home, owner, clock, follow }: HomeReadP
       return { ok: true, answer: { values: butlerValues(config, written, here ? PRESETS : {}) } };
     },
     jobs: async (principal, butler, request) => refused(principal, butler) ?? owner.jobs({ ...request, butler }),
+    standing: async (principal, butler) => {
+      const standing = refused(principal, butler) ?? (await owner.standing(butler));
+      if (standing === undefined)
+        return { ok: false, error: { code: "not_found", message: `There is no butler "${butler}".` } };
+      return "ok" in standing ? standing : { ok: true, answer: standing };
+    },
     follow,
   };
 }

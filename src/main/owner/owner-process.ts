@@ -29,7 +29,7 @@ import type { EarlyStore } from "../wiring/early-store.ts";
 import { clockAt, engineOpener } from "../wiring/engines.ts";
 import { sharedModels } from "../wiring/models.ts";
 import { remoteOf } from "../wiring/remote.ts";
-import { checkDatabase, storeJobs } from "../wiring/stores.ts";
+import { checkDatabase, peekInto, storeJobs } from "../wiring/stores.ts";
 import { followers, homeReads } from "./home-reads.ts";
 import { programFiles } from "./launch.ts";
 import { collectGarbage } from "./light-process.ts";
@@ -172,6 +172,7 @@ function ownerOf(
     remote: remoteOf,
     rested: collectGarbage,
     changes,
+    peek: databaseUrl === undefined ? undefined : (butler, work) => peekInto(databaseUrl, butler, clock, work),
     reach: databaseUrl === undefined ? undefined : async () => void (await checkDatabase(databaseUrl)),
   });
 }

@@ -18,6 +18,10 @@ export async function checkServerAt(databaseUrl: string): Promise<string | undef
   }
 }
 
+/** One connection to a butler's database, as it is. */
+export const openBare = (databaseUrl: string, butler: string): Promise<Db> =>
+  openPostgres({ url: databaseUrl, database: `butler_${butler}`, max: 1 });
+
 export async function openServerStore(databaseUrl: string, butler: string, log: Log): Promise<Db> {
   const db = await openPostgres({ url: await ensureDatabase(databaseUrl, butler) });
   try {

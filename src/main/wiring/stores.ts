@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip as gunzipTo } from "node:zlib";
+import type { Sampled } from "../../daemon/health/sampler.ts";
 import type { OwnerJobs } from "../../daemon/owner/owner-state.ts";
 import type { ScheduleNotes } from "../../daemon/schedule/notes.ts";
 import type { Clock } from "../../engine/adapters/clock.ts";
@@ -11,6 +12,7 @@ import { openPgliteExclusive } from "../../engine/adapters/db/pglite.ts";
 import type { Db } from "../../engine/adapters/db/port.ts";
 import type { Log } from "../../engine/adapters/log.ts";
 import { jobs } from "../../engine/memory/keep/jobs.ts";
+import { readSample, readSizes } from "../../engine/store/health/sample.ts";
 import type { EarlyStore } from "./early-store.ts";
 
 const gunzip = promisify(gunzipTo);
@@ -40,6 +42,21 @@ export async function openDb(location: StoreLocation, butler: string, log: Log):
     return openPgliteExclusive({ dir, ...(snapshot === undefined ? {} : { snapshot }) });
   }
   return (await server()).openServerStore(location.databaseUrl, butler, log);
+}
+
+/** Asks a butler's database for its numbers over one connection, without opening the memory in it. */
+export async function peekInto(
+  databaseUrl: string,
+  butler: string,
+  clock: Clock,
+  work: (store: Sampled) => Promise<void>,
+): Promise<void> {
+  const db = await (await server()).openBare(databaseUrl, butler);
+  try {
+    await work({ sample: () => readSample(db, clock.now()), sizes: () => readSizes(db, clock.now()) });
+  } finally {
+    await db.close();
+  }
 }
 
 /** The build leaves a snapshot of a store with all migrations and no rows. Without it a new store takes seconds to make. */

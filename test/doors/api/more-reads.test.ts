@@ -118,6 +118,7 @@ onEachStore("more reads of the pages", (open) => {
         answer: { values: [{ key: "butler.name", value: "general", source: "default", differs: false }] },
       }),
       jobs: async () => ({ ok: true, answer: { jobs: [] } }),
+      standing: async () => ({ ok: false, error: { code: "unavailable", message: "nobody measures" } }),
       follow: () => () => undefined,
     };
     const api = apiOver(rig, {}, { home });

@@ -9,7 +9,7 @@ import { viewSearch } from "../../../engine/views/search.ts";
 import { viewToday } from "../../../engine/views/today.ts";
 import { type ApiRoute, type Asked, refusal } from "./define.ts";
 import { answersOf, askAll, isPartial, sumOf, type Told } from "./fleet.ts";
-import { butlerHealth, Health } from "./home-routes.ts";
+import { butlerHealth, Health } from "./health-route.ts";
 
 const number = z.number().nullable().describe("Null when nobody knows.");
 const ToldBy = <T extends z.ZodType>(answer: T) =>

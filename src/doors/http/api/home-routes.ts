@@ -4,9 +4,9 @@ import { checkInput } from "../../../engine/tools/invalid-input.ts";
 import type { Outcome } from "../../../engine/tools/outcome.ts";
 import { Event } from "../../../engine/views/activity.ts";
 import { Text } from "../../../engine/views/texts.ts";
-import { viewToday } from "../../../engine/views/today.ts";
 import type { SeenSession } from "../../backend.ts";
 import { type ApiRoute, type Asked, MEMORY, refusal } from "./define.ts";
+import { healthRoute, Jobs } from "./health-route.ts";
 
 const PAGE = 50;
 const none = z.strictObject({});
@@ -47,27 +47,6 @@ const OneSession = z.object({
 
 const Settings = z.object({
   values: z.array(z.object({ key: z.string(), value: z.unknown(), source: z.string(), differs: z.boolean() })),
-});
-
-const JobRun = z.looseObject({ state: z.string(), started_at: z.string(), finished_at: z.string().nullable() });
-const Job = z.looseObject({
-  job: z.string(),
-  about: z.string(),
-  cron: z.string().nullable(),
-  last: JobRun.nullable(),
-  next: z.string().nullable(),
-});
-export const Jobs = z.object({ jobs: z.array(Job) });
-
-export const Health = z.object({
-  name: z.string(),
-  ok: z.boolean(),
-  store: z.enum(["open", "closed", "off", "failed", "unknown"]),
-  reason: z.string().optional(),
-  version: z.string(),
-  model: z.string(),
-  waiting: viewToday.output.shape.waiting.nullable().describe("Null when nobody knows; reason says why."),
-  jobs: Jobs.shape.jobs.nullable(),
 });
 
 const noHome = (): Outcome =>
@@ -140,29 +119,6 @@ async function session({ backend, principal, params, signal }: Asked): Promise<O
 const isOf = (session: string, { sessions: from = [], session_id }: z.infer<typeof Event>): boolean =>
   session_id === session || from.includes(session);
 
-export async function butlerHealth({ backend, principal, params, signal }: Asked): Promise<Outcome> {
-  const { name = "" } = params;
-  const { version, model, butlers } = await backend.health();
-  const standing = butlers.find((butler) => butler.name === name) ?? { name, store: "unknown" as const };
-  const asked = backend.invoke(principal, name, { tool: "view_today", input: {} }, { signal });
-  const listing = backend.home?.jobs(principal, name, { ask: "list" });
-  const [today, jobs] = await Promise.all([asked, listing]);
-  const reason = standing.reason ?? (today.ok ? undefined : today.error.message);
-  return {
-    ok: true,
-    answer: {
-      name,
-      ok: today.ok && standing.store !== "failed" && standing.store !== "unknown",
-      store: standing.store,
-      ...(reason === undefined ? {} : { reason }),
-      version,
-      model,
-      waiting: today.ok ? today.answer.waiting : null,
-      jobs: jobs?.ok ? jobs.answer.jobs : null,
-    },
-  };
-}
-
 export const homeRoutes: readonly ApiRoute[] = [
   {
     id: "Sessions",
@@ -202,15 +158,7 @@ export const homeRoutes: readonly ApiRoute[] = [
     run: async ({ backend, principal, params }) =>
       (await backend.home?.jobs(principal, params.name ?? "", { ask: "list" })) ?? noHome(),
   },
-  {
-    id: "Health",
-    method: "GET",
-    path: `${MEMORY}/health`,
-    summary: "Whether the butler is well, and what waits",
-    input: none,
-    answer: Health,
-    run: butlerHealth,
-  },
+  healthRoute,
 ];
 
 export type ApiSessions = z.infer<typeof Sessions>;

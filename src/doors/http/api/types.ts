@@ -16,7 +16,7 @@ import type { viewStats } from "../../../engine/views/stats.ts";
 import type { viewSubjects } from "../../../engine/views/subjects.ts";
 import type { viewToday } from "../../../engine/views/today.ts";
 import type { SessionAnswer } from "../access/session-routes.ts";
-import type { Health, Jobs } from "./home-routes.ts";
+import type { Health, Jobs } from "./health-route.ts";
 
 export type { Failure as ApiFailure } from "../../../engine/tools/outcome.ts";
 

@@ -3,6 +3,10 @@
  * int8 → string, timestamptz → Date, bytea → Uint8Array, json/jsonb → parsed, arrays → arrays, uuid/text → string.
  * Parameters: Date for timestamptz, Uint8Array for bytea, arrays for arrays, and JSON.stringify(x) for `$n::jsonb`.
  */
+import type { PoolUse } from "../../domain/health/measurements.ts";
+
+export type { PoolUse };
+
 export type Row = Record<string, unknown>;
 
 export interface Sql {
@@ -19,5 +23,7 @@ export interface Db extends Sql {
   maintain?(level: "light" | "full"): Promise<void>;
   /** True when the store will never answer again (a full disk stops the embedded one): close it and open it anew. */
   isDead?(): boolean;
+  /** Absent for the embedded store, which has one connection. */
+  pool?(): PoolUse;
   close(): Promise<void>;
 }

@@ -92,6 +92,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
     query: <R>(text: string, params?: readonly unknown[]) => use((session) => rows<R>(session, text, params)),
     tx: (work) => use((session) => transaction(session, work)),
     exec: (script) => use((session) => execScript(session, script)),
+    pool: () => ({
+      max: pool.options.max,
+      in_use: pool.totalCount - pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     close: () => {
       closing ??= close();
       return closing;
