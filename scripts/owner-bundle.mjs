@@ -40,5 +40,6 @@ await build({
     "onnxruntime-node",
     "pg",
     "pino",
+    "prom-client",
   ],
 });

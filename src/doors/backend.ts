@@ -1,5 +1,6 @@
 /** What the doors call: `daemon/owner/owner.ts` in the owner itself, elsewhere a proxy to a running owner. */
 
+import type { Door } from "../engine/adapters/meter.ts";
 import type { Condition } from "../engine/domain/health/conditions.ts";
 import type { Measurements, StoreSizes } from "../engine/domain/health/measurements.ts";
 import type { Trust } from "../engine/domain/learning/trust.ts";
@@ -46,6 +47,12 @@ export interface Backend {
   /** Absent where only memories are served. */
   readonly home?: HomeReads;
 }
+
+/** The backend as it is called through one door. */
+export const through = (backend: Backend, door: Door): Backend => ({
+  ...backend,
+  invoke: (principal, butler, request, following) => backend.invoke(principal, butler, { ...request, door }, following),
+});
 
 /** What the home of the butlers knows besides their memories. Each refuses a principal of another tenant; none throws. */
 export interface HomeReads {

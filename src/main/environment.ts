@@ -16,6 +16,8 @@ export interface Environment {
   readonly idleSeconds: number;
   /** An explicit project key, which wins over that of the folder. */
   readonly project: string | undefined;
+  /** True: `/metrics` is answered without a token. */
+  readonly metricsOpen: boolean;
   /** False: no owner is started in the background, only a running one is used. */
   readonly autostart: boolean;
   /** True in sessions that `butler run` or the extractor started, and where hooks are switched off: their hooks do nothing. */
@@ -50,6 +52,7 @@ export function readEnvironment(variables: Variables = process.env): Environment
     now: readNow(value("BUTLER_NOW")),
     idleSeconds: readSeconds(value("BUTLER_IDLE_SECONDS") ?? WORKING_DAY_SECONDS),
     project: value("BUTLER_PROJECT"),
+    metricsOpen: readMetrics(value("BUTLER_METRICS")),
     autostart: !isOff(value("BUTLER_AUTOSTART")),
     hooksOff: value("BUTLER_CONSOLIDATION") === "1" || value("BUTLER_SPAWNED") === "1" || isOff(value("BUTLER_HOOKS")),
     colour: value("NO_COLOR") === undefined,
@@ -106,6 +109,11 @@ function readLogLevel(text: string | undefined): LogLevel | undefined {
   const level = LOG_LEVELS.find((known) => known === text);
   if (level) return level;
   throw invalid("BUTLER_LOG", `BUTLER_LOG is "${text}"; it must be one of ${LOG_LEVELS.join(", ")}.`);
+}
+
+function readMetrics(text: string | undefined): boolean {
+  if (text === undefined || text === "token" || text === "open") return text === "open";
+  throw invalid("BUTLER_METRICS", `BUTLER_METRICS is "${text}"; it must be token (the default) or open.`);
 }
 
 function readNow(text: string | undefined): string | undefined {

@@ -155,7 +155,10 @@ async function call(parts: OwnerRouteParts, outgoing: ServerResponse, text: stri
   const asked = CallBody.safeParse(JSON.parse(text));
   if (!asked.success) return send(outgoing, 200, failure("unavailable", OTHER_BUILD));
   const { butler, agent = false, voice, request } = asked.data;
-  const outcome = await parts.backend.invoke(parts.local(butler, agent, voice), butler, definedOnly(request));
+  const outcome = await parts.backend.invoke(parts.local(butler, agent, voice), butler, {
+    ...definedOnly(request),
+    door: agent ? "mcp" : "cli",
+  });
   send(outgoing, 200, outcome);
 }
 

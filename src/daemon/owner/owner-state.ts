@@ -2,6 +2,7 @@
 import { type Clock, systemClock } from "../../engine/adapters/clock.ts";
 import type { Embedder } from "../../engine/adapters/embedder/port.ts";
 import type { Log } from "../../engine/adapters/log.ts";
+import { type Meter, silentMeter } from "../../engine/adapters/meter.ts";
 import { MemoryError } from "../../engine/domain/errors.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Job } from "../../engine/memory/keep/job.ts";
@@ -30,6 +31,8 @@ export interface OwnerParts {
   readonly reach?: (() => Promise<void>) | undefined;
   /** Asks a database of that server for its numbers without opening the memory in it; absent for embedded stores. */
   readonly peek?: ((butler: string, work: (store: Sampled) => Promise<void>) => Promise<void>) | undefined;
+  /** Absent: nothing is measured. */
+  readonly meter?: Meter | undefined;
   /** Told of every change of a memory that is kept here. */
   readonly changes?: OwnerChanges | undefined;
   /** Absent: this owner runs no jobs. */
@@ -66,6 +69,7 @@ export interface OwnerState {
   /** How many visits (`visit` below) are under way to each butler's store. */
   readonly visitors: Map<string, number>;
   readonly calls: RecentCalls;
+  readonly meter: Meter;
   readonly standings: Standings;
   /** Set right after the start where the owner runs jobs. */
   scheduler: Scheduler | undefined;
@@ -84,6 +88,7 @@ export function ownerState(parts: OwnerParts): OwnerState {
   const state: OwnerState = {
     parts,
     calls,
+    meter: parts.meter ?? silentMeter,
     standings: createStandings({
       calls,
       scheduler: () => state.scheduler,

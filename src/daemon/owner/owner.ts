@@ -8,6 +8,7 @@ import {
   type Principal,
   type Standing,
 } from "../../doors/backend.ts";
+import { secondsSince } from "../../engine/adapters/meter.ts";
 import { isOurs, MemoryError, reasonOf } from "../../engine/domain/errors.ts";
 import { EVERY_SCOPE } from "../../engine/domain/scope.ts";
 import type { Following } from "../../engine/memory/following.ts";
@@ -94,7 +95,10 @@ export function createOwner(parts: OwnerParts): Owner {
     },
     standing: async (butler) => (await standings(state, butler))[0],
     standings: () => standings(state),
-    hooked: state.calls.noteHook,
+    hooked(butler, outcome) {
+      state.calls.noteHook(butler, outcome);
+      state.meter.count("butler_hooks_total", { butler, outcome });
+    },
     verifyReplay: (butler, tell) => underWay(state, () => compareWithStream(state, butler, tell)),
     rest: () => rest(state),
     inFlight: () => state.inFlight,
@@ -125,15 +129,20 @@ function jobsOf(state: OwnerState): ((request: unknown) => Promise<Outcome>) | u
 
 /** Remembers how long the answer took. Views are for pages, which nobody measures the memory by. */
 async function noted(
-  { calls, butlers }: OwnerState,
+  { calls, meter, butlers }: OwnerState,
   butler: string,
-  { tool }: ToolRequest,
+  { tool: asked, door = "inside" }: ToolRequest,
   work: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const started = performance.now();
   const outcome = await work();
-  if (butlers.byName.has(butler) && toolNamed(tool) !== undefined)
-    calls.note({ butler, tool, ms: performance.now() - started, failed: !outcome.ok && isOurs(outcome.error.code) });
+  // Names that callers made up would be labels without end.
+  if (!butlers.byName.has(butler)) return outcome;
+  const tool = (viewNamed(asked) ?? toolNamed(asked))?.name ?? "unknown";
+  const error = outcome.ok ? "" : outcome.error.code;
+  meter.observe("butler_tool_duration_seconds", { butler, tool, door, error }, secondsSince(started));
+  if (toolNamed(asked) !== undefined)
+    calls.note({ butler, tool, ms: performance.now() - started, failed: error !== "" && isOurs(error) });
   return outcome;
 }
 

@@ -15,6 +15,8 @@ const TokenEntry = z.strictObject({
   butler: z.string(),
   tenant: z.string(),
   admin: z.boolean(),
+  /** May look and change nothing; absent in files of earlier versions. */
+  reader: z.boolean().optional(),
   created: z.string(),
 });
 const TokenFile = z.strictObject({ tokens: z.array(TokenEntry) });
@@ -27,6 +29,7 @@ export interface TokenRequest {
   readonly butler: string;
   readonly tenant: string;
   readonly admin: boolean;
+  readonly reader?: boolean;
 }
 
 /** The name of the token in the file `token`. It may do everything: who can read that file can read the data too. */
@@ -102,9 +105,9 @@ export function tokenChecker(home: Home): (token: string) => Principal | undefin
     const digest = hash(token);
     const entry = tokens.find((candidate) => sameHash(candidate.sha256, digest));
     if (entry === undefined) return undefined;
-    const { name, tenant, butler, admin } = entry;
+    const { name, tenant, butler, admin, reader = false } = entry;
     // A token is held by a program: what comes with one never counts as the word of a person.
-    return { name, tenant, butler, admin, voice: "agent" };
+    return { name, tenant, butler, admin, voice: "agent", ...(reader ? { readOnly: true } : {}) };
   };
 }
 

@@ -1,8 +1,9 @@
 /** The HTTP door: tools as JSON, MCP, health and a front page. The same app serves TCP and the owner's local socket. */
 import { type Context, Hono } from "hono";
 import type { Log } from "../../engine/adapters/log.ts";
+import type { Meter } from "../../engine/adapters/meter.ts";
 import type { Tool } from "../../engine/tools/define.ts";
-import type { Backend, Principal } from "../backend.ts";
+import { type Backend, type Principal, through } from "../backend.ts";
 import { toFailure } from "../failures.ts";
 import { type PageSessions, pageSessions } from "./access/page-sessions.ts";
 import { CODE_PATH, offerCode, sessionOf, signIn, signOut, whoAmI } from "./access/session-routes.ts";
@@ -21,6 +22,7 @@ import {
 } from "./guards.ts";
 import { answerHook } from "./hook-route.ts";
 import { answerMcp, mcpLoader } from "./mcp-route.ts";
+import { answerMetrics, answerMetricsTo, type MetricsDoor } from "./metrics-route.ts";
 import { probeReadiness, showFrontPage } from "./open-routes.ts";
 import { route } from "./route.ts";
 
@@ -41,6 +43,9 @@ export interface HttpOptions {
   readonly sessions?: PageSessions;
   /** The built pages; absent where there are none. */
   readonly webFolder?: string;
+  /** Absent: nothing is measured here. */
+  readonly metrics?: MetricsDoor | undefined;
+  readonly meter?: Meter | undefined;
   /** Aborting ends open MCP streams, so that the server behind can close. */
   readonly signal?: AbortSignal;
 }
@@ -49,13 +54,14 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** Routes that are added to the returned app later are behind the same guards. */
 export function httpApp(options: HttpOptions): Hono<DoorEnv> {
-  const { authenticate, local, log, version, allowedHosts: hosts } = options;
+  const { authenticate, local, log, version, metrics, allowedHosts: hosts } = options;
   const door = {
     ...options,
+    backend: through(options.backend, "http"),
     maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES,
     sessions: options.sessions ?? pageSessions(),
   };
-  const mcp = mcpLoader(door);
+  const mcp = mcpLoader({ ...door, backend: through(options.backend, "mcp") });
 
   const app = new Hono<DoorEnv>();
   app.onError((error, c) => refuse(c, toFailure(error, log)));
@@ -69,6 +75,8 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
   app.get("/", (c) => showFrontPage(door, c));
   app.get("/readyz", (c, next) => probeReadiness(door, c, next));
 
+  if (metrics?.open) app.get("/metrics", (c) => answerMetrics(metrics, c));
+
   serveWebFiles(app, options.webFolder);
 
   app.post("/api/session", guardPost(door.maxBodyBytes), (c) => signIn(door, c));
@@ -78,6 +86,7 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
 
   const mcpDoor = (c: Context<DoorEnv, "/butlers/:name/mcp">) => answerMcp(door, mcp, c, c.req.param("name"));
   route(app, { GET: (c) => readiness(door, c) }, "/readyz");
+  route(app, { GET: (c) => answerMetricsTo(c.get("principal"), metrics, c) }, "/metrics");
   route(app, { GET: (c) => listButlers(door, c) }, "/api/butlers");
   route(app, { POST: (c) => callTool(door, c, c.req.param()) }, "/api/butlers/:name/tools/:tool");
   route(
@@ -86,7 +95,7 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
     "/api/session",
   );
   if (local !== undefined) route(app, { POST: (c) => offerCode(door, c) }, CODE_PATH);
-  serveApi(app, door);
+  serveApi(app, { ...door, backend: through(options.backend, "pages") });
   route(app, { POST: (c) => answerHook(door, c, c.req.param()) }, "/hooks/:agent/:event");
   route(app, { POST: mcpDoor, GET: mcpDoor, DELETE: mcpDoor }, "/butlers/:name/mcp");
   return app;

@@ -14,12 +14,12 @@ type McpLoader = () => Promise<McpHttpDoor>;
 
 /** The protocol's library takes 80 ms to load, which the first hook after a start would wait for: it is loaded by the first MCP request. */
 export function mcpLoader(parts: McpParts): McpLoader {
-  const { backend, tools, version, maxBodyBytes, log } = parts;
+  const { backend, tools, version, maxBodyBytes, log, meter } = parts;
   let mcp: Promise<McpHttpDoor> | undefined;
   parts.signal?.addEventListener("abort", () => void mcp?.then((door) => door.close()), { once: true });
   return () => {
     mcp ??= import("../mcp/mcp-http.ts").then(({ mcpHttpDoor }) =>
-      mcpHttpDoor({ backend, tools, version, maxBodyBytes, log }),
+      mcpHttpDoor({ backend, tools, version, maxBodyBytes, log, meter }),
     );
     return mcp;
   };

@@ -4,6 +4,7 @@
  */
 import { type AuthInfo, createMcpHandler } from "@modelcontextprotocol/server";
 import type { Log } from "../../engine/adapters/log.ts";
+import type { Meter } from "../../engine/adapters/meter.ts";
 import type { Following } from "../../engine/memory/following.ts";
 import type { Tool } from "../../engine/tools/define.ts";
 import type { ToolRequest } from "../../engine/tools/outcome.ts";
@@ -17,6 +18,7 @@ export interface McpHttpOptions {
   readonly version: string;
   readonly maxBodyBytes: number;
   readonly log: Log;
+  readonly meter?: Meter | undefined;
 }
 
 /** Of one authenticated request: who calls which butler, and what its headers add to each call. */
@@ -40,7 +42,7 @@ export interface McpHttpDoor {
 }
 
 export function mcpHttpDoor(options: McpHttpOptions): McpHttpDoor {
-  const { backend, tools, version, log } = options;
+  const { backend, tools, version, log, meter } = options;
   const handler = createMcpHandler(
     ({ authInfo }) => {
       const caller = authInfo?.extra?.caller as ConnectedCaller | undefined;
@@ -54,7 +56,7 @@ export function mcpHttpDoor(options: McpHttpOptions): McpHttpDoor {
           { ...request, ...extras },
           { signal: signal ? AbortSignal.any([signal, closed]) : closed, progress },
         );
-      return mcpServer({ tools, toolset, butler, version, call, log });
+      return mcpServer({ tools, toolset, butler, version, call, log, meter });
     },
     {
       maxRequestBodySize: options.maxBodyBytes,

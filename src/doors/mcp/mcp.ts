@@ -8,6 +8,7 @@
 import { Server, type ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { type Log, silentLog } from "../../engine/adapters/log.ts";
+import { type Meter, secondsSince, silentMeter } from "../../engine/adapters/meter.ts";
 import type { Following } from "../../engine/memory/following.ts";
 import type { Tool } from "../../engine/tools/define.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
@@ -28,6 +29,7 @@ export interface McpOptions {
   readonly hooks?: boolean;
   call(request: ToolRequest, following: Following): Promise<Outcome>;
   readonly log?: Log;
+  readonly meter?: Meter | undefined;
 }
 
 /** `arguments` is not checked here: the tool checks it, as at every other door. */
@@ -38,7 +40,7 @@ const LIST_CACHE = { ttlMs: 300_000, cacheScope: "private" } as const;
 
 export function mcpServer(options: McpOptions): Server {
   const { tools, toolset, butler, version } = options;
-  const log = options.log ?? silentLog;
+  const { log = silentLog, meter = silentMeter } = options;
   const server = new Server(
     { name: "butler-memory", title: `Butler Memory: ${butler}`, version },
     {
@@ -62,21 +64,52 @@ export function mcpServer(options: McpOptions): Server {
     }
   };
 
-  server.setRequestHandler("tools/list", () => ({ tools: listedTools(tools, toolset) }));
-  server.setRequestHandler("tools/call", { params: CallParams }, async ({ name, arguments: input = {} }, context) => {
+  server.setRequestHandler("tools/list", () =>
+    measured(meter, "tools/list", "", async () => ({ tools: listedTools(tools, toolset) })),
+  );
+  server.setRequestHandler("tools/call", { params: CallParams }, ({ name, arguments: input = {} }, context) => {
     const tool = tools.find((known) => known.name === name);
-    if (tool === undefined) throw mcpProtocolError(unknownTool(name));
-    const whole = wantsWhole(context.mcpReq._meta, input);
-    return toolResult(tool, await call({ tool: name, input }, context), whole, log);
+    return measured(meter, "tools/call", tool?.name ?? "", async () => {
+      if (tool === undefined) throw mcpProtocolError(unknownTool(name));
+      const whole = wantsWhole(context.mcpReq._meta, input);
+      return toolResult(tool, await call({ tool: name, input }, context), whole, log);
+    });
   });
   server.setRequestHandler("resources/list", () => ({ resources: listedResources(butler) }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates }));
   server.setRequestHandler("resources/read", ({ params }, context) =>
-    readResource(params.uri, (request) => call(request, context)),
+    measured(meter, "resources/read", "", () => readResource(params.uri, (request) => call(request, context))),
   );
   server.setRequestHandler("prompts/list", () => ({ prompts }));
-  server.setRequestHandler("prompts/get", ({ params }) => getPrompt(params.name, params.arguments ?? {}));
+  server.setRequestHandler("prompts/get", ({ params }) =>
+    measured(meter, "prompts/get", "", async () => getPrompt(params.name, params.arguments ?? {})),
+  );
   return server;
+}
+
+/** `error_type` as the conventions name it: `tool_error` for an answer that is one, else the code of the protocol. */
+async function measured<T extends object>(
+  meter: Meter,
+  method: string,
+  tool: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const started = performance.now();
+  let error = "";
+  try {
+    const result = await work();
+    if ("isError" in result && result.isError === true) error = "tool_error";
+    return result;
+  } catch (failure) {
+    error = failure instanceof Error && "code" in failure ? String(failure.code) : "_OTHER";
+    throw failure;
+  } finally {
+    meter.observe(
+      "mcp_server_operation_duration_seconds",
+      { mcp_method_name: method, gen_ai_tool_name: tool, error_type: error },
+      secondsSince(started),
+    );
+  }
 }
 
 /** Steps are told only to a client that gave a token for them. Their numbers grow, as the protocol demands. */

@@ -1,5 +1,7 @@
 /** Vectors of texts: for what is stored, of every version that is written; for a question, of the version that answers. */
 import type { Embedding } from "../adapters/embedder/port.ts";
+import { secondsSince } from "../adapters/meter.ts";
+import { span } from "../adapters/trace.ts";
 import { firstName, namesOf, withoutNames } from "../domain/text/names.ts";
 import type { Memory } from "./memory.ts";
 import type { VersionedEmbedder } from "./recall/versions.ts";
@@ -34,8 +36,13 @@ async function embedded(
   text: string,
   priority: "query" | "write",
 ): Promise<Embedded | undefined> {
+  const started = performance.now();
   try {
-    return { version: model.version, ...(await embedText(model, text, priority)) };
+    const made = await span("embed", { "butler.name": memory.butler, priority }, () =>
+      embedText(model, text, priority),
+    );
+    memory.meter.observe("butler_embed_seconds", { butler: memory.butler, priority }, secondsSince(started));
+    return { version: model.version, ...made };
   } catch (error) {
     memory.log.warn({ err: error }, "embedding failed; going on with keywords only");
     return undefined;

@@ -5,6 +5,7 @@ import type { Embedder } from "../adapters/embedder/port.ts";
 import type { Extractor } from "../adapters/extractor/port.ts";
 import type { Ids } from "../adapters/ids.ts";
 import type { Log } from "../adapters/log.ts";
+import type { Meter } from "../adapters/meter.ts";
 import type { Reranker } from "../adapters/reranker/port.ts";
 import type { Tokenizer } from "../adapters/tokenizer/port.ts";
 import type { Trust } from "../domain/learning/trust.ts";
@@ -50,6 +51,7 @@ export interface Memory {
   /** Work that follows the answer: counting references, folding postings. */
   readonly afterwards: Afterwards;
   readonly log: Log;
+  readonly meter: Meter;
 }
 
 export interface Caller extends Viewer {

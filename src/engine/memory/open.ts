@@ -5,6 +5,7 @@ import type { Embedder, ModelVersion } from "../adapters/embedder/port.ts";
 import type { Extractor } from "../adapters/extractor/port.ts";
 import type { Ids } from "../adapters/ids.ts";
 import type { Log } from "../adapters/log.ts";
+import { type Meter, silentMeter } from "../adapters/meter.ts";
 import type { Reranker } from "../adapters/reranker/port.ts";
 import type { Tokenizer } from "../adapters/tokenizer/port.ts";
 import { RECIPE, type Recipe } from "../domain/ranking/recipe.ts";
@@ -36,6 +37,8 @@ export interface MemoryParts {
   readonly tokenizer: Tokenizer;
   readonly settings: Settings;
   readonly log: Log;
+  /** Absent: nothing is measured. */
+  readonly meter?: Meter | undefined;
 }
 
 export interface OpenMemory extends Memory {
@@ -55,6 +58,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
   if (parts.embedder) await versions.adopt(parts.embedder);
   return {
     ...parts,
+    meter: parts.meter ?? silentMeter,
     reranker: parts.reranker,
     extractor: parts.extractor,
     recipe: parts.recipe ?? RECIPE,

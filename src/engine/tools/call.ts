@@ -1,5 +1,6 @@
 /** One tool call from raw input to outcome, the same for every door. */
 import type { z } from "zod";
+import { span } from "../adapters/trace.ts";
 import { conflict, forbidden, invalid, MemoryError, unavailable } from "../domain/errors.ts";
 import type { Trust } from "../domain/learning/trust.ts";
 import type { RequestContext } from "../domain/request.ts";
@@ -27,7 +28,31 @@ export interface Identity {
   readonly readOnly?: boolean;
 }
 
-export async function callTool(
+export function callTool(
+  memory: Memory,
+  identity: Identity,
+  request: ToolRequest,
+  following?: Following,
+): Promise<Outcome> {
+  const { butler, log } = memory;
+  const known = viewNamed(request.tool) ?? toolNamed(request.tool);
+  const tool = known?.name ?? "unknown";
+  const { door = "inside" } = request;
+  const started = performance.now();
+  return span(
+    `tool ${tool}`,
+    { "butler.name": butler, "butler.door": door, "gen_ai.tool.name": tool },
+    async (open) => {
+      const outcome = await answerCall(memory, identity, request, following);
+      if (!outcome.ok) open.fail(outcome.error.code);
+      const error = outcome.ok ? undefined : outcome.error.code;
+      log.debug({ butler, tool, door, ms: Math.round(performance.now() - started), error }, "a tool was called");
+      return outcome;
+    },
+  );
+}
+
+async function answerCall(
   memory: Memory,
   identity: Identity,
   request: ToolRequest,

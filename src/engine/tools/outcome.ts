@@ -1,4 +1,5 @@
 /** The outcome of a tool call, the same at every door and over the local socket. */
+import type { Door } from "../adapters/meter.ts";
 import type { ErrorCode } from "../domain/errors.ts";
 
 export interface Failure {
@@ -21,6 +22,8 @@ export interface ToolRequest {
   readonly session?: string;
   /** The project a coding agent works in: its memories are filed apart from those of other projects. */
   readonly project?: string;
+  /** Set by the door itself, never by who calls. */
+  readonly door?: Door;
   /** ISO time of a local caller with BUTLER_NOW; refused by an owner on real time. */
   readonly now?: string;
 }

@@ -30,6 +30,7 @@ export async function answerWithContext(state: HookState, event: SessionEvent): 
       answer: dialect.answer(name, { context: text === "" ? undefined : text, message }),
       settled(delivered) {
         try {
+          state.outcome?.(event.butler, delivered ? "told" : "late");
           if (delivered) noteTold(state, event, context, message);
           else noteMissed(state, event, "its hook did not wait for the answer");
         } catch (error) {
@@ -44,6 +45,7 @@ export async function answerWithContext(state: HookState, event: SessionEvent): 
     notice.settled(false);
     sent();
     const why = error instanceof MemoryRefused ? reasonOf(error) : faultOf(error);
+    state.outcome?.(event.butler, why === lateReason(state) ? "late" : "without");
     noteMissed(state, event, why);
     return { ok: true, answer: dialect.answer(name, { message: warning(state, event, why) }) };
   }

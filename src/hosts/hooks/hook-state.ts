@@ -28,6 +28,8 @@ export interface HookParts {
   notices?(butler: string): number | undefined;
   /** A session is in this folder, whose project was not named explicitly. */
   seen?(butler: string, folder: string): void;
+  /** How a hook that brings context was answered. */
+  outcome?(butler: string, outcome: "told" | "late" | "without"): void;
   /** How long memory has for an answer. */
   readonly limitMs?: number;
 }

@@ -7,12 +7,13 @@ import { systemClock } from "../../engine/adapters/clock.ts";
 import { invalid } from "../../engine/domain/errors.ts";
 import { type Context, readOptions } from "../program/command.ts";
 
-export const usage = `butler token create --name <name> [--butler <name>|*] [--tenant <tenant>] [--admin] [--json]
+export const usage = `butler token create --name <name> [--butler <name>|*] [--tenant <tenant>] [--admin] [--reader] [--json]
 butler token list [--json]
 butler token revoke <name> [--json]
 
 Whoever calls over HTTP needs a token. A token for one butler (the default is every butler, "*") cannot call another one;
-an admin token sees every scope of its tenant. Without --tenant it is the butler's own, as its butler.toml says.
+an admin token sees every scope of its tenant; with --reader a token may look and change nothing (for Prometheus).
+Without --tenant it is the butler's own, as its butler.toml says.
 A token is shown once, when it is created: only its hash is kept.
 A revoked token is refused from that moment on, also by an owner that is running.`;
 
@@ -21,6 +22,7 @@ const options = {
   butler: { type: "string" },
   tenant: { type: "string" },
   admin: { type: "boolean" },
+  reader: { type: "boolean" },
   json: { type: "boolean" },
 } as const;
 
@@ -51,6 +53,7 @@ export async function run(args: readonly string[], { environment, say }: Context
     butler: values.butler ?? "*",
     tenant: values.tenant ?? tenantFor(environment.roster, home, values.butler ?? "*"),
     admin: values.admin ?? false,
+    ...(values.reader ? { reader: true } : {}),
   };
   const { token, entry } = await createToken(home, asked, systemClock.now());
   say(values.json ? JSON.stringify({ token, ...entry }) : token);
@@ -61,8 +64,8 @@ export async function run(args: readonly string[], { environment, say }: Context
 const tenantFor = (roster: string | undefined, { settingsFile }: Home, butler: string): string =>
   butler === "*" ? TENANT_OF_BUTLER : tenantOf(loadRoster(roster, settingsFile), butler);
 
-function line({ name, butler, tenant, admin, created }: TokenInfo): string {
+function line({ name, butler, tenant, admin, reader, created }: TokenInfo): string {
   const whom = butler === "*" ? "every butler" : butler;
   const whose = tenant === TENANT_OF_BUTLER ? "the butler's tenant" : `tenant ${tenant}`;
-  return `${name.padEnd(20)} ${whom.padEnd(16)} ${whose}${admin ? ", admin" : ""}, since ${created.slice(0, 10)}`;
+  return `${name.padEnd(20)} ${whom.padEnd(16)} ${whose}${admin ? ", admin" : ""}${reader ? ", reader" : ""}, since ${created.slice(0, 10)}`;
 }

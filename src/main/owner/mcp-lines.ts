@@ -3,6 +3,7 @@ import type { McpLines } from "../../daemon/owner/owner-routes.ts";
 import { pause } from "../../daemon/pause.ts";
 import type { Backend } from "../../doors/backend.ts";
 import type { Log } from "../../engine/adapters/log.ts";
+import type { Meter } from "../../engine/adapters/meter.ts";
 import { tools } from "../../engine/tools/index.ts";
 import { version } from "../version.ts";
 import type { LocalCallers } from "./local-callers.ts";
@@ -13,7 +14,7 @@ const load = () => import("../../doors/mcp/stdio/owner-side.ts");
 /** An agent that begins asks its hook first; the library is loaded after that answer, and before the first call of a tool. */
 const QUIET_MS = 250;
 
-export function mcpLines(backend: Backend, callers: LocalCallers, log: Log): McpLines {
+export function mcpLines(backend: Backend, callers: LocalCallers, log: Log, meter?: Meter): McpLines {
   return {
     expect: () => void pause(QUIET_MS).then(load),
     async answer({ butler, toolset, hooks, session, project, now, key, era, message }, tell, signal) {
@@ -26,7 +27,7 @@ export function mcpLines(backend: Backend, callers: LocalCallers, log: Log): Mcp
       };
       return answerRequest(
         {
-          ...{ tools, toolset, hooks, butler, version, log },
+          ...{ tools, toolset, hooks, butler, version, log, meter },
           call: (request, following) =>
             backend.invoke(callers.local(butler, true), butler, { ...extras, ...request }, following),
         },

@@ -9,7 +9,9 @@ import { tokenChecker } from "../../daemon/tokens/tokens.ts";
 import { type Backend, type HomeReads, inTenant } from "../../doors/backend.ts";
 import { pageSessions } from "../../doors/http/access/page-sessions.ts";
 import { httpApp } from "../../doors/http/http.ts";
+import type { MetricsDoor } from "../../doors/http/metrics-route.ts";
 import type { Log } from "../../engine/adapters/log.ts";
+import type { Meter } from "../../engine/adapters/meter.ts";
 import { tools } from "../../engine/tools/index.ts";
 import type { HookAnswerer } from "../../hosts/hooks/answer-hook.ts";
 import { version } from "../version.ts";
@@ -27,6 +29,9 @@ export interface OwnerDoorParts {
   readonly callers: LocalCallers;
   readonly hook: HookAnswerer;
   readonly reads: HomeReads;
+  readonly meter: Meter | undefined;
+  /** Absent where nothing is measured. */
+  readonly metrics: MetricsDoor | undefined;
   /** Why a changed roster is not in force. */
   rosterFault(): string | undefined;
   /** The names under which a request on the port may come. */
@@ -39,7 +44,7 @@ export function ownerDoors(parts: OwnerDoorParts): {
   readonly socket: RequestListener;
   readonly port: RequestListener;
 } {
-  const { home, log, owner, callers, hook, reads, signal } = parts;
+  const { home, log, owner, callers, hook, reads, signal, meter, metrics } = parts;
   const check = tokenChecker(home);
   const health: Backend["health"] = async () => {
     const fault = parts.rosterFault();
@@ -52,6 +57,8 @@ export function ownerDoors(parts: OwnerDoorParts): {
     version,
     tokenLocation: home.tokenFile,
     signal,
+    meter,
+    metrics,
     allowedHosts: parts.hostNames,
     sessions: pageSessions(),
     webFolder: WEB,

@@ -12,11 +12,13 @@ import type { Roster } from "../../daemon/roster/roster.ts";
 import { watchRoster } from "../../daemon/roster/watch.ts";
 import { notesInFile, notesInMemory } from "../../daemon/schedule/notes.ts";
 import { ensureHomeToken } from "../../daemon/tokens/tokens.ts";
+import { through } from "../../doors/backend.ts";
 import { loopbackHosts } from "../../doors/http/guards.ts";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Lock } from "../../engine/adapters/files/lock.ts";
 import { closeTree } from "../../engine/adapters/files/private-files.ts";
 import type { Log } from "../../engine/adapters/log.ts";
+import type { Meter } from "../../engine/adapters/meter.ts";
 import { typedCall } from "../../engine/tools/typed-call.ts";
 import { hookAnswerer } from "../../hosts/hooks/answer-hook.ts";
 import { createPickup, type Pickup } from "../../hosts/hooks/spool/pickup.ts";
@@ -61,7 +63,8 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
   const news = newsCounter();
   const following = followers();
   let openings: Openings | undefined;
-  const owner = ownerOf(parts, clock, {
+  const metrics = mode === "up" ? (await import("../metrics/registry.ts")).openMetrics(version) : undefined;
+  const owner = ownerOf(parts, clock, metrics?.meter, {
     changed(butler, tool) {
       markChanged(home, butler, clock.now());
       news.changed(butler, tool);
@@ -85,6 +88,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
       return reloaded;
     },
   });
+  const throughHook = through(owner, "hook");
   const streams = new AbortController();
   let boundPort = environment.port;
   const doors = ownerDoors({
@@ -99,10 +103,16 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
       pickup,
       remembers: remembersIn(owner),
       notices: noticesIn(owner, news),
-      invoke: owner.invoke,
+      invoke: throughHook.invoke,
+      outcome: owner.hooked,
       seen: (butler, folder) => openings?.seen(butler, folder),
     }),
     reads: homeReads({ environment, home, owner, clock, follow: following.follow }),
+    meter: metrics?.meter,
+    metrics: metrics?.door(
+      { standings: owner.standings, now: () => clock.now(), inFlight: owner.inFlight },
+      environment.metricsOpen,
+    ),
     rosterFault: watch.fault,
     hostNames: () => hostNames(environment.host, boundPort),
     signal: streams.signal,
@@ -120,7 +130,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
     log,
     local: callers.local,
     localListener: doors.socket,
-    mcp: mcpLines(owner, callers, log),
+    mcp: mcpLines(through(owner, "mcp"), callers, log, metrics?.meter),
     session: (asked) =>
       prepareSession(
         {
@@ -157,6 +167,7 @@ function closeHome(home: Home, log: Log): void {
 function ownerOf(
   { environment, home, roster, log, early }: OwnerProcessParts,
   clock: Clock,
+  meter: Meter | undefined,
   changes: OwnerChanges,
 ): Owner {
   const { databaseUrl, modelDir } = environment;
@@ -166,7 +177,8 @@ function ownerOf(
     version,
     roster,
     log,
-    open: engineOpener({ stores, clock, log, models }),
+    meter,
+    open: engineOpener({ stores, clock, log, models, meter }),
     jobs: storeJobs(stores, clock, databaseUrl === undefined ? notesInFile(home.scheduleFile, log) : notesInMemory()),
     model: sharedModels({ folders: models, fetch: true, apart: true, log }),
     remote: remoteOf,
@@ -184,11 +196,9 @@ function pickupFor({ home, log }: OwnerProcessParts, owner: Owner, callers: Loca
     clock,
     log,
     ingest: (by, butler, project, episodes) =>
-      typedCall((request) => owner.invoke(by === "local" ? callers.transcript(butler) : by, butler, request))(
-        "memory_ingest_batch",
-        { episodes: [...episodes] },
-        project === undefined ? {} : { project },
-      ),
+      typedCall((request) =>
+        through(owner, "hook").invoke(by === "local" ? callers.transcript(butler) : by, butler, request),
+      )("memory_ingest_batch", { episodes: [...episodes] }, project === undefined ? {} : { project }),
     ended: ({ session: id, key }, episodes) =>
       noteSession(home, { ended: { id, key, at: clock.now().toISOString(), state: "done", episodes } }),
   });

@@ -1,10 +1,12 @@
 /** Opens the engine of a butler with its concrete adapters: store, model, tokenizer, reranker and extractor. */
 import type { ButlerConfig } from "../../daemon/config/config.ts";
 import { type Clock, fixedClock, systemClock } from "../../engine/adapters/clock.ts";
+import { measuredDb } from "../../engine/adapters/db/measured.ts";
 import { openPglite } from "../../engine/adapters/db/pglite.ts";
 import type { Embedder } from "../../engine/adapters/embedder/port.ts";
 import { uuidv7Source } from "../../engine/adapters/ids.ts";
 import type { Log } from "../../engine/adapters/log.ts";
+import type { Meter } from "../../engine/adapters/meter.ts";
 import { openReranker } from "../../engine/adapters/reranker/lazy.ts";
 import type { Reranker } from "../../engine/adapters/reranker/port.ts";
 import { openTokenizer, type TokenizerName } from "../../engine/adapters/tokenizer/gpt.ts";
@@ -28,6 +30,8 @@ interface OpenerOptions {
   /** Whether a reranking model may be fetched; the embedding model is fetched by `sharedModels`. */
   readonly fetch?: boolean;
   readonly recipe?: Recipe | undefined;
+  /** Absent: nothing is measured. */
+  readonly meter?: Meter | undefined;
 }
 
 /** Opens the engines of butlers. */
@@ -44,7 +48,7 @@ const scratch = () => openPglite({ dir: undefined });
 
 /** All butlers share one source of ids, the clock, and one tokenizer of each kind, which goes when no engine holds it any more. */
 function opener<T>(options: OpenerOptions, open: (parts: MemoryParts) => Promise<T>) {
-  const { stores, clock, log, models } = options;
+  const { stores, clock, log, models, meter } = options;
   const ids = uuidv7Source();
   const tokenizers = new Map<TokenizerName, WeakRef<Tokenizer>>();
 
@@ -64,7 +68,8 @@ function opener<T>(options: OpenerOptions, open: (parts: MemoryParts) => Promise
     const tokens = tokenizer(config.memory.retrieval.tokenizer);
     // Awaited below. If the store fails first, a failure of the tokenizer must not go unhandled.
     tokens.catch(() => undefined);
-    const db = await openDb(stores, config.name, log);
+    const opened = await openDb(stores, config.name, log);
+    const db = meter === undefined ? opened : measuredDb(opened, meter, config.name);
     try {
       return await open({
         butler: config.name,
@@ -76,6 +81,7 @@ function opener<T>(options: OpenerOptions, open: (parts: MemoryParts) => Promise
         tokenizer: await tokens,
         settings: config.memory,
         log,
+        meter,
         previous: models && olderModel(models, log),
         reranker: reranker(config.memory.retrieval),
         extractor: extractorOrWhyNot(config.memory.extractor, log),

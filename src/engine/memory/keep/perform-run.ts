@@ -1,5 +1,7 @@
 /** Performs a run that has been taken: holds its lease, writes its end, and adds the next attempt. */
 import type { Db, Sql } from "../../adapters/db/port.ts";
+import { secondsSince } from "../../adapters/meter.ts";
+import { span } from "../../adapters/trace.ts";
 import { messageOf } from "../../domain/errors.ts";
 import {
   addRun,
@@ -107,6 +109,25 @@ export interface PerformOptions {
 }
 
 export async function perform(
+  memory: Memory,
+  job: Job,
+  run: WantedRun,
+  timing: RunTiming,
+  options: PerformOptions,
+): Promise<JobResult> {
+  const { butler, meter } = memory;
+  const started = performance.now();
+  const attributes = { "butler.name": butler, job: job.name, trigger: run.trigger, attempt: run.attempt };
+  return span("job", attributes, async (open) => {
+    const result = await performNow(memory, job, run, timing, options);
+    if (result.state === "done") open.set({ state: result.state });
+    else open.fail(result.state);
+    meter.observe("butler_job_duration_seconds", { butler, job: job.name, state: result.state }, secondsSince(started));
+    return result;
+  });
+}
+
+async function performNow(
   memory: Memory,
   job: Job,
   run: WantedRun,

@@ -1,6 +1,7 @@
 /** The job that turns episodes into facts and rules: shard by shard, oldest first, in bounded batches, until nothing waits. */
 import type { Extractor, Material } from "../../adapters/extractor/port.ts";
 import { ExtractorFailure, NO_USAGE } from "../../adapters/extractor/port.ts";
+import { span } from "../../adapters/trace.ts";
 import { MemoryError, unavailable } from "../../domain/errors.ts";
 import { Answer, NOTHING_LEARNED } from "../../domain/learning/answer.ts";
 import type { Bars } from "../../domain/learning/kinds.ts";
@@ -102,7 +103,11 @@ async function consolidateShard(
       tally.note(`${butler} is being consolidated elsewhere.`);
       return "next";
     }
-    const end = await consolidateBatch(call, claimed, { extractor, bars }, tally, context.interrupted);
+    const { provider } = extractor;
+    const attributes = { "butler.name": context.memory.butler, provider, episodes: claimed.episodes.length };
+    const end = await span("consolidation", attributes, () =>
+      consolidateBatch(call, claimed, { extractor, bars }, tally, context.interrupted),
+    );
     if (end !== "next") return end === "shard" ? "next" : "stop";
   }
 }

@@ -33,6 +33,7 @@ import {
   saidIn,
   sureness,
 } from "./block.ts";
+import { measureReturned } from "./measure.ts";
 import { opening } from "./opening.ts";
 import { intentOf, type RankedResult, rankResults } from "./rank-results.ts";
 import { reference } from "./reference.ts";
@@ -64,11 +65,18 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   const block = blockOf(call, sections, budget);
   // Only what fits counts as referenced: not what filled up the list, nor what is always shown. Reading the past counts nothing.
   const fitting = new Set(retrieval.results.filter(({ fit }) => fit >= FITS).map(({ candidate }) => candidate.id));
-  if (input.as_of === undefined)
+  if (input.as_of === undefined) {
+    const told = new Set(block.sections.flatMap(({ items }) => items.map(({ id }) => id)));
+    measureReturned(
+      call,
+      "context",
+      ranked.filter(({ id }) => told.has(id)),
+    );
     reference(
       call,
       block.sections.flatMap((section) => section.items.filter(({ id }) => fitting.has(id))),
     );
+  }
   return {
     ...block,
     ...(retrieval.degraded ? { degraded: retrieval.degraded } : {}),

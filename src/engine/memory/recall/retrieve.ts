@@ -3,6 +3,7 @@
  * fetches the postings while the query is embedded; a second one the nearest vectors, the rows, and what the reranker reads.
  */
 
+import { span } from "../../adapters/trace.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import type { Tier } from "../../domain/lifecycle/tiers.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
@@ -109,11 +110,13 @@ async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval
   const shelves = (await memory.shelves.of(caller.tenant, query.scopes)).filter((s) => query.types.includes(s.type));
   const groups = groupsOf(query, shelves);
   const withTheirs = takesTheirs(rerankingOf(call, query.mode), query);
-  const asked = await ask(call, { text: query.text, mode: query.mode, scopes: query.scopes, groups, withTheirs });
+  const asked = await span("search question", { mode: query.mode }, () =>
+    ask(call, { text: query.text, mode: query.mode, scopes: query.scopes, groups, withTheirs }),
+  );
   return retrieveFrom(call, query, {
     asked,
     groups,
-    fetchCandidates: (...wanted) => gatherCandidates(memory.db, ...wanted),
+    fetchCandidates: (...wanted) => span("search candidates", {}, () => gatherCandidates(memory.db, ...wanted)),
   });
 }
 
@@ -155,7 +158,9 @@ export async function retrieveFrom(
   const { results, degraded } =
     reranking === "none"
       ? { results: plain, degraded: undefined }
-      : await rerank(call, query, asked, plain, gathered.evidence, reranking);
+      : await span("rerank", { reranking, candidates: plain.length }, () =>
+          rerank(call, query, asked, plain, gathered.evidence, reranking),
+        );
   return {
     results,
     mode: query.mode,

@@ -10,6 +10,7 @@ import type { Candidate } from "../../store/index/search.ts";
 import type { Call } from "../memory.ts";
 import { retrieveThen } from "../past/as-of.ts";
 import { atThatTime } from "../past/past.ts";
+import { measureReturned } from "./measure.ts";
 import { intentOf, type RankedResult, rankResults } from "./rank-results.ts";
 import { reference } from "./reference.ts";
 import { type Mode, type Retrieval, type Retrieved, type RetrieveQuery, retrieve } from "./retrieve.ts";
@@ -50,11 +51,13 @@ export async function search(call: Call, input: SearchInput): Promise<SearchAnsw
   const shown = rankForSearch(asked, input.rank, above, intent).slice(0, query.wanted);
   const results = shown.map((found) => present(found, input.explain ? explain(found, retrieval, intent) : undefined));
   // Only what fits counts as referenced, not the best of what does not. Reading the past counts nothing.
-  if (input.as_of === undefined)
+  if (input.as_of === undefined) {
+    measureReturned(call, "search", shown);
     reference(
       call,
       shown.filter(({ fit }) => fit >= FITS).map(({ candidate }) => candidate),
     );
+  }
   return {
     results,
     mode: retrieval.mode,
