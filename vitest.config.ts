@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 /** What a project starts before its tests: only the projects that are run are set up, and what several need is started once. */
 const BUILD = "test/support/setup/build.ts";
 const CHROMIUM = "test/support/setup/chromium.ts";
+const PROMETHEUS = "test/support/setup/prometheus.ts";
 const PROGRAMS = "test/support/setup/programs.ts";
 const SCRIPTS = "test/support/setup/scripts.ts";
 const SERVER = "test/support/setup/server.ts";
@@ -13,7 +14,7 @@ const PROJECTS: Readonly<Record<string, readonly string[]>> = {
   contract: [SERVER],
   flow: [SERVER],
   doors: [SERVER, BUILD],
-  owner: [PROGRAMS, SERVER, BUILD],
+  owner: [PROGRAMS, SERVER, BUILD, PROMETHEUS],
   faults: [SERVER, BUILD, SCRIPTS],
   browser: [CHROMIUM, SERVER, BUILD],
 };

@@ -52,6 +52,7 @@ finish(green);
 /** Store lanes are told apart by the name that `onEachStore` and the contract suites give. */
 function laneOf(path, name) {
   if (path.startsWith("test/pure/")) return "pure";
+  if (path.includes("prometheus")) return "Prometheus";
   if (/PostgreSQL, pool of one|pool of one|max: 1/.test(name)) return "PostgreSQL with pgvector, pool of one";
   if (/PostgreSQL/.test(name) || path.includes("postgres")) return "PostgreSQL with pgvector";
   if (/PGlite/.test(name) || path.includes("pglite")) return "PGlite";

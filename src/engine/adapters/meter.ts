@@ -43,8 +43,9 @@ export const HISTOGRAMS = {
     buckets: SECONDS,
   },
   butler_job_duration_seconds: {
+    // Prometheus itself has a label named job.
     help: "Runs of jobs by how they ended.",
-    labels: ["butler", "job", "state"],
+    labels: ["butler", "job_name", "state"],
     buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 1800, 3600],
   },
 } as const satisfies Readonly<Record<string, Measure & { readonly buckets: readonly number[] }>>;

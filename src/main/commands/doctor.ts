@@ -22,7 +22,7 @@ import { version } from "../version.ts";
 export const usage = `butler doctor [--json]
 
 Looks at everything a butler needs and says what is wrong and what to do: Node, the home and who may read it, disk,
-roster, model, owner, stores, tokens, port what waits to be stored and
+roster, model, owner, stores and their health, tokens, port, what waits to be stored and
 which openings lie ready. Nothing is changed. Exit code 1 when something failed.`;
 
 export async function run(args: readonly string[], { environment, say }: Context): Promise<ExitCode> {
@@ -69,7 +69,7 @@ async function* examine(environment: Environment): AsyncGenerator<Finding> {
     yield await checkPort(environment.host, environment.port, ownership.owner);
     if (environment.databaseUrl !== undefined) yield await checkDatabaseServer(environment.databaseUrl);
     for (const butler of roster ?? []) {
-      yield await checkStore({ home, databaseUrl: environment.databaseUrl, ownership }, butler);
+      yield* await checkStore({ home, databaseUrl: environment.databaseUrl, ownership }, butler);
       const rights = environment.databaseUrl && (await checkDatabaseRights(environment.databaseUrl, butler));
       if (rights) yield rights;
     }

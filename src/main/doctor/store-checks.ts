@@ -22,6 +22,7 @@ import { acquireLock, type Lock } from "../../engine/adapters/files/lock.ts";
 import { errorCode, isMissing, reasonOf } from "../../engine/domain/errors.ts";
 import { type Failing, readStats } from "../../engine/store/memories/stats.ts";
 import type { OutcomeOf } from "../../engine/tools/typed-call.ts";
+import { conditionFindings, conditionsOfOwner, conditionsOfStore } from "./condition-checks.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const ANSWER_MS = 20_000;
@@ -67,22 +68,22 @@ export interface StoreParts {
   readonly ownership: Ownership;
 }
 
-export async function checkStore(parts: StoreParts, butler: ButlerConfig): Promise<Finding> {
+export async function checkStore(parts: StoreParts, butler: ButlerConfig): Promise<Finding[]> {
   const check = `store ${butler.name}`;
-  if (!butler.memory.enabled) return ok(check, "no memory in its butler.toml");
-  if (butler.memory.service !== undefined) return ok(check, `kept by ${butler.memory.service}`);
+  if (!butler.memory.enabled) return [ok(check, "no memory in its butler.toml")];
+  if (butler.memory.service !== undefined) return [ok(check, `kept by ${butler.memory.service}`)];
   try {
     if (parts.ownership.owner) return await askOwner(parts.home, check, butler.name);
     if (parts.databaseUrl !== undefined) return await lookAtDatabase(parts.databaseUrl, check, butler);
     if (!parts.ownership.lock)
-      return warn(check, "not looked at: another process holds the lock", "See the owner above.");
+      return [warn(check, "not looked at: another process holds the lock", "See the owner above.")];
     return await lookAtFolder(parts.home.store(butler.name), check, butler);
   } catch (error) {
-    return fail(check, reasonOf(error), "The sentence says what to do; nothing was changed.");
+    return [fail(check, reasonOf(error), "The sentence says what to do; nothing was changed.")];
   }
 }
 
-async function askOwner(home: Home, check: string, butler: string): Promise<Finding> {
+async function askOwner(home: Home, check: string, butler: string): Promise<Finding[]> {
   const body = { butler, request: { tool: "memory_stats", input: { scope: "*" } } };
   const question = { socket: home.socket, method: "POST", path: "/owner/call", timeoutMs: ANSWER_MS, body } as const;
   const outcome = await requestOwner(question).then(
@@ -92,42 +93,45 @@ async function askOwner(home: Home, check: string, butler: string): Promise<Find
       throw error;
     },
   );
-  if (!outcome) return warn(check, "the owner is stopping", "Try again in a moment.");
-  if (!outcome.ok) return fail(check, outcome.error.message, `The owner's log may say more: ${home.ownerLog}.`);
+  if (!outcome) return [warn(check, "the owner is stopping", "Try again in a moment.")];
+  const conditions = conditionFindings(butler, await conditionsOfOwner(home, butler, ANSWER_MS));
+  if (!outcome.ok)
+    return [fail(check, outcome.error.message, `The owner's log may say more: ${home.ownerLog}.`), ...conditions];
   const { episodes, facts, rules, consolidation } = outcome.answer;
   const counts = counted(episodes.total, facts.total, rules.total);
-  return learning(check, `the owner answers: ${counts}`, consolidation.failing);
+  return [learning(check, `the owner answers: ${counts}`, consolidation.failing), ...conditions];
 }
 
-async function lookAtFolder(dir: string, check: string, butler: ButlerConfig): Promise<Finding> {
+async function lookAtFolder(dir: string, check: string, butler: ButlerConfig): Promise<Finding[]> {
   const names = filesIn(dir);
-  if (names.length === 0) return ok(check, "not there yet; the first use makes it");
-  if (names.includes("butler-unfinished")) return ok(check, "its making was interrupted; the next use makes it anew");
+  if (names.length === 0) return [ok(check, "not there yet; the first use makes it")];
+  if (names.includes("butler-unfinished")) return [ok(check, "its making was interrupted; the next use makes it anew")];
   const db = await openPgliteExclusive({ dir });
   return lookInside(db, check, butler, `${dir} opens`);
 }
 
-async function lookAtDatabase(url: string, check: string, butler: ButlerConfig): Promise<Finding> {
+async function lookAtDatabase(url: string, check: string, butler: ButlerConfig): Promise<Finding[]> {
   try {
     const db = await openPostgres({ url, database: `butler_${butler.name}`, max: 1 });
     return await lookInside(db, check, butler, `database butler_${butler.name}`);
   } catch (error) {
     if (!isMissingDatabase(error)) throw error;
-    return ok(check, `database butler_${butler.name} is not there yet; the first use makes it`);
+    return [ok(check, `database butler_${butler.name} is not there yet; the first use makes it`)];
   }
 }
 
-async function lookInside(db: Db, check: string, butler: ButlerConfig, where: string): Promise<Finding> {
+async function lookInside(db: Db, check: string, butler: ButlerConfig, where: string): Promise<Finding[]> {
   try {
     const found = await readStats(db, { tenant: butler.tenant, scopes: undefined, now: systemClock.now() });
     const sum = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0);
     const live = (found.fact_states.active ?? 0) + (found.fact_states.fading ?? 0);
     const counts = counted(sum(found.by_tier), live, sum(found.rule_maturity));
-    return learning(check, `${where}: ${counts}`, found.failing);
+    const conditions = await conditionsOfStore(db, butler.memory.extractor.daily_budget_usd, systemClock.now());
+    return [learning(check, `${where}: ${counts}`, found.failing), ...conditionFindings(butler.name, conditions)];
   } catch (error) {
     // Undefined table or column: made by another version, or never finished.
     if (!["42P01", "42703"].includes(errorCode(error) ?? "")) throw error;
-    return warn(check, `${where}, but its tables are of another version`, "The next start brings them up to date.");
+    return [warn(check, `${where}, but its tables are of another version`, "The next start brings them up to date.")];
   } finally {
     await db.close();
   }

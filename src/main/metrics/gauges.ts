@@ -82,21 +82,21 @@ export const GAUGES: Readonly<Record<string, Gauge>> = {
   butler_jobs_waiting: sampled("Runs of jobs that wait for their turn.", (s) => s.jobs_waiting),
   butler_job_last_start_timestamp_seconds: each(
     "When the latest run of a job began.",
-    "job",
+    "job_name",
     ({ measured: { sample } }) => ofJobs(sample, ({ started_at }) => seconds(started_at)),
   ),
   butler_job_last_end_timestamp_seconds: each(
     "When the latest run of a job ended.",
-    "job",
+    "job_name",
     ({ measured: { sample } }) => ofJobs(sample, ({ finished_at }) => finished_at && seconds(finished_at)),
   ),
-  butler_job_last_failed: each("1 when the latest run of a job failed.", "job", ({ measured: { sample } }) =>
+  butler_job_last_failed: each("1 when the latest run of a job failed.", "job_name", ({ measured: { sample } }) =>
     ofJobs(sample, ({ state }) => Number(state === "failed" || state === "dead_letter")),
   ),
-  butler_job_running: each("1 while a job runs.", "job", ({ measured: { sample } }) =>
+  butler_job_running: each("1 while a job runs.", "job_name", ({ measured: { sample } }) =>
     ofJobs(sample, ({ state }) => Number(state === "running")),
   ),
-  butler_job_overdue_seconds: each("By how much the run of a job is late.", "job", ({ measured: m }) => m.overdue),
+  butler_job_overdue_seconds: each("By how much the run of a job is late.", "job_name", ({ measured: m }) => m.overdue),
   butler_spend_today_usd: sampled("What models have cost since midnight UTC.", (s) => s.spent_usd),
   butler_spend_cap_usd: measured("The most that they may cost in a day.", (m) =>
     hasStore(m.store) ? m.cap_usd : undefined,
@@ -127,4 +127,4 @@ export const GAUGES: Readonly<Record<string, Gauge>> = {
 
 /** A state that no fact is in, and a type without an event, are zeros once the store has told its numbers. */
 const NO_FACTS = { active: 0, fading: 0, expired: 0, superseded: 0, retracted: 0 };
-const NO_EVENTS = { "fact.superseded": 0, "rule.inverted": 0, "fact.fading": 0, "fact.expired": 0 };
+const NO_EVENTS = { "fact.superseded": 0, "rule.inverted": 0, "fact.faded": 0, "fact.expired": 0 };

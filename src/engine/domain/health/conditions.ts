@@ -100,7 +100,12 @@ const VERDICTS: Readonly<Record<ConditionId, Judge>> = {
     if (late.length === 0) return ok("Every job ran at its time.");
     return notOk(`Late: ${late.map(([job, seconds]) => `${job} by ${duration(seconds)}`).join(", ")}.`);
   },
-  jobs: sampled(({ jobs }) => {
+  jobs: sampled(({ jobs }, _, now) => {
+    const slow = jobs.find(
+      ({ job, state, started_at: at }) =>
+        job === "decay_sweep" && state === "running" && now.getTime() - at.getTime() > THRESHOLDS.sweepSeconds * 1_000,
+    );
+    if (slow) return notOk(`The daily sweep runs since ${slow.started_at.toISOString()}; half an hour should do.`);
     const failed = jobs.filter(({ state }) => state === "failed" || state === "dead_letter");
     if (failed.length === 0) return ok("No job has failed in its last run.");
     return notOk(`Failed in the last run: ${failed.map(({ job }) => job).join(", ")}.`);

@@ -13,6 +13,8 @@ export const THRESHOLDS = {
   workerSeconds: 20,
   /** A run that is late by more than this was skipped: by then a busy machine has caught up. */
   overdueSeconds: 900,
+  /** The daily sweep ends within half an hour. */
+  sweepSeconds: 1_800,
   /** The share of the connections in use, of the pool and of the server. */
   connectionShare: 0.9,
   /** How far a replica may be behind. */
