@@ -86,4 +86,4 @@ export const silentMeter: Meter = { observe: () => undefined, count: () => undef
 export const secondsSince = (started: number): number => (performance.now() - started) / 1_000;
 
 /** The code that a failure is counted under; the others are told by whoever called. */
-export type ErrorLabel = ErrorCode | "";
+type ErrorLabel = ErrorCode | "";

@@ -133,7 +133,7 @@ function logSessions(home: Home): void {
       butler: BUTLER,
       agent: "claude-code",
       kind: "hook",
-      folder: "/work/acme",
+      folder: "/home/acme",
       prompt: `Task ${n}`,
     } as const;
     noteSession(home, { started: { ...about, id: `bench-${n}`, at, memory: "used" } });
@@ -152,6 +152,7 @@ function pagesOf(bench: Bench, memory: OpenMemory, { environment }: Context) {
       ok: false as const,
       error: { code: "unavailable" as const, message: "Nothing runs jobs here." },
     }),
+    standing: async () => undefined,
   };
   const backend: Backend = {
     butlers: async () => [{ name: BUTLER, role: "butler", description: "" }],

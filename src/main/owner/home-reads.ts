@@ -16,7 +16,7 @@ import type { Environment } from "../environment.ts";
 export interface HomeReadParts {
   readonly environment: Environment;
   readonly home: Home;
-  readonly owner: Pick<Owner, "roster" | "jobs">;
+  readonly owner: Pick<Owner, "roster" | "jobs" | "standing">;
   readonly clock: Clock;
   readonly follow: HomeReads["follow"];
 }

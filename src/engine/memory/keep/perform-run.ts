@@ -122,7 +122,11 @@ export async function perform(
     const result = await performNow(memory, job, run, timing, options);
     if (result.state === "done") open.set({ state: result.state });
     else open.fail(result.state);
-    meter.observe("butler_job_duration_seconds", { butler, job_name: job.name, state: result.state }, secondsSince(started));
+    meter.observe(
+      "butler_job_duration_seconds",
+      { butler, job_name: job.name, state: result.state },
+      secondsSince(started),
+    );
     return result;
   });
 }
