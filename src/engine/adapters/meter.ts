@@ -84,6 +84,3 @@ export const silentMeter: Meter = { observe: () => undefined, count: () => undef
 
 /** Seconds since a moment of `performance.now()`. */
 export const secondsSince = (started: number): number => (performance.now() - started) / 1_000;
-
-/** The code that a failure is counted under; the others are told by whoever called. */
-type ErrorLabel = ErrorCode | "";

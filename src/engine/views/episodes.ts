@@ -59,17 +59,19 @@ export const viewEpisodes = defineView({
     ...v.placeFilter,
     tag: f.text(64).optional(),
     q: f.text(400).optional().describe("Only episodes with these words."),
+    as_of: f.asOf.optional().describe("Only what was stored by then, of what has not been deleted since."),
     cursor,
     limit: v.limit,
   }),
   output: f.output({ episodes: z.array(Episode), next_cursor: nextCursor }),
   async run(call, input) {
-    const { limit = v.PAGE, state = "active", session, tier, status, tag } = input;
+    const { limit = v.PAGE, state = "active", session, tier, status, tag, as_of } = input;
     const { db } = call.memory;
     const seen = v.seenBy(call, input);
     const after = placeOf(input.cursor, 1)?.[0];
     const ids = input.q === undefined ? undefined : await idsWithWords(call, "episode", input.q, input.scope);
-    const found = await listEpisodes(db, { ...seen, state, session, tier, status, tag, ids, after, limit: limit + 1 });
+    const filter = { state, session, tier, status, tag, ids, until: as_of };
+    const found = await listEpisodes(db, { ...seen, ...filter, after, limit: limit + 1 });
     const { rows, last } = v.pageOf(found, limit);
     const taught =
       rows.length === 0

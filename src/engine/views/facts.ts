@@ -9,7 +9,7 @@ import * as f from "../tools/fields.ts";
 import * as v from "./common.ts";
 import { cursor, cursorOf, nextCursor, placeOf } from "./cursor.ts";
 import { defineView } from "./define.ts";
-import { factsThen } from "./facts-then.ts";
+import { isAskedState, listThen } from "./rows-then.ts";
 import { idsWithWords, MOST_FOUND } from "./with-words.ts";
 
 export const Fact = z.object({
@@ -78,7 +78,13 @@ export const viewFacts = defineView({
       after: placeOf(input.cursor, order === "newest" ? 1 : 3),
     };
     if (input.as_of !== undefined) {
-      const { facts, last } = await factsThen(call, { ...query, until: input.as_of }, limit);
+      const { rows: facts, last } = await listThen<ListedFact>(call, {
+        ...{ until: input.as_of, limit, after: query.after },
+        page: (after) => listFacts(call.memory.db, { ...query, state: "all", after, limit }),
+        placeOf: (fact) => placeParts(order, fact),
+        asThen: (fact, { type, row }) =>
+          type === "fact" && isAskedState(state, row.validity) ? { ...fact, ...row } : undefined,
+      });
       return {
         facts: facts.map((fact) => shown(call, fact, input.as_of)),
         next_cursor: last === undefined ? null : placeAfter(order, last),
@@ -93,8 +99,10 @@ export const viewFacts = defineView({
   },
 });
 
-const placeAfter = (order: "subject" | "newest", { subject, predicate, id }: ListedFact): string =>
-  order === "newest" ? cursorOf(id) : cursorOf(subject, predicate, id);
+const placeParts = (order: "subject" | "newest", { subject, predicate, id }: ListedFact): readonly string[] =>
+  order === "newest" ? [id] : [subject, predicate, id];
+
+const placeAfter = (order: "subject" | "newest", fact: ListedFact): string => cursorOf(...placeParts(order, fact));
 
 export function shown(call: Call, fact: ListedFact, at: Date = call.now): z.input<typeof Fact> {
   return {

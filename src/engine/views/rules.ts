@@ -9,6 +9,7 @@ import * as f from "../tools/fields.ts";
 import * as v from "./common.ts";
 import { cursor, cursorOf, nextCursor, placeOf } from "./cursor.ts";
 import { defineView } from "./define.ts";
+import { isAskedState, listThen } from "./rows-then.ts";
 import { idsWithWords } from "./with-words.ts";
 
 export const Rule = z.object({
@@ -58,13 +59,18 @@ export const viewRules = defineView({
     reader: f.text(200).optional().describe("patterns, the version of the reader, or provider and model."),
     trust: v.trust.optional(),
     q: f.text(400).optional().describe("Only rules with these words."),
+    as_of: f.asOf.optional(),
     cursor,
     limit: v.limit,
   }),
   output: f.output({
-    ladder: z.record(z.enum(MATURITY), z.number()).describe("Live rules on each step."),
+    ladder: z
+      .record(z.enum(MATURITY), z.number())
+      .nullable()
+      .describe("Live rules on each step; null of a moment in the past, where nobody counts them."),
     rules: z.array(Rule),
     next_cursor: nextCursor,
+    as_of: z.string().optional(),
   }),
   async run(call, input) {
     const { limit = v.PAGE, state = "live" } = input;
@@ -72,9 +78,28 @@ export const viewRules = defineView({
     const seen = v.seenBy(call, input);
     const after = placeOf(input.cursor, 1)?.[0];
     const ids = input.q === undefined ? undefined : await idsWithWords(call, "rule", input.q, input.scope);
-    const { maturity, tag, reader, trust } = input;
+    const { maturity, tag, reader, trust, as_of } = input;
+    const query = { ...seen, tag, reader, trust, ids };
+    if (as_of !== undefined) {
+      const then = await listThen<ListedRule>(call, {
+        ...{ until: as_of, limit, after: after === undefined ? undefined : [after] },
+        page: (from) =>
+          listRules(db, { ...query, state: "all", maturity: undefined, until: as_of, after: from?.[0], limit }),
+        placeOf: ({ id }) => [id],
+        asThen: (rule, { type, row }) =>
+          type === "rule" && isAskedState(state, row.validity) && (maturity ?? row.maturity) === row.maturity
+            ? { ...rule, ...row, marks: rule.marks.filter(({ at }) => at <= as_of.toISOString()) }
+            : undefined,
+      });
+      return {
+        ladder: null,
+        rules: then.rows.map((rule) => shownRule(call, rule, as_of)),
+        next_cursor: then.last === undefined ? null : cursorOf(then.last.id),
+        as_of: as_of.toISOString(),
+      };
+    }
     const [found, ladder] = await Promise.all([
-      listRules(db, { ...seen, state, maturity, tag, reader, trust, ids, after, limit: limit + 1 }),
+      listRules(db, { ...query, state, maturity, after, limit: limit + 1 }),
       countLadder(db, seen),
     ]);
     const { rows, last } = v.pageOf(found, limit);
@@ -86,8 +111,8 @@ export const viewRules = defineView({
   },
 });
 
-function shownRule(call: Call, rule: ListedRule): z.input<typeof Rule> {
-  const ageDays = (call.now.getTime() - rule.created_at.getTime()) / DAY_MS;
+function shownRule(call: Call, rule: ListedRule, at: Date = call.now): z.input<typeof Rule> {
+  const ageDays = (at.getTime() - rule.created_at.getTime()) / DAY_MS;
   const evidence = { success: rule.success_count, harmful: rule.harmful_count, ageDays };
   return {
     id: rule.id,
@@ -103,7 +128,7 @@ function shownRule(call: Call, rule: ListedRule): z.input<typeof Rule> {
     marks: [...rule.marks],
     next_step: nextStep(rule.maturity, evidence, call.memory.settings.rules) ?? null,
     confidence: rule.confidence,
-    effective_confidence: effectiveConfidence(rule, call.now),
+    effective_confidence: effectiveConfidence(rule, at),
     decay_per_day: rule.decay_rate,
     last_confirmed_at: rule.last_confirmed_at.toISOString(),
     last_applied_at: v.iso(rule.last_applied_at),

@@ -116,6 +116,30 @@ onEachStore("reads of the pages", (open) => {
     });
   });
 
+  it("rules and episodes are shown as they were on a day in the past", async () => {
+    const rig = await open({ model: false });
+    const api = apiOver(rig);
+    const rule = await rig.call("memory_store_rule", { content: "Push on Fridays." });
+    await rig.call("memory_mark_helpful", { rule_id: rule.id, session_id: "a" });
+    const kept = await rig.call("memory_store_episode", { content: "Alice drinks tea.", butler: "general" });
+    const then = new Date(rig.now.getTime() + 60_000).toISOString();
+    rig.later(3);
+    for (const session of ["a", "b", "c"])
+      await rig.call("memory_mark_harmful", { rule_id: rule.id, session_id: session, reason: "It broke." });
+    await rig.call("memory_store_rule", { content: "Use tabs." });
+    await rig.call("memory_store_episode", { content: "Bob drinks coffee.", butler: "general" });
+    const past = await api.get(`rules?as_of=${then}`);
+    expect(past).toMatchObject({ ladder: null, as_of: then, next_cursor: null });
+    expect(past.rules).toMatchObject([
+      { id: rule.id, content: "Push on Fridays.", warning: false, helpful: 1, harmful: 0 },
+    ]);
+    expect(past.rules[0].marks).toHaveLength(1);
+    expect((await api.get(`rules?as_of=${then}&maturity=anti_pattern`)).rules).toEqual([]);
+    expect((await api.get("rules?maturity=anti_pattern")).rules).toMatchObject([{ id: rule.id }]);
+    expect((await api.get(`episodes?as_of=${then}`)).episodes).toMatchObject([{ id: kept.id }]);
+    expect((await api.get("episodes")).episodes).toHaveLength(2);
+  });
+
   it("episodes tell their tier, where consolidation stands and what they taught", async () => {
     const rig = await open({ model: false });
     const api = apiOver(rig);

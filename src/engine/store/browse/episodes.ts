@@ -15,6 +15,8 @@ export interface EpisodePage {
   readonly status: Consolidation | undefined;
   readonly tag: string | undefined;
   readonly ids: readonly string[] | undefined;
+  /** Only episodes that were stored by then. */
+  readonly until?: Date | undefined;
   /** The id of the last episode of the page before. */
   readonly after: string | undefined;
   readonly limit: number;
@@ -46,6 +48,7 @@ export function listEpisodes(sql: Sql, page: EpisodePage): Promise<ListedEpisode
   where.add([], () => (page.state === "active" ? isKept() : "validity = 'retracted'"));
   // What waits or failed is shown although no read finds it any more: it can still be learned from.
   where.add([page.now], (now) => `(${isInTime("", `${now}::timestamptz`)} or consolidation_status <> 'consolidated')`);
+  where.given(page.until, (until) => `created_at <= ${until}::timestamptz`);
   where.given(page.after, (id) => `id < ${id}::uuid`);
   const size = where.place(page.limit);
   return sql.query<ListedEpisode>(

@@ -14,6 +14,8 @@ export interface RulePage {
   readonly reader: string | undefined;
   readonly trust: string | undefined;
   readonly ids: readonly string[] | undefined;
+  /** Only rules that were stored by then. */
+  readonly until?: Date | undefined;
   /** The id of the last rule of the page before. */
   readonly after: string | undefined;
   readonly limit: number;
@@ -46,6 +48,7 @@ export function listRules(sql: Sql, page: RulePage): Promise<ListedRule[]> {
   where.given(page.trust, (trust) => `trust = ${trust}`);
   where.given(page.ids, (ids) => `id = any(${ids}::uuid[])`);
   if (page.state !== "all") where.add([], () => (page.state === "live" ? isLive() : `validity = '${page.state}'`));
+  where.given(page.until, (until) => `created_at <= ${until}::timestamptz`);
   where.given(page.after, (id) => `id < ${id}::uuid`);
   const size = where.place(page.limit);
   return sql.query<ListedRule>(
