@@ -29,6 +29,7 @@ if (chosen.length === 0) {
   check("biome", "npx", ["--no-install", "biome", "ci", "--colors=off"]);
   check("tsc", "npx", ["--no-install", "tsc", "--noEmit"]);
   check("tsc of the pages", "npx", ["--no-install", "tsc", "-p", "web"]);
+  check("tsc of their tests", "npx", ["--no-install", "tsc", "-p", "test/browser"]);
   check("knip", "npx", ["--no-install", "knip"]);
   if (!check("build", "npm", ["run", "--silent", "build"])) finish(false);
 }

@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 import { once } from "./once.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const STEPS = ["scripts/empty-store.mjs", "scripts/mcp-line.mjs", "scripts/token-files.mjs"];
-const SOURCES = ["src", ...STEPS, "tsconfig.json", "tsconfig.build.json", "package.json"];
+const STEPS = ["scripts/empty-store.mjs", "scripts/mcp-line.mjs", "scripts/token-files.mjs", "scripts/web.mjs"];
+const SOURCES = ["src", "web", ...STEPS, "tsconfig.json", "tsconfig.build.json", "package.json"];
 /** Written by the last step of the build. */
-const LAST = "dist/empty-store.tar.gz";
+const LAST = "dist/web/index.html.br";
 
 export async function setup(): Promise<void> {
   await once("build", () => {

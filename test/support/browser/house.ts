@@ -1,0 +1,140 @@
+/** A real daemon with three butlers, as somebody would start it, and people who look at its pages in Chromium. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { type Browser, type BrowserContextOptions, chromium } from "playwright-core";
+import { afterAll, beforeAll, describe, inject } from "vitest";
+import { startServer } from "../../../scripts/postgres/server.ts";
+import { butler, cleanUp, emptyHome, type Up, up, type Variables } from "../owner-processes.ts";
+import { type Person, personIn } from "./person.ts";
+
+export type Store = "PGlite" | "PostgreSQL";
+
+export const BUTLERS = ["general", "health", "travel"] as const;
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+  // Containers often have 64 MB of shared memory, and a large page needs more.
+  "--disable-dev-shm-usage",
+];
+
+export interface House {
+  readonly store: Store;
+  readonly home: string;
+  readonly address: string;
+  readonly variables: Variables;
+  /** A new browser profile; signed in unless said otherwise. */
+  person(options?: {
+    readonly as?: "admin" | "reader" | "nobody";
+    readonly context?: BrowserContextOptions;
+  }): Promise<Person>;
+  /** The address that `butler open` gives: it signs in once. */
+  door(as?: "admin" | "reader"): Promise<string>;
+  /** From now on this butler's memory is at an address where nobody answers. */
+  breakDown(name: string): Promise<void>;
+  /** Restarts the daemon on the same home and the same address. */
+  restart(): Promise<void>;
+}
+
+/** Runs the suite on a house of each store. It is opened once, for all tests of the suite. */
+export function inHouses(
+  name: string,
+  suite: (house: () => House) => void,
+  only: readonly Store[] = ["PGlite", "PostgreSQL"],
+): void {
+  for (const store of only) {
+    const impossible =
+      inject("chromium") === undefined || (store === "PostgreSQL" && inject("postgresUrl") === undefined);
+    describe.skipIf(impossible)(`${name} on ${store}`, () => {
+      let open: Awaited<ReturnType<typeof openHouse>> | undefined;
+      beforeAll(async () => {
+        open = await openHouse(store);
+      });
+      afterAll(async () => {
+        await open?.close();
+      });
+      suite(() => {
+        if (open === undefined) throw new Error("the house is not open");
+        return open.house;
+      });
+    });
+  }
+}
+
+async function openHouse(store: Store) {
+  // Each butler has a database named after it: a server of its own lets several test files run side by side.
+  const server = store === "PostgreSQL" ? await startServer() : undefined;
+  const home = emptyHome();
+  const roster = join(home, "roster");
+  for (const name of BUTLERS) writeButler(roster, name, "[modules.memory]\n");
+  const variables: Variables = {
+    BUTLER_ROSTER: roster,
+    ...(server === undefined ? {} : { BUTLER_DATABASE_URL: server.url }),
+  };
+  let daemon: Up = await up(home, [], variables);
+  const { address } = daemon;
+  const browser = await launch();
+  const people: Person[] = [];
+  const door: House["door"] = async (as = "admin") => {
+    const said = await butler(home, ["open", "--print", ...(as === "reader" ? ["--reader"] : [])], variables);
+    if (said.code !== 0) throw new Error(`butler open: ${said.stdout}${said.stderr}`);
+    return said.stdout.trim();
+  };
+  const house: House = {
+    store,
+    home,
+    address,
+    variables,
+    door,
+    async person({ as = "admin", context = {} } = {}) {
+      const person = await personIn(browser, address, context, as === "nobody" ? undefined : await door(as));
+      people.push(person);
+      return person;
+    },
+    async breakDown(name) {
+      const service = `http://127.0.0.1:${await closedPort()}/butlers/memory`;
+      writeButler(roster, name, `[modules.memory]\nservice = "${service}"\n`);
+    },
+    async restart() {
+      daemon.child.kill("SIGTERM");
+      await daemon.ended;
+      daemon = await up(home, [], { ...variables, BUTLER_PORT: new URL(address).port });
+    },
+  };
+  return {
+    house,
+    async close() {
+      for (const person of people) await person.close();
+      await browser.close();
+      await cleanUp();
+      await server?.stop();
+    },
+  };
+}
+
+function writeButler(roster: string, name: string, memory: string): void {
+  mkdirSync(join(roster, name), { recursive: true });
+  const head = `[butler]\nname = "${name}"\ndescription = "The butler for ${name}"\n`;
+  writeFileSync(join(roster, name, "butler.toml"), `${head}\n${memory}`);
+}
+
+function launch(): Promise<Browser> {
+  const executablePath = inject("chromium");
+  if (executablePath === undefined) throw new Error("there is no Chromium in this run");
+  return chromium.launch({ executablePath, args: FLAGS });
+}
+
+/** A port that was free a moment ago, and on which nobody listens. */
+export function closedPort(): Promise<number> {
+  return new Promise((done) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => done(port));
+    });
+  });
+}
