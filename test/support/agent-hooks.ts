@@ -17,11 +17,15 @@ export interface AgentHooks {
 }
 
 /** `butler install claude-code` into folders below the home. */
-export async function installHooks(home: string, more: Variables = {}): Promise<AgentHooks> {
+export async function installHooks(
+  home: string,
+  more: Variables = {},
+  options: readonly string[] = [],
+): Promise<AgentHooks> {
   const project = join(home, "project");
   const config = join(home, "claude");
   for (const folder of [project, config]) mkdirSync(folder, { recursive: true });
-  const made = await butler(home, ["install", "claude-code"], { ...more, CLAUDE_CONFIG_DIR: config });
+  const made = await butler(home, ["install", "claude-code", ...options], { ...more, CLAUDE_CONFIG_DIR: config });
   const script = join(home, "plugins", "claude-code", "hook.sh");
   if (made.code !== 0 || !existsSync(script)) throw new Error(`no hooks: ${made.stdout}${made.stderr}`);
   return {

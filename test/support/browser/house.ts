@@ -37,8 +37,8 @@ export interface House {
   door(as?: "admin" | "reader"): Promise<string>;
   /** From now on this butler's memory is at an address where nobody answers. */
   breakDown(name: string): Promise<void>;
-  /** Restarts the daemon on the same home and the same address. */
-  restart(): Promise<void>;
+  /** Stops the daemon, does this, and starts it again at the same address. Everybody is signed out by that. */
+  whileStopped(work: () => Promise<void>): Promise<void>;
 }
 
 /** Runs the suite on a house of each store. It is opened once, for all tests of the suite. */
@@ -100,9 +100,10 @@ async function openHouse(store: Store) {
       const service = `http://127.0.0.1:${await closedPort()}/butlers/memory`;
       writeButler(roster, name, `[modules.memory]\nservice = "${service}"\n`);
     },
-    async restart() {
+    async whileStopped(work) {
       daemon.child.kill("SIGTERM");
       await daemon.ended;
+      await work();
       daemon = await up(home, [], { ...variables, BUTLER_PORT: new URL(address).port });
     },
   };
