@@ -76,6 +76,10 @@ const pages = [
     `${BUTLER}/m/$id`,
     lazyRouteComponent(() => import("./pages/memory/memory.tsx"), "MemoryPage"),
   ),
+  page(
+    `${BUTLER}/preview`,
+    lazyRouteComponent(() => import("./pages/preview/preview.tsx"), "PreviewPage"),
+  ),
 ];
 
 export const router = createRouter({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { EVERY_SCOPE } from "../domain/scope.ts";
+import { EVERY_SCOPE, ladderOf } from "../domain/scope.ts";
 import { context } from "../memory/recall/context.ts";
 import { search } from "../memory/recall/search.ts";
 import * as f from "../tools/fields.ts";
@@ -49,7 +49,7 @@ export const viewPreview = defineView({
       as_of,
       scope: call.caller.admin ? EVERY_SCOPE : undefined,
     });
-    const own = new Set(["global", call.caller.butler]);
+    const own = new Set(ladderOf(call.caller.butler));
     const least = call.memory.settings.facts.retrieval_confidence_threshold;
     const dropping = new Set(block.sections.filter(({ dropped }) => dropped > 0).map(({ name }) => name));
     const { memories } = (await viewTexts.run(call, { ids: inBlock })) as z.infer<typeof viewTexts.output>;

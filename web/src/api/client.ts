@@ -31,14 +31,20 @@ interface Sending {
   /** Sent on although the page is being left. */
   readonly keepalive?: boolean;
   readonly key?: string;
+  /** The project that is asked in. */
+  readonly project?: string | undefined;
   readonly signal?: AbortSignal;
 }
 
-export const postJson = <T>(path: string, body: unknown = {}, { key, ...sending }: Sending = {}): Promise<T> =>
+export const postJson = <T>(path: string, body: unknown = {}, { key, project, ...sending }: Sending = {}): Promise<T> =>
   request<T>(path, {
     ...sending,
     method: "POST",
-    headers: { "Content-Type": "application/json", ...(key === undefined ? {} : { "Idempotency-Key": key }) },
+    headers: {
+      "Content-Type": "application/json",
+      ...(key === undefined ? {} : { "Idempotency-Key": key }),
+      ...(project === undefined ? {} : { "X-Butler-Project": project }),
+    },
     body: JSON.stringify(body),
   });
 

@@ -97,10 +97,14 @@ export const healthQuery = (butler: string) => ({
   refetchInterval: HEALTH_MS,
 });
 
-export const previewQuery = (butler: string, body: { prompt: string; token_budget?: number; as_of?: string }) =>
+export const previewQuery = (
+  butler: string,
+  body: { prompt: string; token_budget?: number; as_of?: string },
+  project?: string,
+) =>
   queryOptions({
-    queryKey: ["butler", butler, "preview", body],
-    queryFn: ({ signal }) => postJson<ApiPreview>(memoryPath(butler, "preview"), body, { signal }),
+    queryKey: ["butler", butler, "preview", body, project],
+    queryFn: ({ signal }) => postJson<ApiPreview>(memoryPath(butler, "preview"), body, { signal, project }),
     placeholderData: keepPreviousData,
     enabled: body.prompt.trim() !== "",
   });
