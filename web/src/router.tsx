@@ -80,6 +80,14 @@ const pages = [
     `${BUTLER}/preview`,
     lazyRouteComponent(() => import("./pages/preview/preview.tsx"), "PreviewPage"),
   ),
+  page(
+    `${BUTLER}/runs`,
+    lazyRouteComponent(() => import("./pages/runs/runs.tsx"), "RunsPage"),
+  ),
+  page(
+    `${BUTLER}/runs/$id`,
+    lazyRouteComponent(() => import("./pages/runs/run.tsx"), "RunPage"),
+  ),
 ];
 
 export const router = createRouter({

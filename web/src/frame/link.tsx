@@ -10,14 +10,22 @@ interface To {
   readonly className?: string | undefined;
   readonly title?: string | undefined;
   readonly children: ReactNode;
+  /** One of several links to the same page: what stands behind its `?` tells which is chosen. */
+  readonly exact?: boolean;
   readonly "aria-label"?: string;
+  readonly "aria-current"?: "page" | undefined;
   readonly "data-row"?: boolean;
 }
 
-export function A({ to, search, children, ...rest }: To) {
+export function A({ to, search, children, exact = false, ...rest }: To) {
   const day = useDay();
   return (
-    <Link to={to} search={{ ...search, ...(day === undefined ? {} : { as_of: day }) } as never} {...rest}>
+    <Link
+      to={to}
+      search={{ ...search, ...(day === undefined ? {} : { as_of: day }) } as never}
+      activeOptions={{ exact }}
+      {...rest}
+    >
       {children}
     </Link>
   );

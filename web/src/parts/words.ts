@@ -9,6 +9,12 @@ export const compact = (n: number): string => (n < 10_000 ? n.toLocaleString("en
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
+/** Cents, and the first digits of what is less than one. */
+export function dollars(usd: number): string {
+  const digits = usd > 0 && usd < 0.01 ? 4 : 2;
+  return `$${usd.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+}
+
 /** "a, b and c" */
 export function listed(parts: readonly string[]): string {
   return parts.length < 2 ? (parts[0] ?? "") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;

@@ -172,9 +172,7 @@ function Block({ block, isFetching, isAsked, error, again }: BlockParts) {
         </span>
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keys. */}
-      <pre tabIndex={0}>
-        {block.text === "" ? "(empty: an agent would be told nothing)" : block.text}
-      </pre>
+      <pre tabIndex={0}>{block.text === "" ? "(empty: an agent would be told nothing)" : block.text}</pre>
     </figure>
   );
 }
