@@ -88,6 +88,10 @@ const pages = [
     `${BUTLER}/runs/$id`,
     lazyRouteComponent(() => import("./pages/runs/run.tsx"), "RunPage"),
   ),
+  page(
+    `${BUTLER}/changes`,
+    lazyRouteComponent(() => import("./pages/changes/changes.tsx"), "ChangesPage"),
+  ),
 ];
 
 export const router = createRouter({
