@@ -2,6 +2,7 @@
 import { A, memoryHref } from "../../frame/link.tsx";
 import { eventVerb } from "../../parts/events.ts";
 import { Tag } from "../../parts/state.tsx";
+import { factValue, Told } from "../../parts/told.tsx";
 import { When } from "../../parts/when.tsx";
 import { percent } from "../../parts/words.ts";
 import styles from "./changes.module.css";
@@ -19,12 +20,18 @@ export function ChangeLine({ change, butler }: { readonly change: Change; readon
           <>
             <s className={styles.was}>
               <span className="visually-hidden">before: </span>
-              {before.text ?? "(forgotten)"}
+              <Words text={before.text} type={type} />
             </s>{" "}
             <span aria-hidden="true">→</span> <span className="visually-hidden">after: </span>
           </>
         )}
-        <span data-gone={isGone || undefined}>{now?.text ?? before?.text ?? "(forgotten)"}</span>
+        <span data-gone={isGone || undefined}>
+          {isOtherText && type === "fact" && replacement !== undefined ? (
+            factValue(now?.text ?? "")
+          ) : (
+            <Words text={now?.text ?? before?.text ?? null} type={type} />
+          )}
+        </span>
       </span>
       <span className={styles.aside}>
         <Tag>{type}</Tag>
@@ -36,6 +43,9 @@ export function ChangeLine({ change, butler }: { readonly change: Change; readon
     </A>
   );
 }
+
+const Words = ({ text, type }: { readonly text: string | null; readonly type: Change["type"] }) =>
+  text === null ? "(forgotten)" : <Told text={text} isFact={type === "fact"} />;
 
 const eventWords = (events: readonly string[]): string => [...new Set(events.map(eventVerb))].join(", ");
 

@@ -13,10 +13,10 @@ import { Failure } from "../../parts/failure.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Page, Section } from "../../parts/page.tsx";
 import { counted } from "../../parts/words.ts";
+import { InBlock } from "./in-block.tsx";
 import { LeftOut } from "./left-out.tsx";
 import styles from "./preview.module.css";
 import { TokenBar } from "./token-bar.tsx";
-import { Told } from "./told.tsx";
 
 const TYPING_MS = 450;
 const DRAGGING_MS = 200;
@@ -63,7 +63,7 @@ export function PreviewPage() {
           <Section title="Tokens">
             <TokenBar block={block} />
           </Section>
-          <Told block={block} butler={butler} />
+          <InBlock block={block} butler={butler} />
           <LeftOut block={block} butler={butler} />
         </>
       )}

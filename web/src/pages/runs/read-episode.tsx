@@ -3,6 +3,7 @@ import { type ReactNode, useState } from "react";
 import type { ApiRun } from "../../../../src/doors/http/api/types.ts";
 import { A, butlerPath, memoryHref } from "../../frame/link.tsx";
 import { State } from "../../parts/state.tsx";
+import { Told } from "../../parts/told.tsx";
 import { When } from "../../parts/when.tsx";
 import { SAID_BY } from "../../parts/words.ts";
 import styles from "./runs.module.css";
@@ -47,7 +48,11 @@ export function ReadEpisode({ episode, decisions, butler }: ReadEpisodeParts) {
           >
             <span className={styles.kind}>{kindWords(decision.kind)}</span>
             <A to={memoryHref(butler, decision.id)} className={styles.decided} data-row>
-              {decision.text ?? "(forgotten since)"}
+              {decision.text === null ? (
+                "(forgotten since)"
+              ) : (
+                <Told text={decision.text} isFact={decision.kind.endsWith("_fact")} />
+              )}
             </A>
             {decision.state !== null && decision.state !== "active" && <State state={decision.state} />}
           </li>

@@ -4,15 +4,16 @@ import type { ApiPreview } from "../../../../src/doors/http/api/types.ts";
 import { A, memoryHref } from "../../frame/link.tsx";
 import { Section } from "../../parts/page.tsx";
 import { State, Tag } from "../../parts/state.tsx";
+import { Told } from "../../parts/told.tsx";
 import styles from "./preview.module.css";
 import { sectionWords } from "./words.ts";
 
-interface ToldParts {
+interface InBlockParts {
   readonly block: ApiPreview;
   readonly butler: string;
 }
 
-export function Told({ block, butler }: ToldParts) {
+export function InBlock({ block, butler }: InBlockParts) {
   const texts = useMemo(() => new Map(block.texts.map((memory) => [memory.id, memory])), [block.texts]);
   const sections = block.sections.filter(({ items, dropped }) => items.length + dropped > 0);
   if (sections.length === 0) return null;
@@ -28,7 +29,9 @@ export function Told({ block, butler }: ToldParts) {
               const memory = texts.get(id);
               return (
                 <A key={id} to={memoryHref(butler, id)} className={styles.row} data-row>
-                  <span className={styles.text}>{memory?.text ?? "(forgotten since)"}</span>
+                  <span className={styles.text}>
+                    {memory?.text == null ? "(forgotten since)" : <Told text={memory.text} isFact={type === "fact"} />}
+                  </span>
                   <span className={styles.aside}>
                     <Tag>{type}</Tag>
                     {memory !== undefined && memory.state !== "active" && <State state={memory.state} />}
