@@ -33,6 +33,8 @@ export interface Numbers {
   readonly sizes: StoreSizes | undefined;
   /** Why there are none, when the store should have told them. */
   readonly reason: string | undefined;
+  /** There is no store yet. */
+  readonly empty?: boolean;
 }
 
 export interface Sampler {
@@ -64,9 +66,11 @@ export function createSampler(): Sampler {
           state.asking = undefined;
         });
       const { asking } = state;
-      if (asking && !(await within(LIMIT_MS, asking)))
-        // What was known before may not be true any more.
-        state.numbers = { ...NONE, reason: `no answer within ${LIMIT_MS / 1_000} s` };
+      if (asking && !(await within(LIMIT_MS, asking))) {
+        // What was known before may not be true any more. A closed embedded store takes its time to open, which is no fault of it.
+        const opening = store.held() === undefined && !store.shared;
+        state.numbers = { ...NONE, reason: opening ? undefined : `no answer within ${LIMIT_MS / 1_000} s` };
+      }
       return state.numbers;
     },
   };
@@ -92,7 +96,7 @@ async function ask(state: SamplerState, store: SampledStore): Promise<void> {
         told = true;
         await tell(state, opened);
       });
-      if (!told) state.numbers = NONE;
+      if (!told) state.numbers = { ...NONE, empty: true };
     }
   } catch (error) {
     state.numbers = { ...NONE, reason: reasonOf(error) };

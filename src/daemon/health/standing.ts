@@ -35,11 +35,16 @@ export function createStandings(parts: StandingParts): Standings {
     changed: (butler) => samplerOf(butler).changed(),
     async of(served, { store: state, reason }) {
       const { name, memory } = served.config;
-      const { sample, sizes, reason: unsampled } = await numbersOf(parts, served, state, samplerOf(name));
+      const { sample, sizes, reason: unsampled, empty } = await numbersOf(parts, served, state, samplerOf(name));
       const pool = served.keeper.state().store === "open" ? (await settled(served.keeper.held()))?.pool() : undefined;
       const scheduler = parts.scheduler();
       const measured: Measurements = {
         store: { state, ...(reason === undefined ? {} : { reason }) },
+        nothing: served.remote
+          ? "A shared memory elsewhere keeps it, and is judged there."
+          : empty
+            ? NO_STORE
+            : undefined,
         sample,
         unsampled,
         pool,
@@ -57,6 +62,8 @@ export function createStandings(parts: StandingParts): Standings {
   };
 }
 
+const NO_STORE = "There is no store yet; the first use makes it.";
+
 /** A store that is off, elsewhere, or known not to answer is not asked. */
 async function numbersOf(
   parts: StandingParts,
@@ -65,10 +72,8 @@ async function numbersOf(
   sampler: Sampler,
 ): Promise<Numbers> {
   const { name, memory } = config;
-  const nothing = (reason?: string): Numbers => ({ sample: undefined, sizes: undefined, reason });
-  if (!memory.enabled) return nothing();
-  if (remote) return { ...nothing(), reason: undefined };
-  if (state === "failed" || state === "unknown") return nothing();
+  const nothing: Numbers = { sample: undefined, sizes: undefined, reason: undefined };
+  if (!memory.enabled || remote || state === "failed" || state === "unknown") return nothing;
   return sampler.read({
     held: keeper.held,
     shared: parts.peek !== undefined,

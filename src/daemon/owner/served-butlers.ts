@@ -82,13 +82,14 @@ function retire({ retiring }: ServedButlers, { keeper, remote }: ServedButler): 
 }
 
 export async function healthOf({ parts, byName }: ServedButlers): Promise<Health["butlers"]> {
-  const unreachable = parts.reach && (await answerOrReason(parts.reach()));
+  // Asked once for all that are closed, beside the questions to those that are open.
+  const unreachable = parts.reach && answerOrReason(parts.reach());
   return Promise.all([...byName.values()].map((butler) => healthOfOne(butler, unreachable)));
 }
 
 async function healthOfOne(
   { config, keeper, remote }: ServedButler,
-  unreachable: string | undefined,
+  unreachable: Promise<string | undefined> | undefined,
 ): Promise<ButlerHealth> {
   const { name, memory } = config;
   if (!memory.enabled) return { name, store: "off" };
@@ -97,7 +98,8 @@ async function healthOfOne(
     return reason === undefined ? { name, store: "open" } : { name, store: "unknown", reason };
   }
   const state = keeper.state();
-  if (state.store === "closed" && unreachable !== undefined) return { name, store: "unknown", reason: unreachable };
+  const why = state.store === "closed" ? await unreachable : undefined;
+  if (why !== undefined) return { name, store: "unknown", reason: why };
   const held = state.store === "open" ? keeper.held() : undefined;
   if (!held) return { name, ...state };
   const reason = await answerOrReason(held.then((engine) => engine.ping()));

@@ -2,7 +2,6 @@
  * The port for what is counted and timed while memory works. Who keeps the numbers is chosen in `main`. Labels have few values: names of
  * butlers, tools and codes, never words of a caller.
  */
-import type { ErrorCode } from "../domain/errors.ts";
 
 /** How a call came in. `inside`: the owner itself, for openings and sessions that it prepares. */
 export type Door = "http" | "pages" | "mcp" | "cli" | "hook" | "inside";

@@ -66,8 +66,8 @@ export const Health = z.object({
     .describe("Connections to the database server; null for an embedded or closed store."),
 });
 
-/** A store that does not answer is waited for so long; the fleet's question waits for five seconds. */
-const PATIENCE_MS = 3_500;
+/** A store that does not answer is waited for so long: measuring takes up to four seconds then, and the fleet's question waits for five. */
+const PATIENCE_MS = 4_200;
 
 export async function butlerHealth({ backend, principal, params, signal }: Asked): Promise<Outcome> {
   const { name = "" } = params;

@@ -74,11 +74,11 @@ type Judge = (measured: Measurements, now: Date) => Verdict;
 const sampled =
   (verdict: (sample: StoreSample, measured: Measurements, now: Date) => Verdict): Judge =>
   (measured, now) => {
-    const { sample, store, unsampled } = measured;
-    if (store.state === "off") return ok("This butler has no memory.");
-    return sample
-      ? verdict(sample, measured, now)
-      : unknown(unsampled ?? store.reason ?? "The store was not asked yet.");
+    const { sample, store, unsampled, nothing } = measured;
+    if (store.state === "off") return ok(STORE_WORDS.off);
+    if (nothing !== undefined) return ok(nothing);
+    if (sample) return verdict(sample, measured, now);
+    return unknown(unsampled ?? store.reason ?? "The store has not told its numbers yet.");
   };
 
 const VERDICTS: Readonly<Record<ConditionId, Judge>> = {
@@ -93,8 +93,9 @@ const VERDICTS: Readonly<Record<ConditionId, Judge>> = {
     if (seconds <= THRESHOLDS.workerSeconds) return ok("The schedules are looked at.");
     return notOk(`Nobody has looked at the schedules for ${duration(seconds)}: no job runs by itself.`);
   },
-  schedule({ overdue, store }) {
-    if (store.state === "off") return ok("This butler has no memory.");
+  schedule({ overdue, store, nothing }) {
+    if (store.state === "off") return ok(STORE_WORDS.off);
+    if (nothing !== undefined) return ok(nothing);
     if (overdue === undefined) return unknown("The schedule was not looked at yet.");
     const late = Object.entries(overdue).filter(([, seconds]) => seconds > THRESHOLDS.overdueSeconds);
     if (late.length === 0) return ok("Every job ran at its time.");

@@ -71,8 +71,10 @@ export interface HookCounts {
 
 export interface Measurements {
   readonly store: { readonly state: "open" | "closed" | "off" | "failed" | "unknown"; readonly reason?: string };
+  /** Why there is nothing to judge in a store here: there is none yet, or it is kept elsewhere. */
+  readonly nothing?: string | undefined;
   readonly sample: StoreSample | undefined;
-  /** Why there is no sample. */
+  /** Why the store told nothing. */
   readonly unsampled?: string | undefined;
   readonly pool?: PoolUse | undefined;
   /** Seconds since the scheduler looked; undefined where none runs. */
