@@ -112,7 +112,7 @@ test("of a store that does not answer only that is exported: no count, and none 
     ...{ at, backlog: 7, oldest_pending: at, dead_letters: 3, jobs_waiting: 1, jobs: [], spent_usd: 0.5 },
     ...{ failing: null, server: null },
   };
-  const sizes = { at, database_bytes: 1, index_bytes: 1, rows: { facts: 2 }, facts: {}, events: {} };
+  const sizes = { at, database_bytes: 1, index_bytes: 1, dead_rows: 0, rows: { facts: 2 }, facts: {}, events: {} };
   let now = standing({ sample }, sizes);
   const { read } = openMetrics("1").door({ standings: async () => [now], now: () => at, inFlight: () => 0 }, true);
   const lines = async () =>

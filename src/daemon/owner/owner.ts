@@ -8,8 +8,7 @@ import {
   type Principal,
   type Standing,
 } from "../../doors/backend.ts";
-import { secondsSince } from "../../engine/adapters/meter.ts";
-import { isOurs, MemoryError, reasonOf } from "../../engine/domain/errors.ts";
+import { MemoryError, reasonOf } from "../../engine/domain/errors.ts";
 import { EVERY_SCOPE } from "../../engine/domain/scope.ts";
 import type { Following } from "../../engine/memory/following.ts";
 import type { ReplayProgress } from "../../engine/memory/past/replay.ts";
@@ -21,6 +20,7 @@ import type { HookOutcome } from "../health/recent-calls.ts";
 import type { Roster } from "../roster/roster.ts";
 import { jobRequests } from "../schedule/job-requests.ts";
 import { createScheduler } from "../schedule/scheduler.ts";
+import { noteCall } from "./note-call.ts";
 import {
   ask,
   isResting,
@@ -74,7 +74,9 @@ export function createOwner(parts: OwnerParts): Owner {
   return {
     butlers: async () => roster().map(({ name, role, description }): ButlerInfo => ({ name, role, description })),
     invoke: (principal, butler, request, following) =>
-      underWay(state, () => noted(state, butler, request, () => answer(state, principal, butler, request, following))),
+      underWay(state, () =>
+        noteCall(state, butler, request, () => answer(state, principal, butler, request, following)),
+      ),
     health: () => health(state),
     roster,
     reload(changed) {
@@ -125,25 +127,6 @@ function jobsOf(state: OwnerState): ((request: unknown) => Promise<Outcome>) | u
   const scheduler = createScheduler({ ...common, roster: roster(), visit: (name, work) => visit(state, name, work) });
   state.scheduler = scheduler;
   return jobRequests({ ...common, roster, scheduler, visit: (name, work) => ask(state, name, work) });
-}
-
-/** Remembers how long the answer took. Views are for pages, which nobody measures the memory by. */
-async function noted(
-  { calls, meter, butlers }: OwnerState,
-  butler: string,
-  { tool: asked, door = "inside" }: ToolRequest,
-  work: () => Promise<Outcome>,
-): Promise<Outcome> {
-  const started = performance.now();
-  const outcome = await work();
-  // Names that callers made up would be labels without end.
-  if (!butlers.byName.has(butler)) return outcome;
-  const tool = (viewNamed(asked) ?? toolNamed(asked))?.name ?? "unknown";
-  const error = outcome.ok ? "" : outcome.error.code;
-  meter.observe("butler_tool_duration_seconds", { butler, tool, door, error }, secondsSince(started));
-  if (toolNamed(asked) !== undefined)
-    calls.note({ butler, tool, ms: performance.now() - started, failed: error !== "" && isOurs(error) });
-  return outcome;
 }
 
 async function answer(

@@ -113,6 +113,7 @@ export const GAUGES: Readonly<Record<string, Gauge>> = {
   butler_replica_lag_seconds: sampled("How far the slowest replica is behind.", (s) => s.server?.replica_lag_seconds),
   butler_database_bytes: sized("Size of the database.", (s) => s.database_bytes),
   butler_index_bytes: sized("Size of its indexes.", (s) => s.index_bytes),
+  butler_dead_rows: sized("Rows that were replaced or deleted and still take space: bloat.", (s) => s.dead_rows),
   butler_rows: each("Rows by table, above 100,000 an estimate.", "table", ({ sizes }) => sizes?.rows),
   butler_facts: each("Facts by state.", "state", ({ sizes }) => sizes && { ...NO_FACTS, ...sizes.facts }),
   butler_events_total: {

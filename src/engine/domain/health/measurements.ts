@@ -36,6 +36,8 @@ export interface StoreSizes {
   readonly at: Date;
   readonly database_bytes: number;
   readonly index_bytes: number;
+  /** Rows that were replaced or deleted and still take space in tables and indexes. */
+  readonly dead_rows: number;
   /** As the store estimates them. */
   readonly rows: Readonly<Record<string, number>>;
   /** Facts by their state, counted. */

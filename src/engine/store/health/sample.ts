@@ -88,6 +88,7 @@ export async function readSizes(sql: Sql, now: Date): Promise<StoreSizes> {
   const [row] = await sql.query<Omit<StoreSizes, "at">>(
     `select pg_database_size(current_database())::float8 as database_bytes,
        (select sum(pg_indexes_size(name::regclass))::float8 from unnest($1::text[]) as t (name)) as index_bytes,
+       (select coalesce(sum(n_dead_tup), 0)::float8 from pg_stat_user_tables where relname = any($1::text[])) as dead_rows,
        jsonb_build_object(${TABLES.map(rowsOf).join(", ")}) as rows,
        (select coalesce(jsonb_object_agg(validity, n), '{}')
           from (select validity, count(*) n from facts group by 1) f) as facts,
