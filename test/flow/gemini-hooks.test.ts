@@ -8,6 +8,7 @@ import { silentLog } from "../../src/engine/adapters/log.ts";
 import { hookAnswerer } from "../../src/hosts/hooks/answer-hook.ts";
 import { createPickup } from "../../src/hosts/hooks/spool/pickup.ts";
 import { everyone } from "../support/owner-fakes.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const folders: string[] = [];
@@ -28,7 +29,7 @@ function gemini(g: Guest) {
     ingest: (_, __, project, episodes) => g.outcome("memory_ingest_batch", { episodes }, { project: project ?? "" }),
   });
   const hook = hookAnswerer({
-    ...{ home, clock, log: silentLog, pickup },
+    ...{ home, clock, log: silentLog, pickup, limitMs: PATIENCE.timeout },
     remembers: () => true,
     invoke: (_, __, { tool, input, ...more }) => g.outcome(tool, input, more),
   });
