@@ -73,6 +73,10 @@ const pages = [
     lazyRouteComponent(() => import("./pages/facts/facts.tsx"), "FactsPage"),
   ),
   page(
+    `${BUTLER}/rules`,
+    lazyRouteComponent(() => import("./pages/rules/rules.tsx"), "RulesPage"),
+  ),
+  page(
     `${BUTLER}/m/$id`,
     lazyRouteComponent(() => import("./pages/memory/memory.tsx"), "MemoryPage"),
   ),

@@ -1,6 +1,6 @@
 /** Numbers and names as people say them. */
 export function counted(n: number, noun: string): string {
-  const many = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  const many = /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`;
   return `${n.toLocaleString("en")} ${n === 1 ? noun : many}`;
 }
 
@@ -39,8 +39,12 @@ export const PERMANENCE_WORDS: Readonly<Record<string, string>> = {
 export function scopeWords(scope: string): string {
   if (scope === "global") return "all butlers";
   const cut = scope.indexOf("/");
-  return cut < 0 ? scope : scope.slice(cut + 1);
+  return cut < 0 ? scope : projectWords(scope.slice(cut + 1));
 }
+
+/** `folder:shop-c83cbe7c`, the key of a folder without a repository, → `shop`. */
+export const projectWords = (project: string): string =>
+  project.startsWith("folder:") ? project.slice("folder:".length).replace(/-[0-9a-f]{8}$/, "") : project;
 
 const ACTORS: Readonly<Record<string, string>> = {
   local: "you, at the command line",
