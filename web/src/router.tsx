@@ -77,6 +77,10 @@ const pages = [
     lazyRouteComponent(() => import("./pages/rules/rules.tsx"), "RulesPage"),
   ),
   page(
+    `${BUTLER}/episodes`,
+    lazyRouteComponent(() => import("./pages/episodes/episodes.tsx"), "EpisodesPage"),
+  ),
+  page(
     `${BUTLER}/m/$id`,
     lazyRouteComponent(() => import("./pages/memory/memory.tsx"), "MemoryPage"),
   ),
