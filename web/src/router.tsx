@@ -81,6 +81,14 @@ const pages = [
     lazyRouteComponent(() => import("./pages/episodes/episodes.tsx"), "EpisodesPage"),
   ),
   page(
+    `${BUTLER}/sessions`,
+    lazyRouteComponent(() => import("./pages/sessions/sessions.tsx"), "SessionsPage"),
+  ),
+  page(
+    `${BUTLER}/sessions/$id`,
+    lazyRouteComponent(() => import("./pages/sessions/session.tsx"), "SessionPage"),
+  ),
+  page(
     `${BUTLER}/m/$id`,
     lazyRouteComponent(() => import("./pages/memory/memory.tsx"), "MemoryPage"),
   ),
