@@ -12,7 +12,7 @@ export function SessionLine({ session, butler }: { readonly session: Session; re
         <strong>{sessionWords(session)}</strong>
         {prompt !== undefined && <span className={styles.prompt}>{prompt}</span>}
         <span className={styles.told}>
-          {toldWords(session)} · {session_id.slice(-8)}
+          {toldWords(session)} · <span className={styles.id}>{session_id.slice(-8)}</span>
         </span>
       </A>
       <div className={styles.aside}>

@@ -67,13 +67,11 @@ function Answer({ butler, told, said }: WhereFromParts & { readonly said: string
     <div className={styles.found} aria-live="polite">
       <p>
         {own.length > 0 ? (
-          <>
-            <strong>
-              {own.length === 1 ? "One memory" : counted(own.length, "memory")} that it was told{" "}
-              {own.length === 1 ? "is" : "are"} near these words
-              {own.length === 1 ? "." : ", the nearest first."}
-            </strong>
-          </>
+          <strong>
+            {own.length === 1 ? "One memory" : counted(own.length, "memory")} that it was told{" "}
+            {own.length === 1 ? "is" : "are"} near these words
+            {own.length === 1 ? "." : ", the nearest first."}
+          </strong>
         ) : (
           <>
             <strong>Nothing that it was told is near these words.</strong>{" "}
