@@ -108,6 +108,18 @@ const pages = [
     `${BUTLER}/changes`,
     lazyRouteComponent(() => import("./pages/changes/changes.tsx"), "ChangesPage"),
   ),
+  page(
+    "/memory/health",
+    lazyRouteComponent(() => import("./pages/health/fleet-health.tsx"), "FleetHealthPage"),
+  ),
+  page(
+    `${BUTLER}/health`,
+    lazyRouteComponent(() => import("./pages/health/health.tsx"), "HealthPage"),
+  ),
+  page(
+    `${BUTLER}/settings`,
+    lazyRouteComponent(() => import("./pages/settings/settings.tsx"), "SettingsPage"),
+  ),
 ];
 
 export const router = createRouter({
