@@ -132,6 +132,15 @@ create table event_hours (
   constraint event_hours_pkey PRIMARY KEY (tenant_id, event_type, hour, scope)
 );
 
+create table event_totals (
+  tenant_id text not null,
+  scope text not null,
+  event_type text not null,
+  n bigint not null,
+  constraint event_totals_n_check CHECK ((n > 0)),
+  constraint event_totals_pkey PRIMARY KEY (tenant_id, scope, event_type)
+) with (fillfactor=50);
+
 create table facts (
   id uuid not null,
   subject text not null,
@@ -399,9 +408,15 @@ CREATE UNIQUE INDEX facts_one_live ON public.facts USING btree (tenant_id, scope
 CREATE INDEX facts_pages ON public.facts USING btree (tenant_id, subject COLLATE "C", predicate COLLATE "C", id) INCLUDE (scope, validity);
 CREATE INDEX facts_pages_state ON public.facts USING btree (tenant_id, validity, subject COLLATE "C", predicate COLLATE "C", id) WHERE (validity <> 'active'::text);
 CREATE INDEX facts_profile ON public.facts USING btree (tenant_id, scope, importance DESC) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
+CREATE INDEX facts_reader ON public.facts USING btree (tenant_id, (
+CASE
+    WHEN (source ~~ 'consolidation:%'::text) THEN (metadata #>> '{learned,by}'::text[])
+    ELSE source
+END), subject COLLATE "C", predicate COLLATE "C", id);
 CREATE INDEX facts_supersedes ON public.facts USING btree (supersedes_id);
 CREATE INDEX facts_sweep ON public.facts USING btree (id) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
 CREATE INDEX facts_tags ON public.facts USING gin (tags);
+CREATE INDEX facts_trust ON public.facts USING btree (tenant_id, trust, subject COLLATE "C", predicate COLLATE "C", id);
 CREATE INDEX facts_waiting ON public.facts USING btree (waits_until, id) WHERE ((waits_until IS NOT NULL) AND (validity = ANY (ARRAY['active'::text, 'fading'::text])));
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
 CREATE INDEX job_runs_latest ON public.job_runs USING btree (job, started_at DESC);
@@ -411,11 +426,16 @@ CREATE INDEX job_runs_waiting ON public.job_runs USING btree (job, due_at) WHERE
 CREATE INDEX lex_doc_delta ON public.lex_doc USING btree (sk) WHERE (state <> 1);
 CREATE UNIQUE INDEX lex_doc_memory ON public.lex_doc USING btree (memory_id) WHERE (state <> 2);
 CREATE UNIQUE INDEX lex_doc_slot ON public.lex_doc USING btree (sk, slot) WHERE (state = 1);
+CREATE INDEX memory_events_actor ON public.memory_events USING btree (tenant_id, actor, occurred_at, seq);
 CREATE INDEX memory_events_entity ON public.memory_events USING btree (entity_id, seq);
 CREATE INDEX memory_events_judged ON public.memory_events USING btree (tenant_id, seq) WHERE ((event_type = ANY (ARRAY['fact.forgotten'::text, 'rule.forgotten'::text, 'rule.marked_harmful'::text, 'fact.superseded'::text, 'fact.confirmed'::text, 'rule.confirmed'::text, 'fact.restored'::text, 'rule.restored'::text, 'rule.marked_helpful'::text])) AND (actor !~~ 'job:%'::text));
+CREATE INDEX memory_events_place ON public.memory_events USING btree (tenant_id, scope, event_type, occurred_at, seq);
+CREATE INDEX memory_events_readings ON public.memory_events USING gin (jsonb_path_query_array(payload, '$."references"[*]."id"'::jsonpath)) WITH (gin_pending_list_limit='512') WHERE (event_type = 'memory.referenced'::text);
 CREATE INDEX memory_events_request ON public.memory_events USING btree (request_id) WHERE (request_id IS NOT NULL);
+CREATE INDEX memory_events_said ON public.memory_events USING btree (tenant_id, (((payload -> 'row'::text) ->> 'session_id'::text))) WHERE (event_type = 'episode.stored'::text);
+CREATE INDEX memory_events_session ON public.memory_events USING btree (tenant_id, session_id, seq) WHERE (session_id IS NOT NULL);
 CREATE INDEX memory_events_stream ON public.memory_events USING btree (tenant_id, seq);
-CREATE INDEX memory_events_when ON public.memory_events USING btree (tenant_id, event_type, occurred_at);
+CREATE INDEX memory_events_when ON public.memory_events USING btree (tenant_id, event_type, occurred_at, seq);
 CREATE INDEX memory_links_contradicts ON public.memory_links USING btree (tenant_id, created_at) WHERE (relation = 'contradicts'::text);
 CREATE INDEX memory_links_inbound ON public.memory_links USING btree (target_id, relation);
 CREATE INDEX memory_links_tenant ON public.memory_links USING btree (tenant_id);
@@ -444,6 +464,9 @@ AS $function$
       insert into event_hours (tenant_id, hour, event_type, scope, n)
         select tenant_id, date_bin('1 hour', occurred_at, timestamptz '2000-01-01 00:00:00+00') as hour, event_type, scope, count(*) from added group by 1, 2, 3, 4 order by 1, 2, 3, 4
         on conflict (tenant_id, event_type, hour, scope) do update set n = event_hours.n + excluded.n;
+      insert into event_totals (tenant_id, scope, event_type, n)
+        select tenant_id, scope, event_type, count(*) from added group by 1, 2, 3 order by 1, 2, 3
+        on conflict (tenant_id, scope, event_type) do update set n = event_totals.n + excluded.n;
       return null;
     end $function$
 ;

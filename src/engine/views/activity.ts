@@ -1,15 +1,13 @@
 import { z } from "zod";
-import { invalid } from "../domain/errors.ts";
 import { UNREMARKABLE } from "../domain/event.ts";
 import { shownChanges } from "../memory/activity-changes.ts";
-import type { Call } from "../memory/memory.ts";
 import { listActivity } from "../store/browse/activity.ts";
-import { seqOf } from "../store/history/events.ts";
 import * as f from "../tools/fields.ts";
 import { memoryActivityStream } from "../tools/memory-activity-stream.ts";
 import * as v from "./common.ts";
 import { cursor, cursorOf, nextCursor, placeOf } from "./cursor.ts";
 import { defineView } from "./define.ts";
+import { placeBefore } from "./event-place.ts";
 
 export const Event = memoryActivityStream.output.shape.events.element;
 
@@ -51,11 +49,3 @@ export const viewActivity = defineView({
     };
   },
 });
-
-/** The cursor holds an event's id: its number in the stream would count what others do in between. */
-async function placeBefore({ memory, caller }: Call, id: string | undefined): Promise<string | undefined> {
-  if (id === undefined) return undefined;
-  const seq = await seqOf(memory.db, caller.tenant, id);
-  if (seq === undefined) throw invalid("cursor", "cursor must be a next_cursor of an earlier answer.");
-  return seq;
-}

@@ -10,6 +10,7 @@ import * as f from "../tools/fields.ts";
 import * as v from "./common.ts";
 import { cursor, cursorOf, nextCursor, placeOf } from "./cursor.ts";
 import { defineView } from "./define.ts";
+import { placeBefore } from "./event-place.ts";
 
 /** Events after which somebody knows something else than before. */
 const CHANGING = [
@@ -80,7 +81,7 @@ export const viewChanges = defineView({
     const found = await changedMemories(call.memory.db, {
       ...v.seenBy(call, input),
       ...{ types: CHANGING, from, to, limit: limit + 1 },
-      after: v.timedPlace(placeOf(input.cursor, 2)),
+      after: await placeBefore(call, v.timedPlace(placeOf(input.cursor, 2))?.[1]),
     });
     const { rows, last } = v.pageOf(found, limit);
     const ids = rows.map(({ id }) => id);

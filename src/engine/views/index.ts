@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import { viewActivity } from "./activity.ts";
 import { viewChanges } from "./changes.ts";
+import { viewCounts } from "./counts.ts";
 import { viewDeadLetters } from "./dead-letters.ts";
 import type { View } from "./define.ts";
 import { viewEpisodes } from "./episodes.ts";
@@ -19,6 +20,7 @@ import { viewToday } from "./today.ts";
 
 export const views: readonly View<string, z.ZodObject, z.ZodObject>[] = [
   viewStats,
+  viewCounts,
   viewToday,
   viewSubjects,
   viewFacts,

@@ -1,13 +1,25 @@
+import { z } from "zod";
 import { EVERY_SCOPE } from "../domain/scope.ts";
 import { stats } from "../memory/stats.ts";
 import * as f from "../tools/fields.ts";
 import { memoryStats } from "../tools/memory-stats.ts";
+import * as v from "./common.ts";
 import { defineView } from "./define.ts";
+import { lately } from "./lately.ts";
 
 export const viewStats = defineView({
   name: "view_stats",
   title: "How the memory is doing",
   input: f.input({ scope: f.scope.optional() }),
-  output: memoryStats.output,
-  run: (call, { scope }) => stats(call, { scope: scope ?? (call.caller.admin ? EVERY_SCOPE : undefined) }),
+  output: memoryStats.output.extend({
+    counted_at: z.string().describe("In a large store some seconds ago: counts reads the numbers of this moment."),
+  }),
+  async run(call, { scope }) {
+    const asked = scope ?? (call.caller.admin ? EVERY_SCOPE : undefined);
+    // Checked before what was counted for somebody else is found.
+    const { tenant, scopes } = v.seenBy(call, { scope: asked });
+    const key = JSON.stringify([tenant, scopes ?? null, asked ?? null, call.caller.butler]);
+    const { answer, at } = await lately(call, key, () => stats(call, { scope: asked }));
+    return { ...answer, counted_at: at.toISOString() };
+  },
 });

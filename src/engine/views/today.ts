@@ -2,7 +2,7 @@ import { z } from "zod";
 import { DAY_MS } from "../domain/lifecycle/decay.ts";
 import { shownChanges } from "../memory/activity-changes.ts";
 import { listActivity } from "../store/browse/activity.ts";
-import { countHours, countTeachers, countWaiting, type HourCount } from "../store/browse/today.ts";
+import { countDays, countTeachers, countWaiting, type DayCount } from "../store/browse/today.ts";
 import * as f from "../tools/fields.ts";
 import { Event } from "./activity.ts";
 import * as v from "./common.ts";
@@ -78,19 +78,19 @@ export const viewToday = defineView({
     const seen = v.seenBy(call, input);
     const types = Object.values(COUNTED).flat();
     const filter = { entity: undefined, without: [], actor: undefined, session: undefined, before: undefined };
-    const [hours, sessions, waiting, events] = await Promise.all([
-      countHours(db, seen, types, first, to),
+    const [counts, sessions, waiting, events] = await Promise.all([
+      countDays(db, seen, types, first, to),
       countTeachers(db, seen, from, to),
       countWaiting(db, seen),
       listActivity(db, { ...seen, ...filter, types: REMARKABLE, from, to, limit: ITEMS }),
     ]);
-    const inDay = hours.filter(({ hour }) => hour >= from);
+    const inDay = counts.filter((count) => count.day >= from);
     const age = waiting.oldest === null ? null : Math.max(0, call.now.getTime() - waiting.oldest.getTime()) / 3_600_000;
     return {
       day,
       learned: { facts: sum(inDay, ["fact.stored"]), rules: sum(inDay, ["rule.stored"]), sessions },
       items: await shownChanges(call, v.seenBy(call).scopes, events),
-      days: daysOf(hours, first, offset),
+      days: daysOf(counts, first, offset),
       waiting: {
         contradictions: waiting.contradictions,
         dead_letters: waiting.dead_letters,
@@ -103,15 +103,15 @@ export const viewToday = defineView({
 
 const dayAt = (at: Date, offset: number): string => new Date(at.getTime() + offset).toISOString().slice(0, 10);
 
-const sum = (hours: readonly HourCount[], types: readonly string[]): number =>
-  hours.reduce((total, { event_type, n }) => total + (types.includes(event_type) ? n : 0), 0);
+const sum = (counts: readonly DayCount[], types: readonly string[]): number =>
+  counts.reduce((total, { event_type, n }) => total + (types.includes(event_type) ? n : 0), 0);
 
-function daysOf(hours: readonly HourCount[], first: Date, offset: number) {
+function daysOf(counts: readonly DayCount[], first: Date, offset: number) {
   return Array.from({ length: DAYS }, (_, nth) => {
-    const day = dayAt(new Date(first.getTime() + nth * DAY_MS), offset);
-    const own = hours.filter(({ hour }) => dayAt(hour, offset) === day);
+    const begins = first.getTime() + nth * DAY_MS;
+    const own = counts.filter(({ day }) => day.getTime() === begins);
     return {
-      day,
+      day: dayAt(new Date(begins), offset),
       learned: sum(own, COUNTED.learned),
       confirmed: sum(own, COUNTED.confirmed),
       superseded: sum(own, COUNTED.superseded),

@@ -28,6 +28,8 @@ export async function questions(ask: Ask): Promise<Question[]> {
   const later = await Promise.all(lists.map(async (path) => ({ path, cursor: await deep(ask, path) })));
   const ids = await samples(ask);
   const one = (p: Pick, list: readonly string[]): string => encodeURIComponent(list[p.number(list.length)] ?? "");
+  // Beyond, a page is told that it would read too much.
+  const early = (p: Pick): Date => new Date(NOW.getTime() - (350 + p.number(10)) * DAY_MS);
   const day = (p: Pick): Date => new Date(NOW.getTime() - (1 + p.number(360)) * DAY_MS);
   const iso = (at: Date) => at.toISOString();
   const is = (name: string, path: (p: Pick) => string, rare = false): Question => ({
@@ -36,6 +38,8 @@ export async function questions(ask: Ask): Promise<Question[]> {
     requests: (p) => [{ path: path(p) }],
   });
   return [
+    is("counts", () => "counts"),
+    is("counts of a project", () => `counts?project=${PROJECT}`),
     is("stats", () => "stats"),
     is("stats of a project", (p) => `stats?scope=${encodeURIComponent(scopeIn(p))}`),
     is("today", () => "today"),
@@ -121,11 +125,11 @@ export async function questions(ask: Ask): Promise<Question[]> {
     is("one session", (p) => `sessions/${one(p, ids.logged)}`),
     is("health", () => "health"),
     { name: "preview", requests: (p) => [{ path: "preview", body: { prompt: promptText(p) } }] },
-    is("search as of a day", (p) => `search?q=${encodeURIComponent(queryText(p))}&as_of=${iso(day(p))}`, true),
+    is("search as of a day", (p) => `search?q=${encodeURIComponent(queryText(p))}&as_of=${iso(early(p))}`, true),
     {
       name: "preview as of a day",
       rare: true,
-      requests: (p) => [{ path: "preview", body: { prompt: promptText(p), as_of: iso(day(p)) } }],
+      requests: (p) => [{ path: "preview", body: { prompt: promptText(p), as_of: iso(early(p)) } }],
     },
   ];
 }

@@ -54,6 +54,25 @@ onEachStore("more reads of the pages", (open) => {
     expect((await api.refused("preview", { method: "POST", body: { prompt: "" } })).status).toBe(400);
   });
 
+  it("a past of too many events is not searched, and the refusal says what can be asked", async () => {
+    const rig = await open({ model: false });
+    const api = apiOver(rig);
+    await rig.call("memory_store_fact", { subject: "s", predicate: "p", content: "v" });
+    rig.later(1);
+    const as_of = "2026-03-01T13:00:00Z";
+    expect((await api.get(`search?q=v&as_of=${as_of}`)).results).toHaveLength(1);
+    // As many as a year of use counts up.
+    await rig.db.query("update event_hours set n = 60000 where event_type = 'fact.stored'");
+    const refused = await api.refused(`search?q=v&as_of=${as_of}`);
+    expect(refused).toMatchObject({ code: "over_budget", field: "as_of" });
+    expect(refused.message).toContain("60,000 events");
+    expect((await api.refused("preview", { method: "POST", body: { prompt: "v", as_of } })).code).toBe("over_budget");
+    expect((await api.get(`search?q=v&type=rule&as_of=${as_of}`)).results).toEqual([]);
+    expect((await api.get(`search?q=v&as_of=2026-02-01`)).results).toEqual([]);
+    expect((await api.get(`facts?as_of=${as_of}`)).facts).toHaveLength(1);
+    expect((await api.get("search?q=v")).results).toHaveLength(1);
+  });
+
   it("two moments are compared memory by memory", async () => {
     const rig = await open({ model: false });
     const api = apiOver(rig);

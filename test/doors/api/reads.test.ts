@@ -90,6 +90,37 @@ onEachStore("reads of the pages", (open) => {
     ]);
   });
 
+  it("subjects are found by their beginning, however it is written", async () => {
+    const rig = await open({ model: false });
+    const api = apiOver(rig);
+    for (const subject of ["Ada Lovelace", "ada_byron", "Adam", "Bert", "ADA", "x%"])
+      await rig.call("memory_store_fact", { subject, predicate: "p", content: subject });
+    const begin = async (q: string) =>
+      (await api.get(`subjects?q=${encodeURIComponent(q)}`)).subjects.map((one: { name: string }) => one.name);
+    expect(await begin("Ada")).toEqual(["ADA", "ada_byron", "Ada Lovelace", "Adam"]);
+    expect(await begin("ada b")).toEqual(["ada_byron"]);
+    expect(await begin("%")).toEqual([]);
+    expect(await begin("x%")).toEqual(["x%"]);
+    const { next } = await api.get("subjects?q=ada&limit=2");
+    const rest = await api.get(`subjects?q=ada&limit=2&after=${encodeURIComponent(next)}`);
+    expect([rest.subjects.length, rest.next]).toEqual([2, null]);
+  });
+
+  it("facts and rules are found by who read them", async () => {
+    const rig = await open({ model: false });
+    const api = apiOver(rig);
+    const metadata = { learned: { by: "reader-1" } };
+    // Metadata of an agent's own does not make it a reader.
+    await rig.call("memory_store_fact", { subject: "s", predicate: "p", content: "told", metadata });
+    await rig.call("memory_store_rule", { content: "Ask first." });
+    for (const list of ["facts", "rules"]) {
+      expect((await api.get(`${list}?reader=reader-1`))[list]).toEqual([]);
+      await rig.db.query(`update ${list} set source = 'consolidation:1', metadata = $1`, [JSON.stringify(metadata)]);
+      expect((await api.get(`${list}?reader=reader-1`))[list]).toMatchObject([{ reader: "reader-1" }]);
+      expect((await api.get(`${list}?reader=patterns`))[list]).toEqual([]);
+    }
+  });
+
   it("rules stand on their ladder, with what is missing for the next step", async () => {
     const rig = await open({ model: false });
     const api = apiOver(rig);
@@ -270,6 +301,11 @@ onEachStore("reads of the pages", (open) => {
     await rig.call("memory_store_fact", { subject: "s", predicate: "p", content: "v" });
     expect((await api.get("stats")).facts.total).toBe(2);
     expect((await api.get("stats", { as: "agent" })).facts.total).toBe(1);
+    const nothing = { rules: 0, episodes: 0, contradictions: 0, dead_letters: 0, backlog: 0 };
+    expect(await api.get("counts")).toEqual({ facts: 2, ...nothing });
+    expect(await api.get("counts", { as: "agent" })).toEqual({ facts: 1, ...nothing });
+    expect(await api.get("counts", { as: "stranger" })).toEqual({ facts: 0, ...nothing });
+    expect(await api.get("counts?project=github.com/acme/app")).toEqual({ facts: 1, ...nothing });
     expect((await api.get("facts?project=github.com/acme/app")).facts).toMatchObject([
       { scope: "general/github.com/acme/app" },
     ]);

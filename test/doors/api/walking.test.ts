@@ -88,5 +88,14 @@ onEachStore("walking while others write", (open) => {
       ),
       { numRuns: 25 },
     );
+    // What was counted by the way is what there is.
+    const wrong = await rig.db.query(
+      `select * from (select tenant_id, scope, event_type, count(*) as n from memory_events group by 1, 2, 3) e
+         full join event_totals t using (tenant_id, scope, event_type) where e.n is distinct from t.n
+       union all select * from (select tenant_id, scope, event_type, count(*) as n from memory_events group by 1, 2, 3) e
+         full join (select tenant_id, scope, event_type, sum(n)::int8 as n from event_hours group by 1, 2, 3) h
+           using (tenant_id, scope, event_type) where e.n is distinct from h.n`,
+    );
+    expect(wrong).toEqual([]);
   });
 });

@@ -1,11 +1,11 @@
 /** `/api/memory/…`: the same questions to every butler that the caller may use. */
 import { z } from "zod";
 import { checkInput } from "../../../engine/tools/invalid-input.ts";
-import { memoryStats } from "../../../engine/tools/memory-stats.ts";
 import type { Outcome } from "../../../engine/tools/outcome.ts";
 import { Event, viewActivity } from "../../../engine/views/activity.ts";
 import type { View } from "../../../engine/views/define.ts";
 import { viewSearch } from "../../../engine/views/search.ts";
+import { viewStats } from "../../../engine/views/stats.ts";
 import { viewToday } from "../../../engine/views/today.ts";
 import { type ApiRoute, type Asked, refusal } from "./define.ts";
 import { answersOf, askAll, isPartial, sumOf, type Told } from "./fleet.ts";
@@ -31,7 +31,7 @@ const asks = ({ input }: View, ...without: string[]) =>
     ),
   );
 
-type Stats = z.infer<typeof memoryStats.output>;
+type Stats = z.infer<typeof viewStats.output>;
 type Today = z.infer<typeof viewToday.output>;
 type Found = z.infer<typeof viewSearch.output>;
 type Page = z.infer<typeof viewActivity.output>;
@@ -42,7 +42,7 @@ const ask =
     asked.backend.invoke(asked.principal, name, { tool, input }, { signal: asked.signal });
 
 const FleetStats = z.object({
-  butlers: ToldBy(memoryStats.output),
+  butlers: ToldBy(viewStats.output),
   partial,
   facts: number,
   rules: number,

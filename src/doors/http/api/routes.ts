@@ -3,6 +3,7 @@ import { z } from "zod";
 import { memoryWhy } from "../../../engine/tools/memory-why.ts";
 import { Event, viewActivity } from "../../../engine/views/activity.ts";
 import { viewChanges } from "../../../engine/views/changes.ts";
+import { viewCounts } from "../../../engine/views/counts.ts";
 import { viewDeadLetters } from "../../../engine/views/dead-letters.ts";
 import { viewEpisodes } from "../../../engine/views/episodes.ts";
 import { viewFacts } from "../../../engine/views/facts.ts";
@@ -25,6 +26,7 @@ import { writeRoutes } from "./write-routes.ts";
 
 export const apiRoutes: readonly ApiRoute[] = [
   callRoute({ id: "Stats", path: "/stats", calls: viewStats }),
+  callRoute({ id: "Counts", path: "/counts", calls: viewCounts }),
   callRoute({ id: "Today", path: "/today", calls: viewToday }),
   callRoute({ id: "Subjects", path: "/subjects", calls: viewSubjects }),
   callRoute({ id: "Facts", path: "/facts", calls: viewFacts }),

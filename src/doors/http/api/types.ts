@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { memoryWhy } from "../../../engine/tools/memory-why.ts";
 import type { Event, viewActivity } from "../../../engine/views/activity.ts";
 import type { viewChanges } from "../../../engine/views/changes.ts";
+import type { viewCounts } from "../../../engine/views/counts.ts";
 import type { viewDeadLetters } from "../../../engine/views/dead-letters.ts";
 import type { Episode, viewEpisodes } from "../../../engine/views/episodes.ts";
 import type { Fact, viewFacts } from "../../../engine/views/facts.ts";
@@ -25,6 +26,7 @@ type Query<V extends { readonly input: z.ZodObject }> = Omit<z.input<V["input"]>
 
 export type ApiSession = z.infer<typeof SessionAnswer>;
 export type ApiStats = Answer<typeof viewStats>;
+export type ApiCounts = Answer<typeof viewCounts>;
 export type ApiToday = Answer<typeof viewToday>;
 export type ApiTodayQuery = Query<typeof viewToday>;
 export type ApiSubjects = Answer<typeof viewSubjects>;

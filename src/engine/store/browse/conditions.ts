@@ -13,8 +13,8 @@ export interface Conditions {
   sql(): string;
 }
 
-export function conditions(): Conditions {
-  const params: unknown[] = [];
+/** `params` are those of a statement that these conditions are a part of. */
+export function conditions(params: unknown[] = []): Conditions {
   const texts: string[] = [];
   const place = (value: unknown) => `$${params.push(value)}`;
   const add: Conditions["add"] = (values, text) => void texts.push(text(...values.map(place)));
@@ -29,6 +29,6 @@ export function conditions(): Conditions {
   };
 }
 
-/** Of a fact or rule: who found it in what was said. */
+/** Of a fact or rule: who found it in what was said; of one that was told, by what. As the index of facts has it. */
 export const foundBy = (by: string): string =>
-  `(source = ${by} or (source like 'consolidation:%' and metadata #>> '{learned,by}' = ${by}))`;
+  `(case when source like 'consolidation:%' then metadata #>> '{learned,by}' else source end) = ${by}`;

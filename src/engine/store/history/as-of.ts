@@ -65,6 +65,18 @@ export async function pastSteps(sql: Sql, query: PastQuery, after: string, limit
   );
 }
 
+/** How many events a search of that moment would have to read: a count of hours, so up to an hour too many. */
+export async function countPast(sql: Sql, { tenant, scopes, types, until }: PastQuery): Promise<number> {
+  const [row] = await sql.query<{ n: number }>(
+    `select coalesce(sum(h.n), 0)::int4 as n from (select distinct event_type from event_totals where tenant_id = $1
+         and split_part(event_type, '.', 1) = any($2::text[])) t
+       join event_hours h on h.tenant_id = $1 and h.event_type = t.event_type and h.hour <= $3
+     where $4::text[] is null or h.scope = any($4::text[])`,
+    [tenant, types, until, scopes ?? null],
+  );
+  return row?.n ?? 0;
+}
+
 export interface EntityEvent {
   readonly seq: string;
   readonly type: MemoryType;
@@ -107,7 +119,7 @@ export interface Readings {
 
 /**
  * How often these memories had been read until then, and when: what counting one by one (engine/domain/replay.ts) comes to.
- * `since` is the event after which to count, for each. Every reading of the tenant is looked at once.
+ * `since` is the event after which to count, for each. The readings of these memories are found by an index.
  */
 export function readingsOf(
   sql: Sql,
@@ -122,7 +134,8 @@ export function readingsOf(
        from memory_events e
        cross join lateral jsonb_to_recordset(e.payload -> 'references') as r (id text, expires_at timestamptz)
        join asked a on a.id = r.id and e.seq > a.since
-       where e.tenant_id = $1 and e.event_type = 'memory.referenced' and e.occurred_at <= $4),
+       where e.tenant_id = $1 and e.event_type = 'memory.referenced' and e.occurred_at <= $4
+         and jsonb_path_query_array(e.payload, '$.references[*].id') ?| $2::text[]),
      lasts as (select id, count(*)::int4 as n, max(at) as last, max(day) as day, max(expires_at) as expires_at
        from hits group by id),
      entered as (select h.id, min(h.seq) as seq from hits h join lasts l on l.id = h.id and l.day = h.day group by h.id)

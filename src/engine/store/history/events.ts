@@ -2,6 +2,7 @@
 
 import type { Sql } from "../../adapters/db/port.ts";
 import type { MemoryEvent, NewEvent } from "../../domain/event.ts";
+import { conditions } from "../browse/conditions.ts";
 
 const COLUMNS = `id, tenant_id, butler, scope, event_type, entity_type, entity_id, occurred_at, actor,
   session_id, request_id, subrequest_id, segment_id, payload`;
@@ -43,17 +44,26 @@ export interface StreamQuery {
 }
 
 export async function readStream(sql: Sql, query: StreamQuery): Promise<MemoryEvent[]> {
-  const { tenant, after, scopes, since, limit, newest, without, session, memories } = query;
-  const events = await sql.query<MemoryEvent>(
-    `select seq, ${COLUMNS} from memory_events
-     where tenant_id = $1 and seq > $2::int8
-       and ($3::text[] is null or scope = any($3::text[]))
-       and ($4::timestamptz is null or occurred_at >= $4::timestamptz)
-       and event_type <> all($6::text[])
-       and (($7::text is null and $8::uuid[] is null) or session_id = $7 or entity_id = any($8::uuid[]))
-     order by seq ${newest ? "desc" : "asc"} limit $5`,
-    [tenant, after, scopes ?? null, since ?? null, limit, without, session ?? null, memories ?? null],
-  );
+  const { newest, session, memories } = query;
+  const where = conditions();
+  where.add([query.tenant, query.after], (tenant, after) => `tenant_id = ${tenant} and seq > ${after}::int8`);
+  where.given(query.scopes, (scopes) => `scope = any(${scopes}::text[])`);
+  where.given(query.since, (since) => `occurred_at >= ${since}::timestamptz`);
+  if (query.without.length > 0) where.add([query.without], (types) => `event_type <> all(${types}::text[])`);
+  const size = where.place(query.limit);
+  const order = `order by seq ${newest ? "desc" : "asc"} limit ${size}`;
+  const all = `select seq, ${COLUMNS} from memory_events where`;
+  const part = (more: string) => `(select seq from memory_events where ${where.sql()} and ${more} ${order})`;
+  // Two lists that are merged: "this session or these memories" in one condition would read the whole stream.
+  const parts = [
+    ...(session === undefined ? [] : [`session_id = ${where.place(session)}`]),
+    ...(memories === undefined ? [] : [`entity_id = any(${where.place(memories)}::uuid[])`]),
+  ];
+  const text =
+    parts.length === 0
+      ? `${all} ${where.sql()} ${order}`
+      : `${all} seq = any(array(${parts.map(part).join(" union ")})) ${order}`;
+  const events = await sql.query<MemoryEvent>(text, where.params);
   return newest ? events.toReversed() : events;
 }
 
@@ -79,6 +89,19 @@ export async function seqOf(sql: Sql, tenant: string, id: string): Promise<strin
     id,
   ]);
   return event?.seq;
+}
+
+/** Where an event stands among those of its tenant, by time. */
+export async function placeOfEvent(
+  sql: Sql,
+  tenant: string,
+  id: string,
+): Promise<{ readonly at: Date; readonly seq: string } | undefined> {
+  const [event] = await sql.query<{ at: Date; seq: string }>(
+    "select occurred_at as at, seq from memory_events where tenant_id = $1 and id = $2",
+    [tenant, id],
+  );
+  return event;
 }
 
 export function historyOf(sql: Sql, tenant: string, entityId: string, limit: number): Promise<MemoryEvent[]> {

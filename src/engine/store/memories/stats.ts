@@ -99,12 +99,11 @@ export async function readStats(sql: Sql, query: StatsQuery): Promise<StoredStat
        (select coalesce(sum(applied_count), 0)::int4 from r) as applications,
        (select count(*)::int4 from memory_links l where l.tenant_id = $1 and ($2::text[] is null
           or (exists (select from s where s.id = l.source_id) and exists (select from s where s.id = l.target_id)))) as links,
-       (select count(*)::int4 from memory_events
-          where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))) as events,
-       (select count(*)::int4 from memory_events where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))
-          and event_type in ('episode.stored', 'fact.stored', 'rule.stored')) as stored,
-       (select count(*)::int4 from memory_events where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))
-          and event_type in ('episode.repeated', 'fact.repeated', 'rule.repeated')) as repeated`,
+       t.events, t.stored, t.repeated
+     from (select coalesce(sum(n), 0)::int4 as events,
+         coalesce(sum(n) filter (where event_type in ('episode.stored', 'fact.stored', 'rule.stored')), 0)::int4 as stored,
+         coalesce(sum(n) filter (where event_type in ('episode.repeated', 'fact.repeated', 'rule.repeated')), 0)::int4 as repeated
+       from event_totals where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))) t`,
     [query.tenant, query.scopes ?? null, query.now],
   );
   if (!row) throw new Error("statistics returned no row");

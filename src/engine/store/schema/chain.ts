@@ -12,6 +12,7 @@ import { mem_0007_life } from "../migrations/mem_0007_life.ts";
 import { mem_0008_waiting_runs } from "../migrations/mem_0008_waiting_runs.ts";
 import { mem_0009_judgements } from "../migrations/mem_0009_judgements.ts";
 import { mem_0010_pages } from "../migrations/mem_0010_pages.ts";
+import { mem_0011_large_pages } from "../migrations/mem_0011_large_pages.ts";
 import { kyselyOver } from "./kysely.ts";
 import { MIGRATION_NAMES, MIGRATION_TABLES, type MigrationName, newerStore } from "./names.ts";
 
@@ -26,6 +27,7 @@ const MIGRATIONS: Readonly<Record<MigrationName, Migration>> = {
   mem_0008_waiting_runs,
   mem_0009_judgements,
   mem_0010_pages,
+  mem_0011_large_pages,
 };
 
 export async function migrateUp(db: Db): Promise<void> {

@@ -12,6 +12,7 @@ export const MIGRATION_NAMES = [
   "mem_0008_waiting_runs",
   "mem_0009_judgements",
   "mem_0010_pages",
+  "mem_0011_large_pages",
 ] as const;
 export type MigrationName = (typeof MIGRATION_NAMES)[number];
 
