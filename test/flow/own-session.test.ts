@@ -9,6 +9,7 @@ import type { ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { hookAnswerer } from "../../src/hosts/hooks/answer-hook.ts";
 import { createPickup } from "../../src/hosts/hooks/spool/pickup.ts";
 import { everyone } from "../support/owner-fakes.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const folders: string[] = [];
@@ -24,7 +25,7 @@ function desk(g: Guest, agent: "claude-code" | "codex") {
   const invoke = ({ tool, input, ...more }: ToolRequest) => g.outcome(tool, input, more);
   const pickup = createPickup({ home, clock, log: silentLog, settleMs: 60_000, ingest: () => Promise.reject() });
   const hook = hookAnswerer({
-    ...{ home, clock, log: silentLog, pickup },
+    ...{ home, clock, log: silentLog, pickup, limitMs: PATIENCE.timeout },
     remembers: () => true,
     invoke: (_, __, request) => invoke(request),
   });
