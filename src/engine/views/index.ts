@@ -12,6 +12,7 @@ import { viewPreview } from "./preview.ts";
 import { viewRules } from "./rules.ts";
 import { viewRun } from "./run.ts";
 import { viewRuns } from "./runs.ts";
+import { viewScopes } from "./scopes.ts";
 import { viewSearch } from "./search.ts";
 import { viewStats } from "./stats.ts";
 import { viewSubjects } from "./subjects.ts";
@@ -21,6 +22,7 @@ import { viewToday } from "./today.ts";
 export const views: readonly View<string, z.ZodObject, z.ZodObject>[] = [
   viewStats,
   viewCounts,
+  viewScopes,
   viewToday,
   viewSubjects,
   viewFacts,

@@ -4,6 +4,7 @@ import type {
   ApiActivity,
   ApiActivityQuery,
   ApiChanges,
+  ApiCounts,
   ApiDeadLetters,
   ApiEpisodes,
   ApiEpisodesQuery,
@@ -15,7 +16,6 @@ import type {
   ApiFleetStats,
   ApiFleetToday,
   ApiHealth,
-  ApiJobs,
   ApiMemory,
   ApiOneSession,
   ApiPreview,
@@ -23,6 +23,7 @@ import type {
   ApiRulesQuery,
   ApiRun,
   ApiRuns,
+  ApiScopes,
   ApiSearch,
   ApiSession,
   ApiSessions,
@@ -65,6 +66,8 @@ function listOf<T extends { next_cursor: string | null }>(butler: string, path: 
 export const zoneMinutes = (): number => -new Date().getTimezoneOffset();
 
 export const statsQuery = (butler: string) => of<ApiStats>(butler, "stats");
+export const countsQuery = (butler: string) => of<ApiCounts>(butler, "counts");
+export const scopesQuery = (butler: string) => of<ApiScopes>(butler, "scopes");
 export const todayQuery = (butler: string, day?: string) =>
   of<ApiToday>(butler, "today", { day, zone_minutes: zoneMinutes() });
 export const subjectsQuery = (butler: string, query: Query = {}) => of<ApiSubjects>(butler, "subjects", query);
@@ -88,7 +91,6 @@ export const runQuery = (butler: string, id: string) => of<ApiRun>(butler, `runs
 export const oneSessionQuery = (butler: string, id: string) =>
   of<ApiOneSession>(butler, `sessions/${encodeURIComponent(id)}`);
 export const settingsQuery = (butler: string) => of<ApiSettings>(butler, "settings");
-export const jobsQuery = (butler: string) => of<ApiJobs>(butler, "jobs");
 
 /** Asked again every 15 seconds while it is looked at. */
 const HEALTH_MS = 15_000;

@@ -13,8 +13,6 @@ export function useDay(): string | undefined {
 export const endOf = (day: string | undefined): string | undefined =>
   day === undefined ? undefined : new Date(`${day}T23:59:59.999`).toISOString();
 
-export const startOf = (day: string): string => new Date(`${day}T00:00:00`).toISOString();
-
 export function dayOf(at: Date): string {
   const two = (n: number) => String(n).padStart(2, "0");
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;

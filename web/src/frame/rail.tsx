@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRouterState } from "@tanstack/react-router";
 import { DropdownMenu } from "radix-ui";
-import { fleetHealthQuery, sessionQuery, statsQuery } from "../api/queries.ts";
+import { countsQuery, fleetHealthQuery, sessionQuery } from "../api/queries.ts";
 import { compact } from "../parts/words.ts";
 import { A, butlerPath } from "./link.tsx";
 import { FLEET_PAGES, isActive, PAGES, type RailPage } from "./pages.ts";
@@ -94,13 +94,13 @@ const hrefOf = ({ path }: RailPage, butler: string | undefined): string =>
   butler === undefined ? `/memory${path === "" ? "" : `/${path}`}` : butlerPath(butler, path);
 
 function useCounts(butler: string | undefined): Readonly<Record<string, string | undefined>> {
-  const { data } = useQuery({ ...statsQuery(butler ?? ""), enabled: butler !== undefined });
+  const { data } = useQuery({ ...countsQuery(butler ?? ""), enabled: butler !== undefined });
   const standing = useStanding();
   if (butler === undefined) return {};
   return {
-    Facts: data && compact(data.facts.total),
-    Rules: data && compact(data.rules.total),
-    Episodes: data && compact(data.episodes.total),
+    Facts: data && compact(data.facts),
+    Rules: data && compact(data.rules),
+    Episodes: data && compact(data.episodes),
     Health: standing(butler).word === "well" ? "ok" : standing(butler).sign,
   };
 }

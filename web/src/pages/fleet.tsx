@@ -7,7 +7,7 @@ import { A, butlerPath } from "../frame/link.tsx";
 import { usePageSearch } from "../frame/search-params.ts";
 import { DaysChart } from "../parts/days-chart.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { EventLine } from "../parts/event-line.tsx";
+import { byMemory, EventLine } from "../parts/event-line.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -45,8 +45,8 @@ export function FleetPage() {
       </Section>
       <Section title={day === undefined ? "Today" : "That day"} aside={<A to="/memory/activity">all activity</A>}>
         {data.items.length === 0 && <Empty says="Nothing was learned anywhere." />}
-        {data.items.map((event) => (
-          <EventLine key={event.id} event={event} butler={event.of} named />
+        {byMemory(data.items).map(({ event, earlier }) => (
+          <EventLine key={event.id} event={event} earlier={earlier} butler={event.of} named />
         ))}
       </Section>
       <Section title="30 days">

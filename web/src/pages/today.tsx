@@ -8,7 +8,7 @@ import { A, butlerPath, useButler } from "../frame/link.tsx";
 import { usePageSearch } from "../frame/search-params.ts";
 import { DaysChart } from "../parts/days-chart.tsx";
 import { Command, Empty } from "../parts/empty.tsx";
-import { EventLine } from "../parts/event-line.tsx";
+import { byMemory, EventLine } from "../parts/event-line.tsx";
 import { Examples } from "../parts/examples.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { Loading } from "../parts/loading.tsx";
@@ -40,8 +40,8 @@ export function TodayPage() {
           </p>
         </Empty>
       )}
-      {data.items.map((event) => (
-        <EventLine key={event.id} event={event} butler={butler} />
+      {byMemory(data.items).map(({ event, earlier }) => (
+        <EventLine key={event.id} event={event} earlier={earlier} butler={butler} />
       ))}
       {!isEmpty && (
         <Section title="30 days">

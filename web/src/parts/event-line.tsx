@@ -12,12 +12,28 @@ interface EventLineParts {
   readonly butler: string;
   /** Where several butlers are shown. */
   readonly named?: boolean;
+  /** What else happened to this memory before, on the same day. */
+  readonly earlier?: readonly ApiEvent[];
 }
 
-export function EventLine({ event, butler, named = false }: EventLineParts) {
-  const { memory, replaced, entity_type, entity_id, occurred_at } = event;
+/** Each memory once, by its newest event. */
+export function byMemory<E extends ApiEvent>(events: readonly E[]): { readonly event: E; readonly earlier: E[] }[] {
+  const all = new Map<string, { readonly event: E; readonly earlier: E[] }>();
+  for (const event of events) {
+    const known = all.get(event.entity_id);
+    if (known === undefined) all.set(event.entity_id, { event, earlier: [] });
+    else known.earlier.push(event);
+  }
+  return [...all.values()];
+}
+
+const verbOf = (event: ApiEvent): string => (isReplacement(event) ? "changed" : eventVerb(event.event_type));
+
+export function EventLine({ event, butler, named = false, earlier = [] }: EventLineParts) {
+  const { memory, entity_type, entity_id, occurred_at } = event;
+  const replaced = event.replaced ?? earlier.find((one) => one.replaced !== undefined)?.replaced;
   const isMemory = memory !== undefined || ["fact", "rule", "episode"].includes(entity_type);
-  const verb = isReplacement(event) ? "changed" : eventVerb(event.event_type);
+  const verbs = [...new Set([...earlier.toReversed(), event].map(verbOf))].join(", ");
   const body = (
     <>
       <span className={styles.text} data-state={memory?.state}>
@@ -31,7 +47,7 @@ export function EventLine({ event, butler, named = false }: EventLineParts) {
       <span className={styles.aside}>
         {named && <span className={styles.butler}>{butler}</span>}
         <span>
-          {entity_type} · {verb} · <When at={occurred_at} clock />
+          {entity_type} · {verbs} · <When at={occurred_at} clock />
         </span>
         <span className={styles.by}>{saidBy(event)}</span>
       </span>

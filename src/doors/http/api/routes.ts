@@ -12,6 +12,7 @@ import { viewPreview } from "../../../engine/views/preview.ts";
 import { viewRules } from "../../../engine/views/rules.ts";
 import { viewRun } from "../../../engine/views/run.ts";
 import { viewRuns } from "../../../engine/views/runs.ts";
+import { viewScopes } from "../../../engine/views/scopes.ts";
 import { viewSearch } from "../../../engine/views/search.ts";
 import { viewStats } from "../../../engine/views/stats.ts";
 import { viewSubjects } from "../../../engine/views/subjects.ts";
@@ -27,6 +28,7 @@ import { writeRoutes } from "./write-routes.ts";
 export const apiRoutes: readonly ApiRoute[] = [
   callRoute({ id: "Stats", path: "/stats", calls: viewStats }),
   callRoute({ id: "Counts", path: "/counts", calls: viewCounts }),
+  callRoute({ id: "Scopes", path: "/scopes", calls: viewScopes }),
   callRoute({ id: "Today", path: "/today", calls: viewToday }),
   callRoute({ id: "Subjects", path: "/subjects", calls: viewSubjects }),
   callRoute({ id: "Facts", path: "/facts", calls: viewFacts }),

@@ -12,6 +12,7 @@ import type { viewPreview } from "../../../engine/views/preview.ts";
 import type { Rule, viewRules } from "../../../engine/views/rules.ts";
 import type { viewRun } from "../../../engine/views/run.ts";
 import type { viewRuns } from "../../../engine/views/runs.ts";
+import type { viewScopes } from "../../../engine/views/scopes.ts";
 import type { viewSearch } from "../../../engine/views/search.ts";
 import type { viewStats } from "../../../engine/views/stats.ts";
 import type { viewSubjects } from "../../../engine/views/subjects.ts";
@@ -27,6 +28,7 @@ type Query<V extends { readonly input: z.ZodObject }> = Omit<z.input<V["input"]>
 export type ApiSession = z.infer<typeof SessionAnswer>;
 export type ApiStats = Answer<typeof viewStats>;
 export type ApiCounts = Answer<typeof viewCounts>;
+export type ApiScopes = Answer<typeof viewScopes>;
 export type ApiToday = Answer<typeof viewToday>;
 export type ApiTodayQuery = Query<typeof viewToday>;
 export type ApiSubjects = Answer<typeof viewSubjects>;

@@ -41,15 +41,12 @@ export function EpisodesPage() {
   const butler = useButler() ?? "";
   const day = useDay();
   const { state, status, tier, session, scope, tag, q } = usePageSearch();
-  const query = { state, status, tier, session, scope, tag, q, limit: PAGE } as unknown as ApiEpisodesQuery;
+  const as_of = endOf(day);
+  const query = { state, status, tier, session, scope, tag, q, as_of, limit: PAGE } as unknown as ApiEpisodesQuery;
   const { data, error, hasNextPage, isFetching, fetchNextPage, refetch } = useInfiniteQuery(
     episodesQuery(butler, query),
   );
-  const episodes = useMemo(() => {
-    const at = endOf(day);
-    const all = data?.pages.flatMap((page) => page.episodes) ?? [];
-    return at === undefined ? all : all.filter(({ created_at }) => created_at <= at);
-  }, [data, day]);
+  const episodes = useMemo(() => data?.pages.flatMap((page) => page.episodes) ?? [], [data]);
   const rows = useMemo(() => rowsOf(episodes), [episodes]);
   const sessions = useKnownSessions(butler);
   const filters = useEpisodeFilters(butler, sessions, episodes);

@@ -1,6 +1,6 @@
 /** The filters of the facts; subjects are those that there are. */
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { sessionsQuery, subjectsQuery } from "../../api/queries.ts";
+import { useQuery } from "@tanstack/react-query";
+import { scopesQuery, subjectsQuery } from "../../api/queries.ts";
 import { usePageSearch } from "../../frame/search-params.ts";
 import type { Filter } from "../../parts/chips.tsx";
 import { SAID_BY, scopeWords } from "../../parts/words.ts";
@@ -39,13 +39,11 @@ export function useFactFilters(butler: string): readonly Filter[] {
   ];
 }
 
-/** The butler, everybody, and the projects of the last sessions. */
+/** The scopes in which something is remembered. */
 export function useScopeFilter(butler: string): Filter {
   const { scope } = usePageSearch();
-  const { data } = useInfiniteQuery(sessionsQuery(butler));
-  const projects =
-    data?.pages[0]?.sessions.flatMap(({ project }) => (project === undefined ? [] : [`${butler}/${project}`])) ?? [];
-  const scopes = new Set(["global", butler, ...projects, ...(scope === undefined ? [] : [scope])]);
+  const { data } = useQuery(scopesQuery(butler));
+  const scopes = new Set([...(data?.scopes ?? []), ...(scope === undefined ? [] : [scope])]);
   return {
     key: "scope",
     label: "where",

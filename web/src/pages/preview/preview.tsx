@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useId } from "react";
 import type { ApiPreview } from "../../../../src/doors/http/api/types.ts";
-import { previewQuery, sessionsQuery } from "../../api/queries.ts";
+import { previewQuery, scopesQuery, sessionsQuery } from "../../api/queries.ts";
 import { dayWords, endOf, useDay } from "../../frame/as-of.ts";
 import { useLater } from "../../frame/later.ts";
 import { useButler } from "../../frame/link.tsx";
@@ -12,7 +12,7 @@ import { Empty, ShortId } from "../../parts/empty.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Page, Section } from "../../parts/page.tsx";
-import { counted } from "../../parts/words.ts";
+import { counted, scopeWords } from "../../parts/words.ts";
 import { InBlock } from "./in-block.tsx";
 import { LeftOut } from "./left-out.tsx";
 import styles from "./preview.module.css";
@@ -98,12 +98,19 @@ function Asking({ butler, budget }: { readonly butler: string; readonly budget: 
   const id = useId();
   const { data } = useInfiniteQuery(sessionsQuery(butler));
   const sessions = data?.pages.flatMap((page) => page.sessions) ?? [];
-  const projects = [...new Set([search.project, ...sessions.map((session) => session.project)])].filter(
-    (one) => one !== undefined,
-  );
+  const { data: known } = useQuery(scopesQuery(butler));
+  const own = known?.scopes.filter((scope) => scope.startsWith(`${butler}/`)).map(scopeWords) ?? [];
+  const projects = [...new Set([search.project, ...own])].filter((one) => one !== undefined);
   const prompts = [...new Set(sessions.flatMap((session) => session.prompt ?? []))].slice(0, 3);
   return (
     <div className={styles.asking}>
+      {projects.length > 0 && (
+        <Chips
+          filters={[
+            { key: "project", label: "in", unset: "no project", options: projects.map((one) => [one, one] as const) },
+          ]}
+        />
+      )}
       <label className={styles.label} htmlFor={`${id}-prompt`}>
         Prompt
       </label>
@@ -140,13 +147,6 @@ function Asking({ butler, budget }: { readonly butler: string; readonly budget: 
         aria-valuetext={`${tokens} tokens`}
         onChange={(event) => setTokens(event.target.value)}
       />
-      {projects.length > 0 && (
-        <Chips
-          filters={[
-            { key: "project", label: "in", unset: "no project", options: projects.map((one) => [one, one] as const) },
-          ]}
-        />
-      )}
     </div>
   );
 }

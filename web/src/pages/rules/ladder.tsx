@@ -4,7 +4,7 @@ import { A, butlerPath } from "../../frame/link.tsx";
 import { usePageSearch } from "../../frame/search-params.ts";
 import styles from "./ladder.module.css";
 
-type Counts = ApiRules["ladder"];
+type Counts = NonNullable<ApiRules["ladder"]>;
 
 const STEPS: readonly (readonly [maturity: keyof Counts, name: string, means: string])[] = [
   ["candidate", "Candidate", "new, on trial"],

@@ -1,7 +1,7 @@
 /** How to work: the ladder that rules climb, and each rule with its marks and what is missing for its next step. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import type { ApiRule, ApiRules, ApiRulesQuery } from "../../../../src/doors/http/api/types.ts";
+import type { ApiRules, ApiRulesQuery } from "../../../../src/doors/http/api/types.ts";
 import { rulesQuery } from "../../api/queries.ts";
 import { dayWords, endOf, useDay } from "../../frame/as-of.ts";
 import { useButler } from "../../frame/link.tsx";
@@ -49,9 +49,9 @@ export function RulesPage() {
   const day = useDay();
   const as_of = endOf(day);
   const { state, maturity, scope, trust, tag, q } = usePageSearch();
-  const query = { state, maturity, scope, trust, tag, q, limit: PAGE } as unknown as ApiRulesQuery;
+  const query = { state, maturity, scope, trust, tag, q, as_of, limit: PAGE } as unknown as ApiRulesQuery;
   const { data, error, hasNextPage, isFetching, fetchNextPage, refetch } = useInfiniteQuery(rulesQuery(butler, query));
-  const rules = useMemo(() => knownBy(data?.pages.flatMap((page) => page.rules) ?? [], as_of), [data, as_of]);
+  const rules = useMemo(() => data?.pages.flatMap((page) => page.rules) ?? [], [data]);
   const tags = useMemo(() => [...new Set(rules.flatMap((rule) => rule.tags))].sort(), [rules]);
   const filters = [STATE, MATURITY, useScopeFilter(butler), TRUST, useFreeFilter("tag", "tag", "any", tags)];
   const isFiltered = [state, maturity, scope, trust, tag, q].some((value) => value !== undefined);
@@ -61,16 +61,11 @@ export function RulesPage() {
       name={`${butler} · Rules`}
       sentence={
         isFiltered || day !== undefined
-          ? `${hasNextPage ? "More than " : ""}${counted(rules.length, "rule")} like that.`
+          ? `${hasNextPage ? "More than " : ""}${counted(rules.length, "rule")} ${isFiltered ? "like that" : `on ${dayWords(day ?? "")}`}.`
           : ladderSentence(ladder)
       }
-      aside={
-        day === undefined
-          ? undefined
-          : `Learned by ${dayWords(day)} and still there. The steps and marks are those of now.`
-      }
     >
-      {ladder !== undefined && <Ladder butler={butler} counts={ladder} />}
+      {ladder && <Ladder butler={butler} counts={ladder} />}
       <Chips filters={filters} words="Words in a rule" />
       {error && <Failure error={error} again={() => void refetch()} />}
       {data === undefined && !error && <Loading />}
@@ -101,11 +96,8 @@ export function RulesPage() {
   );
 }
 
-const knownBy = (rules: readonly ApiRule[], at: string | undefined): readonly ApiRule[] =>
-  at === undefined ? rules : rules.filter(({ created_at }) => created_at <= at);
-
 function ladderSentence(ladder: ApiRules["ladder"] | undefined): string {
-  if (ladder === undefined) return "How to work.";
+  if (!ladder) return "How to work.";
   const { candidate, established, proven, anti_pattern } = ladder;
   const rules = candidate + established + proven;
   if (rules + anti_pattern === 0) return "No rules yet.";

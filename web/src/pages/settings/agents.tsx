@@ -32,7 +32,7 @@ export function Agents({ butler }: { readonly butler: string }) {
       {agents.map((agent) => {
         const own = sessions.filter((session) => session.agent === agent);
         const running = own.filter(({ state }) => state === "running").length;
-        const last = own.map(heardAt).reduce((latest, one) => (one > latest ? one : latest));
+        const last = own.map(heardAt).toSorted().at(-1) ?? "";
         return (
           <li key={agent} className={styles.agent}>
             <strong>{agent}</strong>
