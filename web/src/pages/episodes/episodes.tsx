@@ -57,6 +57,8 @@ export function EpisodesPage() {
       sentence={
         isPlain ? (
           <Sentence butler={butler} />
+        ) : data === undefined ? (
+          "What happened."
         ) : (
           `${hasNextPage ? "More than " : ""}${counted(episodes.length, "episode")} like that.`
         )

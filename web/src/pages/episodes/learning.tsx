@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { ApiEpisode } from "../../../../src/doors/http/api/types.ts";
 import { A, butlerPath, memoryHref } from "../../frame/link.tsx";
 import { State } from "../../parts/state.tsx";
+import { Told } from "../../parts/told.tsx";
 import { When } from "../../parts/when.tsx";
 import { counted } from "../../parts/words.ts";
 import styles from "./episodes.module.css";
@@ -21,7 +22,10 @@ export function Learning({ episode, butler }: Of) {
           {episode.taught.map(({ id, type, text, state, relation }) => (
             <li key={id} data-state={state}>
               <span>{relation === "supports" ? "says again" : type}</span>{" "}
-              <A to={memoryHref(butler, id)}>{text ?? "(forgotten)"}</A> {state !== "active" && <State state={state} />}
+              <A to={memoryHref(butler, id)}>
+                {text === null ? "(forgotten)" : <Told text={text} isFact={type === "fact"} />}
+              </A>{" "}
+              {state !== "active" && <State state={state} />}
             </li>
           ))}
         </ul>

@@ -50,12 +50,13 @@ function Step({ butler, maturity, name, means, count }: StepParts) {
       to={butlerPath(butler, "rules")}
       search={{ ...search, maturity: isChosen ? undefined : maturity }}
       className={`${styles.step} ${isChosen ? styles.chosen : ""} ${maturity === "anti_pattern" ? styles.warning : ""}`}
+      exact
+      aria-current={isChosen ? "page" : undefined}
       title={isChosen ? "Show all rules again" : "Show only these"}
     >
       <span className={styles.count}>{count.toLocaleString("en")}</span>
       <span className={styles.name}>{name}</span>
       <span className={styles.means}>{means}</span>
-      {isChosen && <span className="visually-hidden">, chosen</span>}
     </A>
   );
 }

@@ -48,19 +48,26 @@ export function RulesPage() {
   const butler = useButler() ?? "";
   const day = useDay();
   const as_of = endOf(day);
-  const { state, maturity, scope, trust, tag, q } = usePageSearch();
-  const query = { state, maturity, scope, trust, tag, q, as_of, limit: PAGE } as unknown as ApiRulesQuery;
+  const { state, maturity, scope, trust, reader, tag, q } = usePageSearch();
+  const query = { state, maturity, scope, trust, reader, tag, q, as_of, limit: PAGE } as unknown as ApiRulesQuery;
   const { data, error, hasNextPage, isFetching, fetchNextPage, refetch } = useInfiniteQuery(rulesQuery(butler, query));
   const rules = useMemo(() => data?.pages.flatMap((page) => page.rules) ?? [], [data]);
   const tags = useMemo(() => [...new Set(rules.flatMap((rule) => rule.tags))].sort(), [rules]);
-  const filters = [STATE, MATURITY, useScopeFilter(butler), TRUST, useFreeFilter("tag", "tag", "any", tags)];
-  const isFiltered = [state, maturity, scope, trust, tag, q].some((value) => value !== undefined);
+  const filters = [
+    STATE,
+    MATURITY,
+    useScopeFilter(butler),
+    TRUST,
+    useFreeFilter("reader", "read by", "anyone", ["patterns"]),
+    useFreeFilter("tag", "tag", "any", tags),
+  ];
+  const isFiltered = [state, maturity, scope, trust, reader, tag, q].some((value) => value !== undefined);
   const ladder = data?.pages[0]?.ladder;
   return (
     <Page
       name={`${butler} · Rules`}
       sentence={
-        isFiltered || day !== undefined
+        data !== undefined && (isFiltered || day !== undefined)
           ? `${hasNextPage ? "More than " : ""}${counted(rules.length, "rule")} ${isFiltered ? "like that" : `on ${dayWords(day ?? "")}`}.`
           : ladderSentence(ladder)
       }

@@ -13,13 +13,13 @@ import { Failure } from "../../parts/failure.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Page, Section } from "../../parts/page.tsx";
 import { When } from "../../parts/when.tsx";
-import { counted, listed, projectWords } from "../../parts/words.ts";
+import { counted, dollars, listed, projectWords } from "../../parts/words.ts";
 import { Happened } from "./happened.tsx";
 import { AskSelection } from "./selection.tsx";
 import { Standing } from "./session-line.tsx";
 import { type Session, sessionWords, toldWords } from "./session-words.ts";
 import styles from "./sessions.module.css";
-import { Told } from "./told.tsx";
+import { ToldMemories } from "./told.tsx";
 import { UnknownSession } from "./unknown-session.tsx";
 import { WhereFrom } from "./where-from.tsx";
 
@@ -53,7 +53,7 @@ function Known({ butler, data }: { readonly butler: string; readonly data: ApiOn
           title="What it was told"
           aside={told.length > 1 && <span className={styles.soft}>{toldWords(session)}</span>}
         >
-          <Told butler={butler} told={told} />
+          <ToldMemories butler={butler} told={told} />
         </Section>
         <Section title="What happened">
           <Happened butler={butler} session={session.session_id} stored={stored} />
@@ -93,7 +93,7 @@ function About({ session }: { readonly session: Session }) {
           {lasted !== undefined && `, for ${spanWords(lasted)}`}
         </span>
         <span title={folder}>in {project === undefined ? folder : projectWords(project)}</span>
-        {cost_usd !== undefined && <span>${cost_usd.toFixed(2)}</span>}
+        {cost_usd !== undefined && <span>{dollars(cost_usd)}</span>}
         <ShortId id={session_id} />
       </div>
       {prompt !== undefined && <p>{prompt}</p>}

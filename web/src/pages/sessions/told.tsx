@@ -2,6 +2,7 @@
 import type { ApiOneSession } from "../../../../src/doors/http/api/types.ts";
 import { A, memoryHref } from "../../frame/link.tsx";
 import { State, Tag } from "../../parts/state.tsx";
+import { Told } from "../../parts/told.tsx";
 import { When } from "../../parts/when.tsx";
 import { counted, listed } from "../../parts/words.ts";
 import styles from "./sessions.module.css";
@@ -9,7 +10,7 @@ import styles from "./sessions.module.css";
 export type Tellings = ApiOneSession["told"];
 type Memory = Tellings[number]["memories"][number];
 
-export function Told({ butler, told }: { readonly butler: string; readonly told: Tellings }) {
+export function ToldMemories({ butler, told }: { readonly butler: string; readonly told: Tellings }) {
   if (told.length === 0) return <p className={styles.soft}>The log has nothing that it was told.</p>;
   return told.map(({ at, tokens, memories }, nth) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: tellings keep their places.
@@ -29,7 +30,11 @@ export function Told({ butler, told }: { readonly butler: string; readonly told:
               </span>
             ) : (
               <A to={memoryHref(butler, memory.id)} data-row>
-                {memory.text ?? "(forgotten since)"}
+                {memory.text == null ? (
+                  "(forgotten since)"
+                ) : (
+                  <Told text={memory.text} isFact={memory.type === "fact"} />
+                )}
               </A>
             )}
             {memory.state !== undefined && memory.state !== "active" && <State state={memory.state} />}
