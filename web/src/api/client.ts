@@ -48,6 +48,8 @@ export const postJson = <T>(path: string, body: unknown = {}, { key, project, ..
     body: JSON.stringify(body),
   });
 
+export const deleteJson = <T>(path: string): Promise<T> => request<T>(path, { method: "DELETE" });
+
 async function request<T>(path: string, init: RequestInit): Promise<T> {
   const response = await fetch(path, { ...init, credentials: "same-origin" }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "AbortError") throw error;

@@ -2,14 +2,14 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { ApiToday } from "../../../src/doors/http/api/types.ts";
-import { statsQuery, todayQuery } from "../api/queries.ts";
+import { countsQuery, todayQuery } from "../api/queries.ts";
 import { dayWords, useDay } from "../frame/as-of.ts";
 import { A, butlerPath, useButler } from "../frame/link.tsx";
 import { usePageSearch } from "../frame/search-params.ts";
 import { DaysChart } from "../parts/days-chart.tsx";
 import { Command, Empty } from "../parts/empty.tsx";
 import { byMemory, EventLine } from "../parts/event-line.tsx";
-import { Examples } from "../parts/examples.tsx";
+import { AreExamples, Examples } from "../parts/examples.tsx";
 import { Failure } from "../parts/failure.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -21,10 +21,10 @@ export function TodayPage() {
   const asOf = useDay();
   const day = chosen ?? asOf;
   const { data, error, refetch } = useQuery(todayQuery(butler, day));
-  const { data: stats } = useQuery(statsQuery(butler));
+  const { data: counts } = useQuery(countsQuery(butler));
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (data === undefined) return <Loading />;
-  const isEmpty = stats !== undefined && stats.events === 0;
+  const isEmpty = counts !== undefined && counts.facts + counts.rules + counts.episodes === 0;
   return (
     <Page
       name={`${butler} · Today`}
@@ -32,6 +32,7 @@ export function TodayPage() {
       aside={<Waiting butler={butler} waiting={data.waiting} />}
     >
       {isEmpty && <FirstSteps butler={butler} />}
+      {!isEmpty && <AreExamples butler={butler} />}
       {!isEmpty && data.items.length === 0 && (
         <Empty says={day === undefined ? "Nothing was learned today so far." : "Nothing was learned on this day."}>
           <p>

@@ -21,18 +21,15 @@ const DIFFERS = "differs";
 export function SettingsPage() {
   const butler = useButler() ?? "";
   const { data, error, refetch } = useQuery(settingsQuery(butler));
+  if (data === undefined && !error) return <Loading />;
   return (
     <Page
       name={`${butler} · Settings`}
       sentence={data === undefined ? "What holds, and where it came from." : sentenceOf(data.values)}
       aside="Nothing is changed on this page: the file that is named beside a value is the place for that."
     >
-      <Section title="Agents">
-        <Agents butler={butler} />
-      </Section>
       <Section title="Settings">
         {error && <Failure error={error} again={() => void refetch()} />}
-        {data === undefined && !error && <Loading />}
         {data !== undefined && <Settings values={data.values} />}
       </Section>
       <Section title="To change a value">
@@ -58,6 +55,9 @@ export function SettingsPage() {
           <Command text="butler token revoke laptop" />
           <p>A revoked token is refused from that moment on.</p>
         </div>
+      </Section>
+      <Section title="Agents">
+        <Agents butler={butler} />
       </Section>
     </Page>
   );
