@@ -2,7 +2,7 @@
 import { A, butlerPath } from "../../frame/link.tsx";
 import type { PageSearch } from "../../frame/search-params.ts";
 import { Command } from "../../parts/empty.tsx";
-import { When } from "../../parts/when.tsx";
+import { exactTime, When } from "../../parts/when.tsx";
 import styles from "./health.module.css";
 import { CONDITION_WORDS, type Condition, commandIn, STANDINGS, type Standing } from "./words.ts";
 
@@ -29,6 +29,15 @@ export function Conditions({ conditions, butler }: ConditionsParts) {
     </ul>
   );
 }
+
+const ISO = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
+
+/** Times stand in the sentence as the API writes them; people read them in their own zone. */
+const withTimes = (says: string): string =>
+  says
+    .split(ISO)
+    .map((part) => (ISO.test(part) ? exactTime(part) : part))
+    .join("");
 
 /** The rows that a condition speaks of. */
 const ROWS: Readonly<Record<string, readonly [page: string, search: PageSearch]>> = {
@@ -58,7 +67,7 @@ function ConditionLine({ condition, butler }: { readonly condition: Condition; r
               </A>
             )}
           </strong>{" "}
-          {says}
+          {withTimes(says)}
         </p>
         {what_to_do !== null && <p className={styles.todo}>{what_to_do}</p>}
         {command !== undefined && <Command text={command} />}

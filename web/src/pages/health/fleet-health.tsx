@@ -33,13 +33,14 @@ export function FleetHealthPage() {
 }
 
 function sentenceOf(butlers: readonly Told[]): string {
-  const names = (state: Standing) => butlers.filter((told) => standing(told) === state).map(({ name }) => name);
-  const [bad, unknown, well] = [names("not_ok"), names("unknown"), names("ok")];
-  if (bad.length + unknown.length === 0)
-    return butlers.length === 0 ? "Nobody to ask." : `All ${counted(well.length, "butler")} are well.`;
+  const count = (state: Standing) => butlers.filter((told) => standing(told) === state).length;
+  const [bad, unknown] = [count("not_ok"), count("unknown")];
+  if (butlers.length === 0) return "Nobody to ask.";
+  if (bad + unknown === 0)
+    return butlers.length === 1 ? "The butler is well." : `All ${butlers.length} butlers are well.`;
   const parts = [
-    bad.length > 0 && `${listed(bad)} ${bad.length === 1 ? "is" : "are"} not well`,
-    unknown.length > 0 && `how ${listed(unknown)} ${unknown.length === 1 ? "is" : "are"} is not wholly known`,
+    bad > 0 && `${bad} of ${counted(butlers.length, "butler")} ${bad === 1 ? "is" : "are"} not well`,
+    unknown > 0 && `of ${counted(unknown, "butler")} not everything is known`,
   ].filter((part) => part !== false);
   const words = listed(parts);
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;

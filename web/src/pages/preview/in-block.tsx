@@ -19,7 +19,14 @@ export function InBlock({ block, butler }: InBlockParts) {
   if (sections.length === 0) return null;
   return (
     <div id="told" className={styles.anchor}>
-      <Section title="What is told">
+      <Section
+        title="What is told"
+        aside={
+          block.as_of !== undefined && (
+            <span className={styles.about}>in the words and states of today; those of that day stand in the block</span>
+          )
+        }
+      >
         {sections.map(({ name, items, dropped }) => (
           <section key={name} id={`told-${name}`} className={styles.anchor} aria-label={sectionWords(name)}>
             <h3 className={styles.group}>
@@ -30,7 +37,11 @@ export function InBlock({ block, butler }: InBlockParts) {
               return (
                 <A key={id} to={memoryHref(butler, id)} className={styles.row} data-row>
                   <span className={styles.text}>
-                    {memory?.text == null ? "(forgotten since)" : <Told text={memory.text} isFact={type === "fact"} />}
+                    {memory?.text == null ? (
+                      "(not kept any more)"
+                    ) : (
+                      <Told text={memory.text} isFact={type === "fact"} />
+                    )}
                   </span>
                   <span className={styles.aside}>
                     <Tag>{type}</Tag>

@@ -38,7 +38,7 @@ export function RunRow({ run, butler }: { readonly run: Run; readonly butler: st
         <A to={to}>{run.episodes.toLocaleString("en")}</A>
       </td>
       {OUTCOMES.map((outcome) => (
-        <td key={outcome} className={styles.number} data-label={OUTCOME_WORDS[outcome]}>
+        <td key={outcome} className={styles.number} data-outcome={outcome} data-label={OUTCOME_WORDS[outcome]}>
           {isDone ? (
             outcomes[outcome] === 0 ? (
               <span className={styles.none}>0</span>
