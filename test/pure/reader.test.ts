@@ -3,9 +3,10 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { learn } from "../../src/engine/adapters/extractor/local/collect.ts";
 import { featuresOf, PLACES } from "../../src/engine/adapters/extractor/local/reader/features.ts";
-import { changesIn, fileFact, standsAlone } from "../../src/engine/adapters/extractor/local/reader/file.ts";
+import { changesIn, fileFact, topicWords } from "../../src/engine/adapters/extractor/local/reader/file.ts";
 import { MARKS, marksOf } from "../../src/engine/adapters/extractor/local/reader/marks.ts";
 import { isOfTheMoment } from "../../src/engine/adapters/extractor/local/reader/moment.ts";
+import { type Net, outputOf, packNet, unpackNet } from "../../src/engine/adapters/extractor/local/reader/net.ts";
 import { pack, scoreOf, unpack } from "../../src/engine/adapters/extractor/local/reader/packed.ts";
 import { type Read, shippedReader } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
 import { splitMessage } from "../../src/engine/adapters/extractor/local/reader/split.ts";
@@ -69,6 +70,8 @@ describe("sentences", () => {
     ["is that so? tests live in spec/", ["is that so", "tests live in spec/"]],
     ["I'm coeliac, so what can I order here?", ["I'm coeliac", "so what can I order here"]],
     ["ich hab keinen führerschein, wie komm ich hin?", ["ich hab keinen führerschein", "wie komm ich hin"]],
+    ["we've got two cats so which plants are safe?", ["we've got two cats", "so which plants are safe"]],
+    ["der kunde zahlt übrigens nach stunden", ["der kunde zahlt übrigens nach stunden"]],
     ["if it rains, what do we do?", ["if it rains, what do we do"]],
     ["what is it, and where does it run?", ["what is it, and where does it run"]],
   ])("of %j", (message, sentences) => {
@@ -185,9 +188,15 @@ describe("what is kept", () => {
   it.each(["I like that", "We decided to do it", "Ich mag es", "it's not"])(
     "%j does not say what it is about",
     (text) => {
-      expect(standsAlone(text)).toBe(false);
+      expect(topicWords(text)).toBe(0);
     },
   );
+
+  it("with a single word that says what it is about is kept if the reader is quite sure", () => {
+    const kept = (sureness: number) =>
+      keptOf([{ text: "I keep chickens", at: 0, question: false, sureness, kind: "fact" }]).sure.length;
+    expect([topicWords("I keep chickens"), kept(0.78), kept(0.82)]).toEqual([1, 0, 1]);
+  });
 });
 
 describe("what goes on with a sentence that is kept", () => {
@@ -200,6 +209,16 @@ describe("what goes on with a sentence that is kept", () => {
 
   it("is kept with it, if it is not understood alone", () => {
     expect(both("She never calls before noon")).toEqual(["Ines chairs the board. She never calls before noon"]);
+  });
+
+  it("is kept with it, if it is worth keeping too", () => {
+    expect(both("Letters to her go through the office", 0.6)).toEqual([
+      "Ines chairs the board. Letters to her go through the office",
+    ]);
+  });
+
+  it("but what a thing is, or where, stays by itself: a later word replaces it", () => {
+    expect(both("The archive is in Graz", 0.9)).toEqual(["Ines chairs the board", "The archive is in Graz"]);
   });
 
   it.each([
@@ -238,6 +257,14 @@ describe("weights", () => {
         expect(scoreOf(after, { places: Int32Array.of(PLACES), values: Float64Array.of(1) })).toBe(0.25);
       }),
     );
+  });
+
+  it("of the second look are nearly the same when they have been packed", () => {
+    const net: Net = { inputs: 2, units: Float64Array.of(0.5, 1, -2, 3, -1, 0.25, 0.5, -0.75), bias: 0.125 };
+    const given = Float64Array.of(1.5, 0.25);
+    expect(outputOf(net, given)).toBeCloseTo(0.125 + 3 * (0.5 + 1.5 - 0.5), 10);
+    expect(outputOf(unpackNet(packNet(net)), given)).toBeCloseTo(outputOf(net, given), 3);
+    expect(() => unpackNet({ ...packNet(net), inputs: 3 })).toThrow("16 bytes for units of 5 numbers");
   });
 
   it("that are not one for each place are refused", () => {

@@ -7,11 +7,39 @@ import type { Regression } from "../../engine/adapters/extractor/local/reader/pa
 
 const REMEMBERED = 8;
 const MOST_ROUNDS = 120;
-const SMALL_STEP = 1e-5;
 const HALVINGS = 20;
 
+/** The features of many examples in one list: `ends[n]` is where those of example n end. */
+export interface Table {
+  /** Every place that any of them has, in ascending order. */
+  readonly places: Int32Array;
+  readonly ends: Int32Array;
+  /** Which of the places. */
+  readonly ids: Int32Array;
+  readonly values: Float64Array;
+}
+
+export function tableOf(examples: readonly Features[]): Table {
+  const places = Int32Array.from(new Set(examples.flatMap((features) => [...features.places]))).sort();
+  const idOf = new Map<number, number>();
+  for (const [id, place] of places.entries()) idOf.set(place, id);
+  const length = examples.reduce((sum, features) => sum + features.places.length, 0);
+  const [ids, values] = [new Int32Array(length), new Float64Array(length)];
+  const ends = new Int32Array(examples.length);
+  let at = 0;
+  for (const [nth, features] of examples.entries()) {
+    for (const [own, place] of features.places.entries()) {
+      ids[at] = idOf.get(place) ?? 0;
+      values[at++] = number(features.values, own);
+    }
+    ends[nth] = at;
+  }
+  return { places, ends, ids, values };
+}
+
+/** An example of the table, and the answer for it. */
 export interface Labelled {
-  readonly features: Features;
+  readonly row: number;
   readonly yes: boolean;
 }
 
@@ -20,12 +48,15 @@ export interface Fit {
   readonly strength: number;
   /** A place that fewer examples have is left out. */
   readonly least: number;
+  /** A round that lowers the loss by a smaller share is the last. */
+  readonly enough: number;
 }
 
-export function fitLogistic(labelled: readonly Labelled[], { strength, least }: Fit): Regression {
-  const used = placesOf(labelled, least);
-  const { places, factors } = used;
-  const rows = rowsOf(used, labelled);
+export function fitLogistic(table: Table, labelled: readonly Labelled[], how: Fit): Regression {
+  const { strength, least, enough } = how;
+  const { ids, factors } = placesOf(table, labelled, least);
+  const places = ids.map((id) => table.places[id] as number);
+  const rows = rowsOf(table, { ids, factors }, labelled);
   // The last number is the bias, which has no penalty.
   let at: Point = pointAt(new Float64Array(places.length + 1), rows, strength);
   const steps: Step[] = [];
@@ -36,7 +67,7 @@ export function fitLogistic(labelled: readonly Labelled[], { strength, least }: 
     if (steps.length > REMEMBERED) steps.shift();
     const gained = (at.loss - next.loss) / Math.max(1, at.loss);
     at = next;
-    if (gained < SMALL_STEP) break;
+    if (gained < enough) break;
   }
   const weights = factors.map((factor, nth) => factor * number(at.weights, nth));
   return { places, weights, bias: number(at.weights, places.length) };
@@ -50,58 +81,50 @@ const UNSEEN = 0.5;
 
 interface Places {
   /** In ascending order. */
-  readonly places: Int32Array;
+  readonly ids: Int32Array;
   readonly factors: Float64Array;
 }
 
+const beginOf = ({ ends }: Table, row: number): number => (row === 0 ? 0 : (ends[row - 1] as number));
+
 /** By how much the odds of a place differ between the answers, in logarithms: what naive Bayes would go by. */
-function placesOf(examples: readonly Labelled[], least: number): Places {
-  const counts = new Map<number, { yes: number; no: number }>();
-  for (const { features, yes } of examples)
-    for (const place of features.places) {
-      const count = counts.get(place) ?? { yes: 0, no: 0 };
-      if (yes) count.yes++;
-      else count.no++;
-      counts.set(place, count);
-    }
-  const used = [...counts].filter(([, { yes, no }]) => yes + no >= least).sort(([a], [b]) => a - b);
+function placesOf(table: Table, labelled: readonly Labelled[], least: number): Places {
+  const { places, ids, ends } = table;
+  const [yes, no] = [new Float64Array(places.length), new Float64Array(places.length)];
+  for (const one of labelled)
+    for (let at = beginOf(table, one.row); at < (ends[one.row] as number); at++)
+      raise(one.yes ? yes : no, ids[at] as number, 1);
+  const used = Int32Array.from(places.keys()).filter((id) => number(yes, id) + number(no, id) >= least);
   let [yeses, noes] = [0, 0];
-  for (const [, { yes, no }] of used) [yeses, noes] = [yeses + yes + UNSEEN, noes + no + UNSEEN];
-  const factors = used.map(([, { yes, no }]) => {
-    const odds = Math.log((yes + UNSEEN) / yeses / ((no + UNSEEN) / noes));
+  for (const id of used) [yeses, noes] = [yeses + number(yes, id) + UNSEEN, noes + number(no, id) + UNSEEN];
+  const factors = Float64Array.from(used, (id) => {
+    const odds = Math.log((number(yes, id) + UNSEEN) / yeses / ((number(no, id) + UNSEEN) / noes));
     return EVEN + (1 - EVEN) * Math.abs(odds);
   });
-  return { places: Int32Array.from(used, ([place]) => place), factors: Float64Array.from(factors) };
+  return { ids: used, factors };
 }
 
-/** All examples in one list: `ends[n]` is where the numbers of example n end. */
-interface Rows {
-  readonly ends: Int32Array;
-  readonly places: Int32Array;
-  readonly values: Float64Array;
+interface Rows extends Omit<Table, "ids"> {
   readonly yes: Uint8Array;
 }
 
-/** The examples by the numbers of the places that are used. */
-function rowsOf({ places, factors }: Places, examples: readonly Labelled[]): Rows {
-  const numberOf = new Map<number, number>();
-  for (const [nth, place] of places.entries()) numberOf.set(place, nth);
-  const [ends, used, values]: [number[], number[], number[]] = [[], [], []];
-  for (const { features } of examples) {
-    for (const [at, place] of features.places.entries()) {
-      const nth = numberOf.get(place);
-      if (nth === undefined) continue;
-      used.push(nth);
-      values.push(number(features.values, at) * number(factors, nth));
+/** The labelled examples by the numbers of the places that are used. */
+function rowsOf(table: Table, { ids, factors }: Places, labelled: readonly Labelled[]): Rows {
+  const numberOf = new Int32Array(table.places.length).fill(-1);
+  for (const [nth, id] of ids.entries()) numberOf[id] = nth;
+  const most = labelled.reduce((sum, { row }) => sum + (table.ends[row] as number) - beginOf(table, row), 0);
+  const [places, values] = [new Int32Array(most), new Float64Array(most)];
+  let used = 0;
+  const ends = Int32Array.from(labelled, ({ row }) => {
+    for (let at = beginOf(table, row); at < (table.ends[row] as number); at++) {
+      const nth = numberOf[table.ids[at] as number] as number;
+      if (nth === -1) continue;
+      places[used] = nth;
+      values[used++] = number(table.values, at) * number(factors, nth);
     }
-    ends.push(used.length);
-  }
-  return {
-    ends: Int32Array.from(ends),
-    places: Int32Array.from(used),
-    values: Float64Array.from(values),
-    yes: Uint8Array.from(examples, ({ yes }) => (yes ? 1 : 0)),
-  };
+    return used;
+  });
+  return { ends, places, values, yes: Uint8Array.from(labelled, ({ yes }) => (yes ? 1 : 0)) };
 }
 
 interface Point {

@@ -38,7 +38,7 @@ function holds(item: string, part: string): boolean {
 }
 
 const DENIAL =
-  /(?<![\p{L}])(?:not|no|never|none|without|cannot|can't|dont|stop|avoid|hates?|dislikes?|don't|doesn't|isn't|aren't|won't|nicht|kein\p{L}*|nie|ohne|hasse)(?![\p{L}])|n't(?![\p{L}])/giu;
+  /(?<![\p{L}])(?:not|no(?!,)|never|none|without|cannot|can't|dont|stop|avoid|hates?|dislikes?|despises?|loathes?|detests?|don't|doesn't|isn't|aren't|won't|nicht|kein\p{L}*|nie|ohne|hasse|hasst)(?![\p{L}])|n't(?![\p{L}])/giu;
 const denials = (text: string): number => text.match(DENIAL)?.length ?? 0;
 
 export function judge(message: Message, reader: Reader): Judged {

@@ -6,9 +6,10 @@ import { firstName } from "../../../domain/text/names.ts";
 import { withoutPasted } from "../../../domain/text/pasted.ts";
 import { clip, contentKey, normaliseKey } from "../../../domain/text/text.ts";
 import type { EpisodeShown, FactShown, Found, Material } from "../port.ts";
+import { besides, withoutDoubtful, withoutHalves } from "./agree.ts";
 import type { Setting } from "./clauses.ts";
 import type { Draft, Person } from "./draft.ts";
-import { type Reading, readEpisode } from "./read.ts";
+import { readEpisode } from "./read.ts";
 import { changesIn, fileFact, fileRule } from "./reader/file.ts";
 import { type Read, shippedReader } from "./reader/reader.ts";
 
@@ -164,28 +165,30 @@ export function learnFrom(
     const read = toAgent
       ? reader.read(withoutPasted(episode.text).words).filter(isWholeIn(episode.text)).map(asTold)
       : [];
+    const { sure, hints } = reader.kept(read, bars);
     const reading = withoutDoubtful(readEpisode(episode, setting, before?.said), read);
-    for (const [at, said] of reading.drafts.entries())
+    const told = withoutHalves(reading, sure);
+    for (const [at, said] of told.drafts.entries())
       add(
         items,
         said,
         said.needsPrevious && at === 0 && before !== undefined ? [before.label, episode.label] : [episode.label],
       );
     const known = [...material.facts, ...[...items.values()].map(({ of }) => of)];
-    const { sure, hints } = reader.kept(read, bars);
     const changes = changesIn(read, known);
-    const besidesPatterns = besides(reading);
-    const isNew = (kept: Read) => besidesPatterns(kept) && !changes.some(({ from }) => from.at === kept.at);
-    for (const kept of sure.filter(isNew)) {
+    const isNew = besides(told);
+    const isNoChange = (kept: Read) => !changes.some(({ from }) => from.at === kept.at);
+    for (const kept of sure.filter((one) => isNew(one, "more") && isNoChange(one))) {
       if (isFact(kept)) add(items, fileFact(kept, speaker?.subject ?? "user"), [episode.label], foundBy(kept));
       else addRule(rules, fileRule(kept), episode.label, foundBy(kept));
     }
     for (const { draft, from } of changes) add(items, draft, [episode.label], foundBy(from));
-    for (const kept of hints.filter(isNew)) hear(items, rules, kept, speaker?.subject ?? "user", episode.label);
+    for (const kept of hints.filter((one) => isNew(one) && isNoChange(one)))
+      hear(items, rules, kept, speaker?.subject ?? "user", episode.label);
     const said = reading.drafts.at(-1);
     if (said === undefined) last.delete(turn);
     else last.set(turn, { said, label: episode.label });
-    for (const { made: rule } of reading.rules) addRule(rules, rule, episode.label, PATTERNS);
+    for (const { made: rule } of told.rules) addRule(rules, rule, episode.label, PATTERNS);
   }
   return answerOf(material, withoutParts([...items.values()]), [...rules.values()]);
 }
@@ -244,54 +247,6 @@ function hear(
   }
 }
 
-/**
- * Tastes have the same form whether they are meant or not: where the reader finds nothing lasting ("oh great, i just love
- * queues"), they are not believed. What happened, and who somebody is, is.
- */
-function withoutDoubtful({ drafts, rules }: Reading, read: readonly Read[]): Reading {
-  const doubted = read
-    .filter(({ sureness, text }) => sureness < DOUBT && IRONY.test(text))
-    .map(({ text }) => wordSet(text));
-  const isDoubted = (content: string) => {
-    const words = wordSet(content);
-    return doubted.some((known) => [...words].every((word) => known.has(word)));
-  };
-  const isUnlikely = unlikelyBy(read);
-  return {
-    drafts: drafts.filter(
-      ({ row, content, predicate, valid_to }) =>
-        !(DOUBTFUL.test(row) && isDoubted(predicate.split(":")[1] ?? content)) &&
-        (valid_to !== null || !isUnlikely(content)),
-    ),
-    rules: rules.filter(({ made }) => !isUnlikely(made)),
-  };
-}
-
-/** Of 75 items that patterns found in such sentences, of authors whom the reader did not know, 6 were wanted. */
-const UNLIKELY = 0.05;
-const TO_REMEMBER =
-  /(?<!\p{L})(?:remember|in mind|note that|a note|forget|for the record|merke?|notier\p{L}*|vergiss)(?!\p{L})/iu;
-
-/** Whether the reader sees nothing lasting in any sentence that an item may come from. What somebody asks to
- * remember is never doubted, and a plan is over by itself. */
-function unlikelyBy(read: readonly Read[]): (content: string) => boolean {
-  const sentences = read.map(({ text, sureness }) => ({
-    words: wordSet(text),
-    unlikely: sureness < UNLIKELY && !TO_REMEMBER.test(text),
-  }));
-  return (content) => {
-    const words = [...wordSet(content)];
-    const from = sentences.filter((one) => 2 * words.filter((word) => one.words.has(word)).length >= words.length);
-    return from.length > 0 && from.every(({ unlikely }) => unlikely);
-  };
-}
-
-const DOUBT = 0.2;
-/** Words that are said when something is not meant, or is somebody else's. */
-const IRONY =
-  /(?<!\p{L})(?:oh|great|just|so|said|says|especially when|ganz toll|na super|herrlich|toll|wunderbar|klasse|prima)(?!\p{L})|["“”„«»]/iu;
-const DOUBTFUL = /^(?:preferences|favourites|object first|german)\//;
-
 /** "I've never been to a workshop" tells an agent nothing to do. */
 const asTold = (said: Read): Read =>
   said.kind === "rule" && /^i(?:'ve| have|'d| had| was)\b/i.test(said.text) ? { ...said, kind: "fact" } : said;
@@ -304,28 +259,6 @@ function isWholeIn(message: string): (said: Read) => boolean {
 
 const flat = (text: string): string => text.replace(/\s+/g, " ");
 
-/** Whether the patterns have not found it in this episode. */
-function besides({ drafts, rules }: Reading): (kept: Read) => boolean {
-  const found = [...drafts.map(({ content }) => content), ...rules.map(({ made }) => made)].map((said) =>
-    wordSet(said),
-  );
-  return ({ text }) => {
-    const words = wordSet(text);
-    return !found.some((known) => {
-      const shared = [...known].filter((word) => words.has(word)).length;
-      return shared > 0 && shared >= SHARED * Math.min(known.size, words.size);
-    });
-  };
-}
-
-/** An item of a pattern is about a sentence if they share this much of the shorter one's words. */
-const SHARED = 0.5;
-const wordSet = (text: string): ReadonlySet<string> =>
-  new Set(
-    contentKey(text)
-      .split(" ")
-      .filter((word) => word.length > 2 && word !== "user" && word !== "the"),
-  );
 const isFact = (read: Read): read is Read & { readonly kind: FactKind } => read.kind !== "rule";
 
 function answerOf(material: Material, items: readonly Item<Draft>[], rules: readonly Item<string>[]) {

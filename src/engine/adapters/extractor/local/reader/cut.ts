@@ -2,7 +2,6 @@
  * Cuts the task out of a sentence that also says something lasting: "fix the login, and we never use default exports here"; and what is
  * asked or tried beside it: "I've never used Bootstrap before, can you show me how".
  */
-import { type Features, featuresOf } from "./features.ts";
 import { marksOf } from "./marks.ts";
 import { isAtIt } from "./moment.ts";
 import type { Said } from "./split.ts";
@@ -52,11 +51,8 @@ function withoutAsking<T extends Said>(said: T): T {
 }
 
 /** `sureness`: of a text that stands alone. */
-export function withoutTask<T extends Sure>(whole: T, sureness: (features: Features) => number): T {
-  const surenessOf = (piece: string) => {
-    const [features] = featuresOf([{ ...whole, text: piece, question: false }]);
-    return features === undefined ? 0 : sureness(features);
-  };
+export function withoutTask<T extends Sure>(whole: T, sureness: (said: Said) => number): T {
+  const surenessOf = (piece: string) => sureness({ ...whole, text: piece, question: false });
   const cut = withoutAsking(whole);
   // What is left has to be worth keeping by itself.
   const said = cut === whole ? whole : { ...cut, sureness: Math.min(whole.sureness, surenessOf(cut.text)) };

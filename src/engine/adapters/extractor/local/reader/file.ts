@@ -22,7 +22,6 @@ const EMPTY =
 const SAYING = /^(?:meant?|said|says?|told|tell|think|know|knew|decided?|gesagt|gemeint|meinte|denke|weiß)$/i;
 const LONGEST_HEAD = 4;
 const LONGEST_TOPIC = 5;
-const LEAST_TOPIC = 2;
 
 /** The words of a sentence that it would be looked up by. */
 const topicOf = (words: readonly string[]): string =>
@@ -66,8 +65,14 @@ const IMPORTANCE: Readonly<Record<FactKind, number>> = {
   person: 5,
 };
 
-/** It says what it is about: "I like that" does not. */
-export const standsAlone = (text: string): boolean => topicOf(wordsOf(text)).split(" ").length >= LEAST_TOPIC;
+/** How many words say what it is about: none in "I like that", one in "I keep chickens". */
+export const topicWords = (text: string): number => topicOf(wordsOf(text)).split(" ").filter(Boolean).length;
+
+/** It says what a thing is, or where: what a later word replaces, so it stays by itself. */
+export function isOfOneThing(text: string): boolean {
+  const words = wordsOf(text).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  return !OWN.test(text) && (headOf(words)?.single ?? false);
+}
 
 /** A sentence of any kind but a rule, as a fact in the person's own words. `speaker`: who "I" is. */
 export function fileFact(read: Read & { readonly kind: FactKind }, speaker: string): Draft {

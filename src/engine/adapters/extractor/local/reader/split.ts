@@ -11,13 +11,12 @@ export interface Said {
 }
 
 /** Marks that end a sentence, dashes between blanks, and words with which people begin an aside. What a semicolon joins is nearly always one thought. */
-const END =
-  /(?<![.!?…])[.!?…]+["')\]]*(?=\s|$)|\s(?:[–—]|--?)(?=\s)|(?<=\s)(?=(?:btw|fyi|by the way|übrigens)\b(?!,))/giu;
+const END = /(?<![.!?…])[.!?…]+["')\]]*(?=\s|$)|\s(?:[–—]|--?)(?=\s)|(?<=\s)(?=(?:btw|fyi|by the way)\b(?!,))/giu;
 const ABBREVIATED =
   /(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|vs|e\.g|i\.e|etc|approx|No|Jr|Sr|z\.B|d\.h|u\.a|bzw|ca|Nr|Str|[A-Z]|\d{1,2})\.$/iu;
 /** Where the question begins in "I'm coeliac, so what can I order?": what stands before it is said, not asked. */
 const ASKED =
-  /,\s+(?:(?:so|and|but|then|und|also|aber|dann)\s+)?(?=(?:what|what's|which|where|when|who|how|why|can|could|would|should|is|are|does|do|did|any|ideas|was|welche[rsnm]?|wie|wo|wann|wer|warum|kannst|kann|könntest|hast|gibt|soll|sollte|darf|geht|ist|sind|änderst|machst)(?![\p{L}']))/giu;
+  /(?:[,;]\s+(?:(?:so|and|but|then|und|also|aber|dann)\s+)?|\sso\s+)(?=(?:what|what's|which|where|when|who|how|why|can|could|would|should|is|are|does|do|did|any|ideas|was|welche[rsnm]?|wie|wo|wann|wer|warum|kannst|kann|könntest|hast|gibt|soll|sollte|darf|geht|ist|sind|änderst|machst)(?![\p{L}']))/giu;
 /** What such a question hangs on when it begins so. */
 const NOT_SAID =
   /^(?:(?:ok|okay|so|and|but|hi|hey|hm+|well|und|aber|also|na)[,\s]+)*(?:if|when|whenever|while|since|in|for|with|after|before|as|say|suppose|imagine|angenommen|gesetzt|stell|what|which|where|who|who's|how|why|can|could|would|should|is|are|does|do|did|any|wenn|falls|bei|für|mit|nach|was|welche[rsnm]?|wie|wo|wann|wer|warum|kannst|kann|könntest|hast|gibt|soll|darf|ist|sind)(?![\p{L}'])/iu;
@@ -42,12 +41,12 @@ export function splitMessage(message: string): Said[] {
   return found;
 }
 
-/** The comma before the question that a statement ends with. */
-function questionIn(text: string): { readonly index: number; readonly comma: string } | undefined {
+/** Where the comma or the blank is before the question that a statement ends with. */
+function questionIn(text: string): number | undefined {
   const [first] = text.matchAll(ASKED);
   if (first === undefined || NOT_SAID.test(text.trimStart())) return undefined;
   const words = text.slice(0, first.index).trim().split(/\s+/);
-  return words.length < LEAST_SAID ? undefined : { index: first.index, comma: "," };
+  return words.length < LEAST_SAID ? undefined : first.index;
 }
 
 function splitLine(line: string, at: number): Said[] {
@@ -55,7 +54,7 @@ function splitLine(line: string, at: number): Said[] {
   let from = BULLET.exec(line)?.[0].length ?? 0;
   const push = (end: number, mark: string) => {
     const asked = mark.includes("?") ? questionIn(line.slice(from, end)) : undefined;
-    if (asked !== undefined) push(from + asked.index, asked.comma);
+    if (asked !== undefined) push(from + asked, ",");
     const piece = line.slice(from, end);
     const text = piece.trim().replace(/^[,:]+ ?|(?<![,:\s])[,:\s]+$/g, "");
     const begins = at + from + piece.indexOf(text);
