@@ -92,6 +92,7 @@ describe("butler doctor", () => {
         "owner",
         "port",
         "store general",
+        "health general",
       ];
       expect(answer.checks.map(({ check }: Json) => check)).toEqual(all);
       expect(answer.checks.filter(({ state }: Json) => state !== "ok")).toEqual([]);

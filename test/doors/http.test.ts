@@ -58,13 +58,15 @@ describe("tools over HTTP", () => {
   it("passes the headers of a call on, and an empty body as no arguments", async () => {
     const { call, host } = rig();
     await call("memory_stats", "", { headers: { "Idempotency-Key": "k1", "X-Butler-Session": "s1" } });
-    expect(host.seen[0]?.request).toEqual({ tool: "memory_stats", input: {}, idempotencyKey: "k1", session: "s1" });
+    const sent = { idempotencyKey: "k1", session: "s1", door: "http" };
+    expect(host.seen[0]?.request).toEqual({ tool: "memory_stats", input: {}, ...sent });
   });
 
   it("tells the project of a call by its header", async () => {
     const { call, host } = rig();
     await call("memory_stats", {}, { headers: { "X-Butler-Project": "github.com/acme/app" } });
-    expect(host.seen[0]?.request).toEqual({ tool: "memory_stats", input: {}, project: "github.com/acme/app" });
+    const sent = { project: "github.com/acme/app", door: "http" };
+    expect(host.seen[0]?.request).toEqual({ tool: "memory_stats", input: {}, ...sent });
   });
 
   it.each([
