@@ -93,7 +93,7 @@ export async function readSizes(sql: Sql, now: Date): Promise<StoreSizes> {
        (select coalesce(jsonb_object_agg(validity, n), '{}')
           from (select validity, count(*) n from facts group by 1) f) as facts,
        (select coalesce(jsonb_object_agg(event_type, n), '{}')
-          from (select event_type, sum(n)::float8 as n from event_hours group by 1) e) as events`,
+          from (select event_type, sum(n)::float8 as n from event_totals group by 1) e) as events`,
     [TABLES],
   );
   if (!row) throw new Error("the store told no sizes");
