@@ -69,7 +69,8 @@ function JobLine({ job, butler, mayRun }: { readonly job: Job; readonly butler: 
     <li className={styles.job}>
       <div>
         <p>
-          <strong>{job.job.replaceAll("_", " ")}</strong> <span className={styles.soft}>{job.about}</span>
+          <strong className={styles.jobName}>{job.job.replaceAll("_", " ")}</strong>{" "}
+          <span className={styles.soft}>{job.about}</span>
         </p>
         <p className={styles.times}>
           <span>{last === null ? "never ran" : <Last last={last} />}</span>

@@ -134,7 +134,7 @@ function SettingLine({ setting: { key, value, source, differs } }: { readonly se
   return (
     <div className={styles.setting} data-differs={differs || undefined}>
       <dt>
-        <code>{nameOf(key)}</code>
+        <code className={styles.key}>{nameOf(key)}</code>
       </dt>
       <dd className={styles.value}>{value === undefined || value === null ? <em>not set</em> : valueWords(value)}</dd>
       <dd className={styles.source}>
