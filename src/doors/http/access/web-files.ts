@@ -86,4 +86,7 @@ const ENCODINGS = [
 ] as const;
 
 const accepts = (header: string, encoding: string): boolean =>
-  header.split(",").some((one) => new RegExp(`^\\s*${encoding}\\s*(;\\s*q=(?!0(\\.0*)?\\s*$).*)?$`).test(one));
+  header.split(",").some((one) => {
+    const [name = "", ...rest] = one.split(";").map((part) => part.trim());
+    return name === encoding && !rest.some((part) => part.startsWith("q=") && Number(part.slice(2)) === 0);
+  });

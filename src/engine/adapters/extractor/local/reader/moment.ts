@@ -25,12 +25,23 @@ const TEXTBOOK =
   /(?<!\p{L})(?:(?:the|a) (?:probability|derivative|integral) of|equilateral|isosceles|scalene|hypotenuse|centroid|coin toss(?:es)?|favou?rable outcomes?|mutually exclusive|square root of|conditional probability|(?:drawing|rolling|tossing|flipping) (?:a|an|two|three|the)|(?:a|the) (?:box|bag|jar|urn|deck|coin) .{0,80}(?:balls?|marbles?|cards?|heads|tails))(?!\p{L})/iu;
 const OF_SOMEBODY =
   /(?<!\p{L})(?:i|i'm|i've|i'd|me|my|mine|we|we're|we've|us|our|you|your|ich|mein\p{L}*|wir|unser\p{L}*)(?!\p{L})/iu;
+/** What somebody has not done so far: it ends with the task that they ask about. */
+const NOT_YET =
+  /(?<!\p{L})i(?:'ve| have) never (?!been able|had|eaten|met|missed).{0,200}(?<!\p{L})(?:before|yet|in this project|but i (?:want|need|would like|am|'m))(?!\p{L})/iu;
+/** A calculation with its result. */
+const EQUATION = /\d ?[=×] ?\d|\p{L}\(\d+, ?\d+\) ?=/u;
+/** That a day has come, or that something goes well. */
+const SO_FAR =
+  /(?<!\p{L})it(?:'s| is) already (?:\p{L}+ )?\d|^i feel like i(?:'ve| have) made (?:\p{L}+ )?progress(?!\p{L})/iu;
 /** The end of a sentence whose beginning has been left out. */
 const FRAGMENT = /^(?:like|such as|especially|including|e\.g|for example|or|than|as well as)\b/i;
 
 export const isOfTheMoment = (text: string): boolean =>
   (AT_IT.test(text) && !LASTS.test(text)) ||
   PROGRESS.test(text) ||
+  NOT_YET.test(text) ||
+  EQUATION.test(text) ||
+  SO_FAR.test(text) ||
   (DONE.test(text) && MEASURED.test(text)) ||
   ((MOOD.test(text) || THANKS.test(text)) && !LASTS.test(text)) ||
   FRAGMENT.test(text) ||
