@@ -32,11 +32,17 @@ export const DECISIONS: Table = {
         { example: "I chose Rust.", gives: "decision:rust = The user chose Rust." },
         { example: "We decided against a rewrite.", gives: "decision:rewrite = The team decided against a rewrite." },
       ],
-      not: ["We decided three things: colour, size and price."],
+      not: ["We decided three things: colour, size and price.", "We decided that when the old office closed."],
       make: ([, said, link, raw], clause) => {
         // "three components: a, b and c" is told by what follows the colon.
         const what = /:\s/.test(raw) ? undefined : phrase(raw, { words: 20 });
         if (what === undefined || (what.split(" ").length < 2 && link.toLowerCase() === "to")) return [];
+        // "that" stands for what was said before, and the rest says when.
+        if (
+          link.toLowerCase() === "that" &&
+          /^(?:when|after|before|because|while|last|during|back|already)\b/i.test(what)
+        )
+          return [];
         const verb = said.toLowerCase();
         if (/\bagainst\b/.test(clause.rest.slice(0, 30))) return [decided(clause, `decided against ${what}`, what)];
         return link === "" && verb !== "chose" ? [] : [decided(clause, `${verb} ${link} ${what}`, what)];
