@@ -2,6 +2,7 @@
 import { createServer, type Server } from "node:http";
 import { afterAll, expect, it } from "vitest";
 import { inHouses } from "../support/browser/house.ts";
+import { PATIENCE } from "../support/browser/person.ts";
 
 const servers: Server[] = [];
 afterAll(() => {
@@ -171,7 +172,7 @@ inHouses(
       // Nor may a frame show it.
       await page.goto(evil);
       await page.evaluate((to) => window.frames[0]?.location.replace(to), `${address}/memory`);
-      await expect.poll(() => page.frames().at(-1)?.url(), { timeout: 900_000 }).toMatch(/^chrome-error:/);
+      await expect.poll(() => page.frames().at(-1)?.url(), PATIENCE).toMatch(/^chrome-error:/);
       expect(await person.api("GET", "/api/session")).toMatchObject({ role: "admin" });
       const { events, episodes, facts } = await person.api("GET", `${MEMORY}/stats`);
       expect({ events, episodes: episodes.total, facts: facts.total }).toEqual({

@@ -1,6 +1,5 @@
 /** Somebody at a browser. Whatever goes wrong in their pages is noted, and a test that does not look at it fails. */
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { PATIENCE } from "../patience.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are checked by the assertions of each test, field by field.
 export type Answer = Record<string, any>;
@@ -19,6 +18,9 @@ export interface Person {
   close(): Promise<void>;
 }
 
+/** What a page does not show within this time it never shows, on the busiest machine too. */
+export const PATIENCE = { timeout: 3 * 60_000 };
+
 /** A query that is no longer wanted is cut off by the page itself; streams end when a page is left. */
 const CUT_OFF = /net::ERR_ABORTED/;
 
@@ -35,7 +37,6 @@ export async function personIn(
     timezoneId: "UTC",
     ...options,
   });
-  // Only what never comes takes longer, on the busiest machine too.
   context.setDefaultTimeout(PATIENCE.timeout);
   const found: string[] = [];
   const expected: RegExp[] = [];
@@ -45,6 +46,12 @@ export async function personIn(
       const report = (window as unknown as { reportTrouble(words: string): void }).reportTrouble;
       report(`policy: ${event.violatedDirective} forbids ${event.blockedURI} in ${event.sourceFile}`);
     });
+  });
+  // Words about what was just done stay for ten minutes: on the busiest machine too there is time to press Undo.
+  await context.addInitScript(() => {
+    const real = window.setTimeout.bind(window);
+    window.setTimeout = ((work: TimerHandler, ms = 0, ...args: unknown[]) =>
+      real(work, ms >= 5_000 ? ms * 100 : ms, ...args)) as typeof window.setTimeout;
   });
   context.on("console", (message) => {
     if (message.type() === "error") found.push(`console: ${message.text()} (${message.location().url})`);
@@ -89,8 +96,8 @@ export async function personIn(
   return person;
 }
 
-/** The page shows its sentence, and nothing is being loaded any more. */
+/** The page shows its sentence or what went wrong, and nothing is being loaded any more. */
 export async function settled(page: Page): Promise<void> {
-  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  await page.getByRole("heading", { level: 1 }).or(page.getByRole("alert")).first().waitFor();
   await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
 }

@@ -4,6 +4,7 @@
  */
 import { EXCHANGE_FORMAT } from "../../../../engine/domain/learning/exchange.ts";
 import { DAY_MS } from "../../../../engine/domain/lifecycle/decay.ts";
+import { EVERY_SCOPE } from "../../../../engine/domain/scope.ts";
 import type { Asked } from "../define.ts";
 import { call, examplesIn, Refused, TAG } from "./memories.ts";
 import { PROJECTS, type Project, SESSIONS, type Session } from "./story.ts";
@@ -44,7 +45,8 @@ export async function tellExamples(asked: Asked) {
 const isLive = ({ state }: { readonly state: string }) => state === "active" || state === "fading";
 
 async function refuseOthers(asked: Asked, examples: number): Promise<void> {
-  const { episodes, facts, rules } = await call(asked, "view_stats", {});
+  // Not the view, whose numbers may be some seconds old.
+  const { episodes, facts, rules } = await call(asked, "memory_stats", { scope: EVERY_SCOPE });
   if (episodes.total + facts.total + facts.waiting + rules.total <= examples) return;
   const message = "This memory is not empty: examples are for a memory that knows nothing yet.";
   throw new Refused({ code: "conflict", message });

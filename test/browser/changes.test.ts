@@ -1,0 +1,116 @@
+/** Changing what is known: each small, with its reason, seen at once, and taken back by Undo. */
+import { beforeAll, expect, it } from "vitest";
+import { inHouses } from "../support/browser/house.ts";
+import { axeInBoth, shoot } from "../support/browser/look.ts";
+import { type Answer, PATIENCE, type Person } from "../support/browser/person.ts";
+
+const GENERAL = "/butlers/general/memory";
+const TOOLS = "/api/butlers/general/tools";
+
+inHouses("changes", (house) => {
+  let person: Person;
+  beforeAll(async () => {
+    person = await house().person();
+  });
+  const store = (tool: string, input: object): Promise<Answer> => person.api("POST", `${TOOLS}/${tool}`, input);
+  const memory = async (id: string): Promise<Answer> =>
+    (await person.api("GET", `/api${GENERAL}/memories/${id}`)).memory;
+  const change = () => person.page.getByRole("group", { name: "Change this memory" });
+  const toast = (words: string) =>
+    person.page
+      .getByRole("listitem")
+      .filter({ hasText: words, has: person.page.getByRole("button", { name: "Dismiss" }) });
+
+  it("a correction supersedes the fact, shows the new one, and Undo brings the old words back", async () => {
+    const { page } = person;
+    const told = { subject: "dns", predicate: "provider", content: "Cloudflare", tags: ["ops"] };
+    const { id } = await store("memory_store_fact", told);
+    await person.open(`${GENERAL}/m/${id}`);
+    await change().getByRole("button", { name: "Correct" }).click();
+    await page.getByLabel("What is true instead").fill("Route 53");
+    await page.getByLabel(/^Why/).fill("We moved in March.");
+    expect(await axeInBoth(page)).toEqual([]);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1 }).getByText("Route 53").waitFor();
+    expect(page.url()).not.toContain(id);
+    expect(await memory(id)).toMatchObject({ state: "superseded" });
+    const now = page.url().split("/").at(-1) ?? "";
+    expect(await memory(now)).toMatchObject({ content: "Route 53", supersedes_id: id, tags: ["ops"], trust: "user" });
+    await toast("Now: Route 53").waitFor();
+    await shoot(page, house().store, "corrected");
+    expect(await axeInBoth(page)).toEqual([]);
+    await toast("Now: Route 53").getByRole("button", { name: "Undo" }).click();
+    await expect.poll(async () => (await memory(now)).state, PATIENCE).toBe("superseded");
+    const { facts } = await person.api("GET", `/api${GENERAL}/facts?subject=dns`);
+    expect(facts).toMatchObject([{ content: "Cloudflare", replaced: 2 }]);
+    expect(person.troubles()).toEqual([]);
+  });
+
+  it("forgetting takes it out of sight at once, with its reason; Undo and Restore bring it back", async () => {
+    const { page } = person;
+    const { id } = await store("memory_store_fact", { subject: "office", predicate: "floor", content: "the third" });
+    await person.open(`${GENERAL}/m/${id}`);
+    await change().getByRole("button", { name: "Forget" }).click();
+    await page.getByLabel(/Why forget it/).fill("We have moved out.");
+    await page.getByRole("button", { name: "Forget" }).click();
+    await toast("Forgotten").waitFor();
+    expect(await memory(id)).toMatchObject({ state: "retracted", forget_reason: "We have moved out." });
+    await toast("Forgotten").getByRole("button", { name: "Undo" }).click();
+    await expect.poll(async () => (await memory(id)).state, PATIENCE).toBe("active");
+    await change().getByRole("button", { name: "Forget" }).click();
+    await page.getByRole("button", { name: "Forget" }).click();
+    await change().getByRole("button", { name: "Restore" }).click();
+    await expect.poll(async () => (await memory(id)).state, PATIENCE).toBe("active");
+    await change().getByRole("button", { name: "Confirm" }).waitFor();
+    expect(person.troubles()).toEqual([]);
+  });
+
+  it("a confirmation can be taken back until it is sent", async () => {
+    const { page } = person;
+    const { id } = await store("memory_store_fact", { subject: "parking", predicate: "place", content: "number 12" });
+    const confirmed = async () =>
+      (await person.api("GET", `/api${GENERAL}/activity?event=fact.confirmed`)).events.filter(
+        ({ entity_id }: Answer) => entity_id === id,
+      ).length;
+    await person.open(`${GENERAL}/m/${id}`);
+    await change().getByRole("button", { name: "Confirm" }).click();
+    await toast("Confirmed").getByRole("button", { name: "Undo" }).click();
+    await toast("Confirmed").waitFor({ state: "detached" });
+    await change().getByRole("button", { name: "Confirm" }).click();
+    await toast("Confirmed").getByRole("button", { name: "Dismiss" }).click();
+    await expect.poll(confirmed, PATIENCE).toBe(1);
+    await change().getByRole("button", { name: "Confirm" }).click();
+    await toast("Confirmed").waitFor();
+    // Leaving the page sends it.
+    await page.goto("/memory");
+    await expect.poll(confirmed, PATIENCE).toBe(2);
+    expect(person.troubles()).toEqual([]);
+  });
+
+  it("a rule is marked helpful or harmful, with what it did", async () => {
+    const { page } = person;
+    const { id } = await store("memory_store_rule", { content: "Restart the queue when it is long." });
+    await person.open(`${GENERAL}/m/${id}`);
+    await change().getByRole("button", { name: "Helpful" }).click();
+    await toast("Marked as helpful").getByRole("button", { name: "Dismiss" }).click();
+    await expect.poll(async () => (await memory(id)).success_count, PATIENCE).toBe(1);
+    await change().getByRole("button", { name: "Harmful" }).click();
+    await page.getByLabel(/What harm did it do/).fill("It lost two payments.");
+    await page.getByRole("button", { name: "Mark harmful" }).click();
+    await toast("Marked as harmful").getByRole("button", { name: "Dismiss" }).click();
+    await expect.poll(async () => (await memory(id)).harmful_count, PATIENCE).toBe(1);
+    const { rules } = await person.api("GET", `/api${GENERAL}/rules`);
+    expect(rules).toMatchObject([{ id, marks: [{}, { outcome: "harmful", note: "It lost two payments." }] }]);
+    expect(person.troubles()).toEqual([]);
+  });
+
+  it("a reader is told so, and is offered nothing to change", async () => {
+    const { id } = await store("memory_store_fact", { subject: "gate", predicate: "opens", content: "at eight" });
+    const reader = await house().person({ as: "reader" });
+    await reader.open(`${GENERAL}/m/${id}`);
+    await reader.page.getByText("you are signed in as a reader").waitFor();
+    expect(await reader.page.getByRole("group", { name: "Change this memory" }).count()).toBe(0);
+    expect(await axeInBoth(reader.page)).toEqual([]);
+    expect(reader.troubles()).toEqual([]);
+  });
+});
