@@ -168,6 +168,7 @@ inHouses(
         const answered = page.waitForResponse((response) => response.url().startsWith(address));
         await page.evaluate((id) => (document.getElementById(id) as HTMLFormElement).submit(), form);
         expect((await answered).status()).toBeGreaterThanOrEqual(400);
+        await page.waitForURL((url) => url.origin === address);
       }
       // Nor may a frame show it.
       await page.goto(evil);

@@ -25,6 +25,8 @@ inHouses("a newcomer", (house) => {
     expect(await axeInBoth(page)).toEqual([]);
     await main.getByRole("button", { name: /example memories/ }).click();
     await sentence.getByText(/Learned \d+ facts and \d+ rules today/).waitFor();
+    // The last that is told: until then the story is under way.
+    await main.getByRole("link", { name: "1 contradiction" }).waitFor();
     await shoot(page, house().store, "newcomer-filled");
     expect(await axeInBoth(page)).toEqual([]);
 
