@@ -130,7 +130,10 @@ export const fleetTodayQuery = (day?: string) => ({
   ...ofAll<ApiFleetToday>("today", { day, zone_minutes: zoneMinutes() }),
   refetchInterval: whilePartial,
 });
-export const fleetSearchQuery = (query: Query) => ofAll<ApiFleetSearch>("search", query);
+export const fleetSearchQuery = (query: Query) => ({
+  ...ofAll<ApiFleetSearch>("search", query),
+  refetchInterval: whilePartial,
+});
 export const fleetHealthQuery = { ...ofAll<ApiFleetHealth>("health"), refetchInterval: HEALTH_MS };
 export const fleetActivityQuery = (query: Query = {}) =>
   infiniteQueryOptions({

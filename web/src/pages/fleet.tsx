@@ -8,7 +8,7 @@ import { usePageSearch } from "../frame/search-params.ts";
 import { DaysChart } from "../parts/days-chart.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { byMemory, EventLine } from "../parts/event-line.tsx";
-import { Failure } from "../parts/failure.tsx";
+import { FailedPage } from "../parts/failure.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { compact } from "../parts/words.ts";
@@ -21,7 +21,7 @@ export function FleetPage() {
   const day = chosen ?? asOf;
   const { data, error, refetch } = useQuery(fleetTodayQuery(day));
   const { data: stats } = useQuery(fleetStatsQuery);
-  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (error) return <FailedPage name="All butlers" error={error} again={() => void refetch()} />;
   if (data === undefined) return <Loading />;
   const silent = data.butlers.filter(({ ok }) => !ok).length;
   return (

@@ -10,7 +10,7 @@ import { DaysChart } from "../parts/days-chart.tsx";
 import { Command, Empty } from "../parts/empty.tsx";
 import { byMemory, EventLine } from "../parts/event-line.tsx";
 import { AreExamples, Examples } from "../parts/examples.tsx";
-import { Failure } from "../parts/failure.tsx";
+import { FailedPage } from "../parts/failure.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { counted, listed } from "../parts/words.ts";
@@ -22,7 +22,7 @@ export function TodayPage() {
   const day = chosen ?? asOf;
   const { data, error, refetch } = useQuery(todayQuery(butler, day));
   const { data: counts } = useQuery(countsQuery(butler));
-  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (error) return <FailedPage name={`${butler} · Today`} error={error} again={() => void refetch()} />;
   if (data === undefined) return <Loading />;
   const isEmpty = counts !== undefined && counts.facts + counts.rules + counts.episodes === 0;
   return (

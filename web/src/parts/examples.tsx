@@ -1,5 +1,5 @@
 /** One click fills an empty memory with an invented story, so that a newcomer sees what the pages are for; another takes it away. */
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useIsMutating, useMutation, useQueryClient } from "@tanstack/react-query";
 import { deleteJson, memoryPath, postJson } from "../api/client.ts";
 import { factsQuery } from "../api/queries.ts";
 import { useMayWrite } from "../api/writes.ts";
@@ -9,14 +9,16 @@ import styles from "./examples.module.css";
 /** As the daemon tags what it tells. */
 const TAG = "example";
 
-function useExamples(work: () => Promise<unknown>) {
+const TELLING = ["examples"];
+
+function useExamples(work: () => Promise<unknown>, mutationKey: readonly string[] = []) {
   const client = useQueryClient();
-  return useMutation({ mutationFn: work, onSettled: () => client.invalidateQueries() });
+  return useMutation({ mutationKey, mutationFn: work, onSettled: () => client.invalidateQueries() });
 }
 
 export function Examples({ butler }: { readonly butler: string }) {
   const mayWrite = useMayWrite();
-  const fill = useExamples(() => postJson(memoryPath(butler, "examples")));
+  const fill = useExamples(() => postJson(memoryPath(butler, "examples")), TELLING);
   if (!mayWrite) return null;
   return (
     <div>
@@ -38,7 +40,8 @@ export function AreExamples({ butler }: { readonly butler: string }) {
   const mayWrite = useMayWrite();
   const { data } = useInfiniteQuery(factsQuery(butler, { tag: TAG, limit: 1 }));
   const remove = useExamples(() => deleteJson(memoryPath(butler, "examples")));
-  if (!mayWrite || data?.pages[0]?.facts.length !== 1) return null;
+  const isTelling = useIsMutating({ mutationKey: TELLING }) > 0;
+  if (!mayWrite || isTelling || data?.pages[0]?.facts.length !== 1) return null;
   return (
     <div className={styles.band}>
       <span>There are example memories here, of an invented shop; no agent is told of them.</span>

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { ApiError } from "../api/client.ts";
 import { A } from "../frame/link.tsx";
 import styles from "./failure.module.css";
+import { Page } from "./page.tsx";
 
 export function Failure({ error, again }: { readonly error: Error; readonly again?: (() => void) | undefined }) {
   const client = useQueryClient();
@@ -17,6 +18,15 @@ export function Failure({ error, again }: { readonly error: Error; readonly agai
         </button>
       )}
     </div>
+  );
+}
+
+/** A page of which nothing can be shown. */
+export function FailedPage({ name, ...failure }: { readonly name: string } & Parameters<typeof Failure>[0]) {
+  return (
+    <Page name={name} sentence={`${name} cannot be shown.`}>
+      <Failure {...failure} />
+    </Page>
   );
 }
 

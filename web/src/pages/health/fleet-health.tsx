@@ -4,7 +4,7 @@ import type { ApiFleetHealth } from "../../../../src/doors/http/api/types.ts";
 import { fleetHealthQuery } from "../../api/queries.ts";
 import { A, butlerPath } from "../../frame/link.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { FailedPage } from "../../parts/failure.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Page } from "../../parts/page.tsx";
 import { counted, listed } from "../../parts/words.ts";
@@ -19,7 +19,7 @@ const ORDER: readonly Standing[] = ["not_ok", "unknown", "ok"];
 
 export function FleetHealthPage() {
   const { data, error, refetch } = useQuery(fleetHealthQuery);
-  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (error) return <FailedPage name="All butlers · Health" error={error} again={() => void refetch()} />;
   if (data === undefined) return <Loading />;
   const butlers = data.butlers.toSorted((a, b) => ORDER.indexOf(standing(a)) - ORDER.indexOf(standing(b)));
   return (

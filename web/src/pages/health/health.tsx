@@ -5,7 +5,7 @@ import { healthQuery } from "../../api/queries.ts";
 import { A, butlerPath, useButler } from "../../frame/link.tsx";
 import type { PageSearch } from "../../frame/search-params.ts";
 import { Command, Empty } from "../../parts/empty.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { FailedPage } from "../../parts/failure.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Page, Section } from "../../parts/page.tsx";
 import { Spend } from "../../parts/spend.tsx";
@@ -19,7 +19,7 @@ import { standingSentence, worstFirst } from "./words.ts";
 export function HealthPage() {
   const butler = useButler() ?? "";
   const { data, error, refetch } = useQuery(healthQuery(butler));
-  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (error) return <FailedPage name={`${butler} · Health`} error={error} again={() => void refetch()} />;
   if (data === undefined) return <Loading />;
   return (
     <Page name={`${butler} · Health`} sentence={standingSentence(data)} aside={<About health={data} />}>

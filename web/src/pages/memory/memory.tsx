@@ -7,7 +7,7 @@ import { memoryQuery } from "../../api/queries.ts";
 import { endOf, useDay } from "../../frame/as-of.ts";
 import { memoryHref, useButler } from "../../frame/link.tsx";
 import { Actions } from "../../parts/actions.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { FailedPage } from "../../parts/failure.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Page, Section } from "../../parts/page.tsx";
 import { Chain } from "../facts/fact-line.tsx";
@@ -27,7 +27,7 @@ export function MemoryPage() {
   const as_of = endOf(useDay());
   const navigate = useNavigate();
   const { data, error, refetch } = useQuery(memoryQuery(butler, id, as_of));
-  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (error) return <FailedPage name={`${butler} · Memory`} error={error} again={() => void refetch()} />;
   if (data === undefined) return <Loading />;
   const { memory, links, chain } = data;
   const row = memory as Row;

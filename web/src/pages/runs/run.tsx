@@ -7,7 +7,7 @@ import { runQuery } from "../../api/queries.ts";
 import { A, butlerPath, useButler } from "../../frame/link.tsx";
 import { usePageSearch } from "../../frame/search-params.ts";
 import { ShortId } from "../../parts/empty.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { FailedPage } from "../../parts/failure.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Page, Section } from "../../parts/page.tsx";
 import { When } from "../../parts/when.tsx";
@@ -30,7 +30,7 @@ export function RunPage() {
   const butler = useButler() ?? "";
   const { id = "" } = useParams({ strict: false }) as { id?: string };
   const { data, error, refetch } = useQuery(runQuery(butler, id));
-  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (error) return <FailedPage name={`${butler} · Run`} error={error} again={() => void refetch()} />;
   if (data === undefined) return <Loading />;
   return (
     <Page name={`${butler} · Run`} sentence={sentenceOf(data)} aside={<About run={data.run} butler={butler} />}>

@@ -9,7 +9,7 @@ import { useButler } from "../../frame/link.tsx";
 import { useSetSearch } from "../../frame/search-params.ts";
 import { ShortId } from "../../parts/empty.tsx";
 import { EventLine } from "../../parts/event-line.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { FailedPage } from "../../parts/failure.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Page, Section } from "../../parts/page.tsx";
 import { When } from "../../parts/when.tsx";
@@ -29,7 +29,7 @@ export function SessionPage() {
   const { data, error, refetch, isPlaceholderData } = useQuery(oneSessionQuery(butler, id));
   if (error instanceof ApiError && error.status === 404)
     return <UnknownSession butler={butler} id={id} error={error} />;
-  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (error) return <FailedPage name={`${butler} · Session`} error={error} again={() => void refetch()} />;
   if (data === undefined || isPlaceholderData) return <Loading />;
   return <Known key={id} butler={butler} data={data} />;
 }
