@@ -64,8 +64,20 @@ export interface HomeReads {
   jobs(principal: Principal, butler: string, request: Readonly<Record<string, unknown>>): Promise<Outcome>;
   /** What is measured of the butler, and what follows from it. */
   standing(principal: Principal, butler: string): Promise<Outcome<Standing>>;
+  readonly tokens: HomeTokens;
   /** Calls `changed` whenever a memory of the butler was written to; the returned function ends that. */
   follow(butler: string, changed: () => void): () => void;
+}
+
+/** For whoever runs the home. What cannot be made or ended is thrown with its reason. */
+export interface HomeTokens {
+  list(principal: Principal, butler: string): Promise<Outcome>;
+  create(
+    principal: Principal,
+    butler: string,
+    asked: { readonly name: string; readonly reader: boolean },
+  ): Promise<Outcome>;
+  revoke(principal: Principal, butler: string, name: string): Promise<Outcome>;
 }
 
 export interface SeenSession {

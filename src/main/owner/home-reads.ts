@@ -12,6 +12,7 @@ import { readRecords, type SessionRecord } from "../../hosts/sessions/read-sessi
 import { sessionLogFile } from "../../hosts/sessions/session-log.ts";
 import { sessionIdOf } from "../../hosts/transcripts/episodes.ts";
 import type { Environment } from "../environment.ts";
+import { homeTokens } from "./home-tokens.ts";
 
 export interface HomeReadParts {
   readonly environment: Environment;
@@ -52,6 +53,7 @@ export function homeReads({ environment, home, owner, clock, follow }: HomeReadP
         return { ok: false, error: { code: "not_found", message: `There is no butler "${butler}".` } };
       return "ok" in standing ? standing : { ok: true, answer: standing };
     },
+    tokens: homeTokens(home, owner, clock),
     follow,
   };
 }

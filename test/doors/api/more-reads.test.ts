@@ -4,6 +4,8 @@ import type { HomeReads, SeenSession } from "../../../src/doors/backend.ts";
 import { apiOver } from "../../support/api-rig.ts";
 import { onEachStore } from "../../support/stores.ts";
 
+const noTokens = async () => ({ ok: false, error: { code: "unavailable", message: "no tokens" } }) as const;
+
 onEachStore("more reads of the pages", (open) => {
   it("a run shows its decisions beside the words that were used", async () => {
     const rig = await open({ model: false });
@@ -138,6 +140,7 @@ onEachStore("more reads of the pages", (open) => {
       }),
       jobs: async () => ({ ok: true, answer: { jobs: [] } }),
       standing: async () => ({ ok: false, error: { code: "unavailable", message: "nobody measures" } }),
+      tokens: { list: noTokens, create: noTokens, revoke: noTokens },
       follow: () => () => undefined,
     };
     const api = apiOver(rig, {}, { home });

@@ -31,6 +31,7 @@ import type {
   ApiStats,
   ApiSubjects,
   ApiToday,
+  ApiTokens,
   ApiWhy,
 } from "../../../src/doors/http/api/types.ts";
 import { getJson, memoryPath, postJson, type Query } from "./client.ts";
@@ -90,6 +91,7 @@ export const searchQuery = (butler: string, query: Query) => of<ApiSearch>(butle
 export const runQuery = (butler: string, id: string) => of<ApiRun>(butler, `runs/${encodeURIComponent(id)}`);
 export const oneSessionQuery = (butler: string, id: string) =>
   of<ApiOneSession>(butler, `sessions/${encodeURIComponent(id)}`);
+export const tokensQuery = (butler: string) => of<ApiTokens>(butler, "tokens");
 export const settingsQuery = (butler: string) => of<ApiSettings>(butler, "settings");
 
 /** Asked again every 15 seconds while it is looked at. */

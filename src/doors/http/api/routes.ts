@@ -23,6 +23,7 @@ import { exampleRoutes } from "./examples/routes.ts";
 import { fleetRoutes } from "./fleet-routes.ts";
 import { homeRoutes } from "./home-routes.ts";
 import { LIVE_PATH, LiveQuery } from "./live.ts";
+import { tokenRoutes } from "./token-routes.ts";
 import { writeRoutes } from "./write-routes.ts";
 
 export const apiRoutes: readonly ApiRoute[] = [
@@ -45,6 +46,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   callRoute({ id: "Preview", method: "POST", path: "/preview", calls: viewPreview }),
   ...homeRoutes,
   ...writeRoutes,
+  ...tokenRoutes,
   ...exampleRoutes,
   ...fleetRoutes,
 ];

@@ -65,3 +65,4 @@ export type {
   ApiFleetToday,
 } from "./fleet-routes.ts";
 export type { ApiOneSession, ApiSessions, ApiSettings } from "./home-routes.ts";
+export type { ApiNewToken, ApiTokens } from "./token-routes.ts";

@@ -12,6 +12,7 @@ import { Loading } from "../../parts/loading.tsx";
 import { Page, Section } from "../../parts/page.tsx";
 import { Agents } from "./agents.tsx";
 import styles from "./settings.module.css";
+import { Tokens } from "./tokens.tsx";
 
 type Setting = ApiSettings["values"][number];
 
@@ -26,7 +27,7 @@ export function SettingsPage() {
     <Page
       name={`${butler} · Settings`}
       sentence={data === undefined ? "What holds, and where it came from." : sentenceOf(data.values)}
-      aside="Nothing is changed on this page: the file that is named beside a value is the place for that."
+      aside="A value is changed in the file that is named beside it."
     >
       <Section title="Settings">
         {error && <Failure error={error} again={() => void refetch()} />}
@@ -45,16 +46,7 @@ export function SettingsPage() {
         </div>
       </Section>
       <Section title="Tokens">
-        <div className={styles.how}>
-          <p>
-            Programs that ask over HTTP need a token. Only its hash is kept, so a new one is shown once, where it is
-            made:
-          </p>
-          <Command text="butler token list" />
-          <Command text={`butler token create --name laptop --butler ${butler}`} />
-          <Command text="butler token revoke laptop" />
-          <p>A revoked token is refused from that moment on.</p>
-        </div>
+        <Tokens butler={butler} />
       </Section>
       <Section title="Agents">
         <Agents butler={butler} />
