@@ -19,7 +19,7 @@ export interface Person {
 }
 
 /** What a page does not show within this time it never shows, on the busiest machine too. */
-export const PATIENCE = { timeout: 3 * 60_000 };
+export const PATIENCE = { timeout: 10 * 60_000 };
 
 /** A query that is no longer wanted is cut off by the page itself; streams end when a page is left. */
 const CUT_OFF = /net::ERR_ABORTED/;
