@@ -26,8 +26,8 @@ async function bench(args: readonly string[], variables: Record<string, string> 
 }
 
 const SMALL = ["--facts", "400", "--events", "3000", "--calls", "1"];
-/** Asked of the owner's scheduler or of files alone. */
-const NOT_OF_MEMORIES = ["Settings", "Jobs"];
+/** Asked of the owner's scheduler, of what it has measured, or of files alone. */
+const NOT_OF_MEMORIES = ["Settings", "Jobs", "Health", "Tokens"];
 
 describe("butler bench pages", () => {
   test("asks every route that reads memories, on a store like one that years of use make", async () => {

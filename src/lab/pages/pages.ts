@@ -144,7 +144,7 @@ function logSessions(home: Home): void {
 
 const ROOT: Principal = { name: "root", tenant: "default", butler: "*", admin: true, voice: "user" };
 
-/** The real HTTP door over the memory, as the owner has it; jobs are not asked for, because the owner's scheduler answers them. */
+/** The real HTTP door over the memory, as the owner has it; jobs and health are not asked for, because the owner's scheduler and sampler answer them. */
 function pagesOf(bench: Bench, memory: OpenMemory, { environment }: Context) {
   const owner = {
     roster: () => [bench.butler],

@@ -123,7 +123,7 @@ export async function questions(ask: Ask): Promise<Question[]> {
     is("changes of a year", () => changes(new Date(NOW.getTime() - 365 * DAY_MS), 365)),
     is("sessions", () => "sessions"),
     is("one session", (p) => `sessions/${one(p, ids.logged)}`),
-    is("health", () => "health"),
+    is("scopes", () => "scopes"),
     { name: "preview", requests: (p) => [{ path: "preview", body: { prompt: promptText(p) } }] },
     is("search as of a day", (p) => `search?q=${encodeURIComponent(queryText(p))}&as_of=${iso(early(p))}`, true),
     {
