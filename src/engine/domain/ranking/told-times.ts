@@ -54,8 +54,9 @@ const TIME = wholeWords(
     `${any("since in for until seit bis ab jahr")}${GAP}(?:19|20)\\d\\d`,
     `${COUNT}${GAP}${UNIT}${GAP}${any("ago back now")}`,
     `vor${GAP}(?:kurzem|langem|${COUNT}${GAP}(?:paar${GAP})?${UNIT})`,
-    // "Guten Morgen" is a greeting, and "morgen" alone the next day.
-    `(?<!(?<![${LETTERS}])guten${GAP})morgen`,
+    // "Guten Morgen" is a greeting, and "morgen" alone the next day. What stands before it is looked at only where it is, and not far back:
+    // else every blank of a long run would be looked back from.
+    `morgen(?<!(?<![${LETTERS}])guten[^${LETTERS}]{1,8}morgen)`,
   ].join("|"),
   "",
 );
