@@ -1,8 +1,13 @@
 /** An exchange as text and back: whose word is whose, what is left out, and what a prompt is to the conversation. */
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { dialogueOf } from "../../src/engine/domain/learning/dialogue.ts";
-import { type ExchangeParts, exchangeText, type Turn, turnsOf } from "../../src/engine/domain/learning/exchange.ts";
+import {
+  dialogueOf,
+  type ExchangeParts,
+  exchangeText,
+  type Turn,
+  turnsOf,
+} from "../../src/engine/domain/learning/exchange.ts";
 import { isCorrection, isNod } from "../../src/engine/domain/learning/prompt-kind.ts";
 import { redact } from "../../src/engine/domain/redaction/redact.ts";
 import { hider, withoutPrivate } from "../../src/engine/domain/text/private.ts";

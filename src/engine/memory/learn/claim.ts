@@ -1,7 +1,6 @@
 /** Claims a batch: the oldest episodes of a shard, under a lease that keeps every other run from that shard. */
 import type { EpisodeShown, Material } from "../../adapters/extractor/port.ts";
-import { dialogueOf } from "../../domain/learning/dialogue.ts";
-import { EXCHANGE_FORMAT, turnsOf } from "../../domain/learning/exchange.ts";
+import { dialogueOf, EXCHANGE_FORMAT, turnsOf } from "../../domain/learning/exchange.ts";
 import { atMost, type Trust } from "../../domain/learning/trust.ts";
 import { withoutOwnBlock } from "../../domain/text/own-block.ts";
 import { clip } from "../../domain/text/text.ts";
