@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import type { Call } from "../memory/memory.ts";
+import type { Effect } from "../tools/define.ts";
 
 export interface ViewSpec<N extends string, I extends z.ZodObject, O extends z.ZodObject> {
   readonly name: N;
@@ -18,10 +19,15 @@ export interface View<
   I extends z.ZodObject = z.ZodObject,
   O extends z.ZodObject = z.ZodObject,
 > extends Omit<ViewSpec<N, I, O>, "run"> {
-  readonly effect: "read";
+  readonly effect: Effect;
   run(call: Call, input: Record<string, unknown>): Promise<Record<string, unknown>>;
 }
 
 export const defineView = <const N extends `view_${string}`, I extends z.ZodObject, O extends z.ZodObject>(
   spec: ViewSpec<N, I, O>,
 ): View<N, I, O> => ({ ...spec, effect: "read" });
+
+/** What people do from a command or a page and no agent is offered: to undo, to erase, to have everything about a subject. */
+export const defineControl = <const N extends `control_${string}`, I extends z.ZodObject, O extends z.ZodObject>(
+  spec: ViewSpec<N, I, O> & { readonly effect: Effect },
+): View<N, I, O> => spec;

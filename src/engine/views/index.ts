@@ -1,23 +1,29 @@
 /** All views. */
 import type { z } from "zod";
-import { viewActivity } from "./activity.ts";
-import { viewChanges } from "./changes.ts";
-import { viewCounts } from "./counts.ts";
-import { viewDeadLetters } from "./dead-letters.ts";
+import { controlErase } from "./control/erase.ts";
+import { controlExport } from "./control/export.ts";
+import { viewReceipts } from "./control/receipts.ts";
+import { controlRedaction } from "./control/redaction.ts";
+import { controlUndo } from "./control/undo.ts";
 import type { View } from "./define.ts";
-import { viewEpisodes } from "./episodes.ts";
-import { viewFacts } from "./facts.ts";
-import { viewMemory } from "./memory.ts";
-import { viewPreview } from "./preview.ts";
-import { viewRules } from "./rules.ts";
-import { viewRun } from "./run.ts";
-import { viewRuns } from "./runs.ts";
-import { viewScopes } from "./scopes.ts";
-import { viewSearch } from "./search.ts";
-import { viewStats } from "./stats.ts";
-import { viewSubjects } from "./subjects.ts";
-import { viewTexts } from "./texts.ts";
-import { viewToday } from "./today.ts";
+import { viewActivity } from "./history/activity.ts";
+import { viewChanges } from "./history/changes.ts";
+import { viewDeadLetters } from "./history/dead-letters.ts";
+import { viewRun } from "./history/run.ts";
+import { viewRuns } from "./history/runs.ts";
+import { viewEpisodes } from "./lists/episodes.ts";
+import { viewFacts } from "./lists/facts.ts";
+import { viewReview } from "./lists/review.ts";
+import { viewRules } from "./lists/rules.ts";
+import { viewSubjects } from "./lists/subjects.ts";
+import { viewTexts } from "./lists/texts.ts";
+import { viewCounts } from "./numbers/counts.ts";
+import { viewScopes } from "./numbers/scopes.ts";
+import { viewStats } from "./numbers/stats.ts";
+import { viewToday } from "./numbers/today.ts";
+import { viewMemory } from "./recall/memory.ts";
+import { viewPreview } from "./recall/preview.ts";
+import { viewSearch } from "./recall/search.ts";
 
 export const views: readonly View<string, z.ZodObject, z.ZodObject>[] = [
   viewStats,
@@ -27,6 +33,7 @@ export const views: readonly View<string, z.ZodObject, z.ZodObject>[] = [
   viewSubjects,
   viewFacts,
   viewRules,
+  viewReview,
   viewEpisodes,
   viewMemory,
   viewSearch,
@@ -37,6 +44,11 @@ export const views: readonly View<string, z.ZodObject, z.ZodObject>[] = [
   viewTexts,
   viewPreview,
   viewChanges,
+  controlUndo,
+  controlErase,
+  controlExport,
+  controlRedaction,
+  viewReceipts,
 ];
 
 const byName = new Map(views.map((view) => [view.name, view]));

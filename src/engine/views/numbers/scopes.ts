@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { listScopes } from "../store/browse/scopes.ts";
-import * as f from "../tools/fields.ts";
-import * as v from "./common.ts";
-import { defineView } from "./define.ts";
+import { listScopes } from "../../store/browse/scopes.ts";
+import * as f from "../../tools/fields.ts";
+import * as v from "../common.ts";
+import { defineView } from "../define.ts";
 
 const MOST = 1_000;
 

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { learnedOf } from "../domain/learning/sureness.ts";
-import { effectiveConfidence } from "../domain/lifecycle/decay.ts";
-import { VALIDITY } from "../domain/lifecycle/lifecycle.ts";
-import { normaliseKey } from "../domain/text/text.ts";
-import type { Call } from "../memory/memory.ts";
-import { type ListedFact, listFacts } from "../store/browse/facts.ts";
-import * as f from "../tools/fields.ts";
-import * as v from "./common.ts";
-import { cursor, cursorOf, nextCursor, placeOf } from "./cursor.ts";
-import { defineView } from "./define.ts";
+import { learnedOf } from "../../domain/learning/sureness.ts";
+import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
+import { VALIDITY } from "../../domain/lifecycle/lifecycle.ts";
+import { normaliseKey } from "../../domain/text/text.ts";
+import type { Call } from "../../memory/memory.ts";
+import { type ListedFact, listFacts } from "../../store/browse/facts.ts";
+import * as f from "../../tools/fields.ts";
+import * as v from "../common.ts";
+import { cursor, cursorOf, nextCursor, placeOf } from "../cursor.ts";
+import { defineView } from "../define.ts";
 import { isAskedState, listThen } from "./rows-then.ts";
 import { idsWithWords, MOST_FOUND } from "./with-words.ts";
 

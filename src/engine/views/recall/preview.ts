@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { EVERY_SCOPE, ladderOf } from "../domain/scope.ts";
-import { context } from "../memory/recall/context.ts";
-import { search } from "../memory/recall/search.ts";
-import * as f from "../tools/fields.ts";
-import { contextAnswer } from "../tools/memory-context.ts";
-import { defineView } from "./define.ts";
-import { refuseLongPast } from "./past-limit.ts";
-import { viewTexts } from "./texts.ts";
+import { EVERY_SCOPE, ownSteps } from "../../domain/scope.ts";
+import { context } from "../../memory/recall/context.ts";
+import { search } from "../../memory/recall/search.ts";
+import * as f from "../../tools/fields.ts";
+import { contextAnswer } from "../../tools/memory-context.ts";
+import { defineView } from "../define.ts";
+import { viewTexts } from "../lists/texts.ts";
+import { refuseLongPast } from "../past-limit.ts";
 
 /** Candidates that are looked at for what was left out. */
 const LOOKED_AT = 40;
@@ -51,7 +51,7 @@ export const viewPreview = defineView({
       as_of,
       scope: call.caller.admin ? EVERY_SCOPE : undefined,
     });
-    const own = new Set(ladderOf(call.caller.butler));
+    const own = new Set(ownSteps(call.caller));
     const least = call.memory.settings.facts.retrieval_confidence_threshold;
     const dropping = new Set(block.sections.filter(({ dropped }) => dropped > 0).map(({ name }) => name));
     const { memories } = (await viewTexts.run(call, { ids: inBlock })) as z.infer<typeof viewTexts.output>;

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { EVERY_SCOPE } from "../domain/scope.ts";
-import { search } from "../memory/recall/search.ts";
-import * as f from "../tools/fields.ts";
-import { Result, resultsOutput } from "../tools/results.ts";
-import { defineView } from "./define.ts";
-import { refuseLongPast } from "./past-limit.ts";
+import { EVERY_SCOPE } from "../../domain/scope.ts";
+import { search } from "../../memory/recall/search.ts";
+import * as f from "../../tools/fields.ts";
+import { Result, resultsOutput } from "../../tools/results.ts";
+import { defineView } from "../define.ts";
+import { refuseLongPast } from "../past-limit.ts";
 
 const TYPES = ["episode", "fact", "rule"] as const;
 

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { CONSOLIDATION } from "../domain/episode.ts";
-import { NEVER } from "../domain/lifecycle/tiers.ts";
-import type { Call } from "../memory/memory.ts";
-import { type ListedEpisode, listEpisodes, type Taught, taughtBy } from "../store/browse/episodes.ts";
-import * as f from "../tools/fields.ts";
-import * as v from "./common.ts";
-import { cursor, cursorOf, nextCursor, placeOf } from "./cursor.ts";
-import { defineView } from "./define.ts";
+import { CONSOLIDATION } from "../../domain/episode.ts";
+import { NEVER } from "../../domain/lifecycle/tiers.ts";
+import type { Call } from "../../memory/memory.ts";
+import { type ListedEpisode, listEpisodes, type Taught, taughtBy } from "../../store/browse/episodes.ts";
+import * as f from "../../tools/fields.ts";
+import * as v from "../common.ts";
+import { cursor, cursorOf, nextCursor, placeOf } from "../cursor.ts";
+import { defineView } from "../define.ts";
 import { idsWithWords } from "./with-words.ts";
 
 const Lesson = z.object({

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { learnedOf } from "../domain/learning/sureness.ts";
-import { DAY_MS, effectiveConfidence } from "../domain/lifecycle/decay.ts";
-import { MATURITY } from "../domain/lifecycle/maturity.ts";
-import { nextStep } from "../domain/lifecycle/next-step.ts";
-import type { Call } from "../memory/memory.ts";
-import { countLadder, type ListedRule, listRules } from "../store/browse/rules.ts";
-import * as f from "../tools/fields.ts";
-import * as v from "./common.ts";
-import { cursor, cursorOf, nextCursor, placeOf } from "./cursor.ts";
-import { defineView } from "./define.ts";
+import { learnedOf } from "../../domain/learning/sureness.ts";
+import { DAY_MS, effectiveConfidence } from "../../domain/lifecycle/decay.ts";
+import { MATURITY } from "../../domain/lifecycle/maturity.ts";
+import { nextStep } from "../../domain/lifecycle/next-step.ts";
+import type { Call } from "../../memory/memory.ts";
+import { countLadder, type ListedRule, listRules } from "../../store/browse/rules.ts";
+import * as f from "../../tools/fields.ts";
+import * as v from "../common.ts";
+import { cursor, cursorOf, nextCursor, placeOf } from "../cursor.ts";
+import { defineView } from "../define.ts";
 import { isAskedState, listThen } from "./rows-then.ts";
 import { idsWithWords } from "./with-words.ts";
 

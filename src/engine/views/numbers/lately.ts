@@ -2,7 +2,7 @@
  * Counts that read every row, for pages. Of a small store they are made for each answer. Of a large one an answer is given again for as
  * long as counting may take a twentieth of the time, and older ones are counted anew after the answer, not in its way.
  */
-import type { Call, Memory } from "../memory/memory.ts";
+import type { Call, Memory } from "../../memory/memory.ts";
 
 const SHARE = 20;
 /** Nobody is told an older number. */
@@ -16,7 +16,8 @@ interface Kept {
   readonly tookMs: number;
 }
 
-const kept = new WeakMap<Memory, Map<string, Kept>>();
+/** By what all calls of one memory share: each call has a view of the memory of its own. */
+const kept = new WeakMap<Memory["afterwards"], Map<string, Kept>>();
 const MOST = 100;
 
 export async function lately<A>(
@@ -25,8 +26,8 @@ export async function lately<A>(
   count: () => Promise<A>,
   isLarge: (answer: A) => boolean,
 ): Promise<{ readonly answer: A; readonly at: Date }> {
-  const own = kept.get(call.memory) ?? new Map<string, Kept>();
-  kept.set(call.memory, own);
+  const own = kept.get(call.memory.afterwards) ?? new Map<string, Kept>();
+  kept.set(call.memory.afterwards, own);
   const known = own.get(key);
   const age = known === undefined ? Number.POSITIVE_INFINITY : performance.now() - known.counted;
   if (!known?.isLarge || age > OLDEST_MS) return anew(call, own, key, count, isLarge);

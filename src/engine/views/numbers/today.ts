@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { DAY_MS } from "../domain/lifecycle/decay.ts";
-import { shownChanges } from "../memory/activity-changes.ts";
-import { listActivity } from "../store/browse/activity.ts";
-import { countDays, countTeachers, countWaiting, type DayCount } from "../store/browse/today.ts";
-import * as f from "../tools/fields.ts";
-import { Event } from "./activity.ts";
-import * as v from "./common.ts";
-import { defineView } from "./define.ts";
+import { DAY_MS } from "../../domain/lifecycle/decay.ts";
+import { shownChanges } from "../../memory/activity-changes.ts";
+import { listActivity } from "../../store/browse/activity.ts";
+import { countDays, countTeachers, countWaiting, type DayCount } from "../../store/browse/today.ts";
+import * as f from "../../tools/fields.ts";
+import * as v from "../common.ts";
+import { defineView } from "../define.ts";
+import { Event } from "../history/activity.ts";
 
 const DAYS = 30;
 const ITEMS = 100;

@@ -2,9 +2,9 @@
  * A list as it was known at a moment. Facts and rules are never deleted, so those of today that were stored by then are all there were; each
  * page of them is folded from its own events, which costs as much as the page is long and not as much as the history.
  */
-import type { Found } from "../memory/find.ts";
-import type { Call } from "../memory/memory.ts";
-import { atThatTime, rowsThen } from "../memory/past/past.ts";
+import type { Found } from "../../memory/find.ts";
+import type { Call } from "../../memory/memory.ts";
+import { atThatTime, rowsThen } from "../../memory/past/past.ts";
 
 /** Memories that had another state then are read past; after so many pages the reader is given what there is, and a cursor. */
 const PAGES = 10;
@@ -24,7 +24,7 @@ export async function listThen<R extends { readonly id: string }>(
   call: Call,
   list: ListThen<R>,
 ): Promise<{ readonly rows: R[]; readonly last: R | undefined }> {
-  const past = atThatTime(call, list.until);
+  const past = await atThatTime(call, list.until);
   const rows: R[] = [];
   let { after } = list;
   let last: R | undefined;

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { notFound } from "../domain/errors.ts";
-import { isRecord } from "../domain/record.ts";
-import { canSee } from "../domain/scope.ts";
-import { lexemes } from "../domain/text/lexemes.ts";
-import { episodesOfRun } from "../store/browse/runs.ts";
-import { shownMemories } from "../store/history/shown-memories.ts";
-import { findRun } from "../store/jobs/consolidation.ts";
-import * as f from "../tools/fields.ts";
-import * as v from "./common.ts";
-import { defineView } from "./define.ts";
+import { notFound } from "../../domain/errors.ts";
+import { isRecord } from "../../domain/record.ts";
+import { canSee } from "../../domain/scope.ts";
+import { lexemes } from "../../domain/text/lexemes.ts";
+import { episodesOfRun } from "../../store/browse/runs.ts";
+import { shownMemories } from "../../store/history/shown-memories.ts";
+import { findRun } from "../../store/jobs/consolidation.ts";
+import * as f from "../../tools/fields.ts";
+import * as v from "../common.ts";
+import { defineView } from "../define.ts";
 import { Run, shownRun } from "./runs.ts";
 
 const Decision = z.object({

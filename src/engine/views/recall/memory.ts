@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { RELATIONS } from "../domain/link.ts";
-import { get } from "../memory/get.ts";
-import { chainOf, lifeOf, readingsOfEpisode } from "../store/browse/memory.ts";
-import { shownMemories } from "../store/history/shown-memories.ts";
-import * as f from "../tools/fields.ts";
-import * as v from "./common.ts";
-import { defineView } from "./define.ts";
+import { RELATIONS } from "../../domain/link.ts";
+import { get } from "../../memory/get.ts";
+import { chainOf, lifeOf, readingsOfEpisode } from "../../store/browse/memory.ts";
+import { shownMemories } from "../../store/history/shown-memories.ts";
+import * as f from "../../tools/fields.ts";
+import * as v from "../common.ts";
+import { defineView } from "../define.ts";
 
 const End = z.object({
   relation: z.enum(RELATIONS),

@@ -1,8 +1,8 @@
 /** Narrows a list to memories with some words, through the keyword index. */
-import type { MemoryType } from "../domain/memory-types.ts";
-import { EVERY_SCOPE } from "../domain/scope.ts";
-import type { Call } from "../memory/memory.ts";
-import { search } from "../memory/recall/search.ts";
+import type { MemoryType } from "../../domain/memory-types.ts";
+import { EVERY_SCOPE } from "../../domain/scope.ts";
+import type { Call } from "../../memory/memory.ts";
+import { search } from "../../memory/recall/search.ts";
 
 /** Beyond these, words do not narrow a list any more: a search by relevance is the better question. */
 export const MOST_FOUND = 200;

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { type ListedRun, listRuns, spentSince } from "../store/browse/runs.ts";
-import * as f from "../tools/fields.ts";
-import * as v from "./common.ts";
-import { cursor, cursorOf, nextCursor, placeOf } from "./cursor.ts";
-import { defineView } from "./define.ts";
+import { type ListedRun, listRuns, spentSince } from "../../store/browse/runs.ts";
+import * as f from "../../tools/fields.ts";
+import * as v from "../common.ts";
+import { cursor, cursorOf, nextCursor, placeOf } from "../cursor.ts";
+import { defineView } from "../define.ts";
 
 const STATES = ["running", "done", "failed", "lost", "released"] as const;
 

@@ -1,15 +1,15 @@
 import { z } from "zod";
-import { invalid } from "../domain/errors.ts";
-import { factText } from "../domain/fact.ts";
-import { effectiveConfidence } from "../domain/lifecycle/decay.ts";
-import type { Found } from "../memory/find.ts";
-import type { Call } from "../memory/memory.ts";
-import { atThatTime, unreadRowsThen } from "../memory/past/past.ts";
-import { changedMemories } from "../store/browse/changes.ts";
-import * as f from "../tools/fields.ts";
-import * as v from "./common.ts";
-import { cursor, cursorOf, nextCursor, placeOf } from "./cursor.ts";
-import { defineView } from "./define.ts";
+import { invalid } from "../../domain/errors.ts";
+import { factText } from "../../domain/fact.ts";
+import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
+import type { Found } from "../../memory/find.ts";
+import type { Call } from "../../memory/memory.ts";
+import { atThatTime, unreadRowsThen } from "../../memory/past/past.ts";
+import { changedMemories } from "../../store/browse/changes.ts";
+import * as f from "../../tools/fields.ts";
+import * as v from "../common.ts";
+import { cursor, cursorOf, nextCursor, placeOf } from "../cursor.ts";
+import { defineView } from "../define.ts";
 import { placeBefore } from "./event-place.ts";
 
 /** Events after which somebody knows something else than before. */
@@ -86,8 +86,8 @@ export const viewChanges = defineView({
     const { rows, last } = v.pageOf(found, limit);
     const ids = rows.map(({ id }) => id);
     const [before, after] = await Promise.all([
-      unreadRowsThen(atThatTime(call, from), ids),
-      unreadRowsThen(atThatTime(call, to), ids),
+      unreadRowsThen(await atThatTime(call, from), ids),
+      unreadRowsThen(await atThatTime(call, to), ids),
     ]);
     return {
       from: from.toISOString(),

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { shownMemories } from "../store/history/shown-memories.ts";
-import * as f from "../tools/fields.ts";
-import * as v from "./common.ts";
-import { defineView } from "./define.ts";
+import { shownMemories } from "../../store/history/shown-memories.ts";
+import * as f from "../../tools/fields.ts";
+import * as v from "../common.ts";
+import { defineView } from "../define.ts";
 
 export const Text = z.object({
   id: z.string(),

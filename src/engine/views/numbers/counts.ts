@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { countHeld, countWaiting } from "../store/browse/today.ts";
-import * as f from "../tools/fields.ts";
-import * as v from "./common.ts";
-import { defineView } from "./define.ts";
+import { countHeld, countWaiting } from "../../store/browse/today.ts";
+import * as f from "../../tools/fields.ts";
+import * as v from "../common.ts";
+import { defineView } from "../define.ts";
 
 export const viewCounts = defineView({
   name: "view_counts",

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { UNREMARKABLE } from "../domain/event.ts";
-import { shownChanges } from "../memory/activity-changes.ts";
-import { listActivity } from "../store/browse/activity.ts";
-import * as f from "../tools/fields.ts";
-import { memoryActivityStream } from "../tools/memory-activity-stream.ts";
-import * as v from "./common.ts";
-import { cursor, cursorOf, nextCursor, placeOf } from "./cursor.ts";
-import { defineView } from "./define.ts";
+import { UNREMARKABLE } from "../../domain/event.ts";
+import { shownChanges } from "../../memory/activity-changes.ts";
+import { listActivity } from "../../store/browse/activity.ts";
+import * as f from "../../tools/fields.ts";
+import { memoryActivityStream } from "../../tools/memory-activity-stream.ts";
+import * as v from "../common.ts";
+import { cursor, cursorOf, nextCursor, placeOf } from "../cursor.ts";
+import { defineView } from "../define.ts";
 import { placeBefore } from "./event-place.ts";
 
 export const Event = memoryActivityStream.output.shape.events.element;

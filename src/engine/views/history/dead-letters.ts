@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { listDeadLetters } from "../store/browse/runs.ts";
-import * as f from "../tools/fields.ts";
-import * as v from "./common.ts";
-import { cursor, cursorOf, nextCursor, placeOf } from "./cursor.ts";
-import { defineView } from "./define.ts";
+import { listDeadLetters } from "../../store/browse/runs.ts";
+import * as f from "../../tools/fields.ts";
+import * as v from "../common.ts";
+import { cursor, cursorOf, nextCursor, placeOf } from "../cursor.ts";
+import { defineView } from "../define.ts";
 
 export const viewDeadLetters = defineView({
   name: "view_dead_letters",

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { normaliseKey } from "../domain/text/text.ts";
-import { listSubjects } from "../store/browse/facts.ts";
-import * as f from "../tools/fields.ts";
-import * as v from "./common.ts";
-import { defineView } from "./define.ts";
+import { normaliseKey } from "../../domain/text/text.ts";
+import { listSubjects } from "../../store/browse/facts.ts";
+import * as f from "../../tools/fields.ts";
+import * as v from "../common.ts";
+import { defineView } from "../define.ts";
 
 export const viewSubjects = defineView({
   name: "view_subjects",
