@@ -91,8 +91,13 @@ const inOrder = (faults: readonly Fault[]): Fault[] =>
 
 /** A relative path in a butler.toml starts at the folder of that file, whatever the folder of the process. */
 function withPaths(settings: Settings, file: string): Settings {
-  const { service_token_file: path } = settings;
-  if (path === undefined) return settings;
-  const found = path.startsWith("~/") ? join(homedir(), path.slice(2)) : resolve(dirname(file), path);
-  return { ...settings, service_token_file: found };
+  const found = (path: string) =>
+    path.startsWith("~/") ? join(homedir(), path.slice(2)) : resolve(dirname(file), path);
+  const { service_token_file: token, privacy } = settings;
+  const { encryption_key_file: key } = privacy;
+  return {
+    ...settings,
+    ...(token === undefined ? {} : { service_token_file: found(token) }),
+    ...(key === undefined ? {} : { privacy: { ...privacy, encryption_key_file: found(key) } }),
+  };
 }

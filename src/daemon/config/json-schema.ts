@@ -87,6 +87,17 @@ const MEMORY: Readonly<Record<string, string>> = {
   hooks: "What hooks of agents do besides giving memory.",
   "hooks.notices": "Whether a line in the agent tells what was learned since.",
   "privacy.redact": "Takes secrets out of everything before it is stored.",
+  "privacy.keep_kinds": "Kinds of secrets that stay, by the name that stands in [redacted:…].",
+  "privacy.also": "Personal data that goes too: email, phone.",
+  "privacy.patterns": "Patterns of your own: what they match is taken out, under their name.",
+  "privacy.patterns.name": "What stands in the text instead: [redacted:name].",
+  "privacy.patterns.pattern": "A regular expression without look-around, references and repeated groups.",
+  "privacy.encrypt_predicates": "Facts with these predicates are stored encrypted.",
+  "privacy.encryption_key_env": "The environment variable with the keys; the first one encrypts.",
+  "privacy.encryption_key_file": "A file with one key a line; wins over the variable.",
+  events: "How long single events are kept.",
+  "events.keep_days": "After so many days all older events of a memory become one; without it they are all kept.",
+  "events.keep_reads_days": "After so many days the readings of a day become one event.",
 };
 
 const BUTLER: Readonly<Record<string, string>> = {

@@ -3,7 +3,16 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { checkInput } from "../../../engine/tools/invalid-input.ts";
 import { type Backend, type Principal, TENANT_OF_BUTLER } from "../../backend.ts";
-import { type Authenticate, type DoorEnv, type FindSession, mayUse, readJson, refuse } from "../guards.ts";
+import {
+  type Authenticate,
+  type DoorEnv,
+  type FindSession,
+  isPrincipal,
+  mayUse,
+  readJson,
+  refuse,
+  turnAway,
+} from "../guards.ts";
 import { cookieIn, giveCookie } from "./cookie.ts";
 import type { PageSessions } from "./page-sessions.ts";
 
@@ -17,7 +26,7 @@ export interface SessionParts {
 export const SignIn = z
   .strictObject({
     code: z.string().min(1).max(200).optional().describe("Of butler open; it opens one session, within a minute."),
-    token: z.string().min(1).max(200).optional(),
+    token: z.string().min(1).max(4_096).optional(),
   })
   .refine(({ code, token }) => (code === undefined) !== (token === undefined), { error: "needs a code or a token" });
 
@@ -42,7 +51,7 @@ export async function signIn(parts: SessionParts, c: Context<DoorEnv>): Promise<
   const principal = value === undefined ? undefined : await parts.sessions.find(value);
   if (value === undefined || principal === undefined) {
     const message = "This code or token is not valid (a code works once, for a minute); butler open gives a new one.";
-    return refuse(c, { code: "unauthorized", message });
+    return turnAway(c, { code: "unauthorized", message });
   }
   giveCookie(c, value);
   return c.json(await described(parts.backend, principal));
@@ -53,8 +62,12 @@ async function opened(
   { code, token }: z.infer<typeof SignIn>,
 ): Promise<string | undefined> {
   if (code !== undefined) return sessions.redeem(code);
-  if (token === undefined || (await authenticate(token)) === undefined) return undefined;
-  return sessions.open(() => authenticate(token));
+  if (token === undefined) return undefined;
+  const who = async () => {
+    const found = await authenticate(token);
+    return isPrincipal(found) ? found : undefined;
+  };
+  return (await who()) === undefined ? undefined : sessions.open(who);
 }
 
 export async function whoAmI({ backend }: SessionParts, c: Context<DoorEnv>): Promise<Response> {

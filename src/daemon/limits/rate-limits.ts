@@ -1,0 +1,56 @@
+/** How much may come with one token, and from one tenant with all of its tokens. In the memory of the owner: a restart forgives. */
+import type { Principal } from "../../doors/backend.ts";
+import type { RateLimits } from "../../doors/http/access/rate-guard.ts";
+import { lruCache } from "../../engine/domain/lru-cache.ts";
+import type { Failure } from "../../engine/tools/outcome.ts";
+import type { LimitSettings } from "../config/daemon-schema.ts";
+import { type Bucket, tokenBucket } from "./token-bucket.ts";
+
+/** More callers than this at a time share what the least recent ones had used up. */
+const MOST = 10_000;
+
+interface Account {
+  readonly calls: Bucket;
+  readonly bytes: Bucket;
+  /** Refusals that are explained to a model; beyond them the request is not even read. */
+  readonly words: Bucket;
+}
+
+export function rateLimits(settings: LimitSettings, nowMs: () => number): RateLimits {
+  const accounts = lruCache<string, Account>(MOST);
+  const account = (key: string, rate: number): Account => {
+    const known = accounts.get(key);
+    if (known !== undefined) return known;
+    const opened = {
+      calls: tokenBucket({ rate, burst: rate * settings.burst_seconds }),
+      bytes: tokenBucket({
+        rate: settings.bytes_per_second,
+        burst: settings.bytes_per_second * settings.burst_seconds,
+      }),
+      words: tokenBucket({ rate: Math.max(1, rate / 10), burst: Math.max(1, rate / 10) }),
+    };
+    accounts.set(key, opened);
+    return opened;
+  };
+  const ofToken = ({ name, tenant }: Principal) => account(JSON.stringify([tenant, name]), settings.calls_per_second);
+  const ofTenant = ({ tenant }: Principal) => account(JSON.stringify([tenant]), settings.tenant_calls_per_second);
+  return {
+    admit(principal, bytes) {
+      const now = nowMs();
+      const own = ofToken(principal);
+      const wait =
+        over(own.calls.take(1, now), "This token") ??
+        over(own.bytes.take(bytes, now), "What this token sends") ??
+        over(ofTenant(principal).calls.take(1, now), "The tenant of this token");
+      return wait;
+    },
+    mayExplain: (principal) => ofToken(principal).words.take(1, nowMs()) === undefined,
+  };
+}
+
+function over(seconds: number | undefined, what: string): Failure | undefined {
+  if (seconds === undefined) return undefined;
+  const retry = Math.max(1, Math.ceil(seconds));
+  const message = `${what} is over its limit; try again in ${retry} ${retry === 1 ? "second" : "seconds"}.`;
+  return { code: "unavailable", message, field: "rate", retry_after: retry };
+}
