@@ -3,6 +3,7 @@ import { commandFinders } from "./commands.ts";
 import { contextFinders } from "./context.ts";
 import { languageFinders } from "./language.ts";
 import { shapeFinders } from "./patterns.ts";
+import { type Policy, SECRETS_ONLY } from "./policy.ts";
 import { kindOfName, SECRET_KINDS, type SecretKind, type Span, scanOf } from "./scan.ts";
 import { classifyName, type NameClass } from "./secret-names.ts";
 import { SLICE, slicesOf } from "./slices.ts";
@@ -12,41 +13,41 @@ import { isMask, isTypeName, looksRandom } from "./words.ts";
 export type { SecretKind };
 
 export interface Found {
-  readonly kind: SecretKind;
+  readonly kind: string;
   readonly count: number;
 }
 
 const FINDERS = [...shapeFinders, ...contextFinders, ...commandFinders, ...languageFinders, ...tableFinders];
-const MARKER = new RegExp(`\\[redacted:(?:${SECRET_KINDS.join("|")})\\]`, "g");
+/** Of any kind: what another policy took out stays out. */
+const MARKER = /\[redacted:[a-z][a-z0-9_-]{1,39}\]/g;
 /** Pieces settle after one or two rounds. A text built to need more loses the piece rather than the secret. */
 const MAX_ROUNDS = 12;
-
-/** No finder accepts less, the words around the secret included: `pin:1234`, `ab://:p@`. */
-const SHORTEST = 8;
 
 /** What stands between the secrets of a list is the same words over and over: `; id=`, `password: `. */
 const REPEATED = 100;
 
-type Tally = Map<SecretKind, number>;
+type Tally = Map<string, number>;
 
-const marker = (kind: SecretKind) => `[redacted:${kind}]`;
+const marker = (kind: string) => `[redacted:${kind}]`;
 
-function count(tally: Tally, kind: SecretKind): void {
+function count(tally: Tally, kind: string): void {
   tally.set(kind, (tally.get(kind) ?? 0) + 1);
 }
 
 function listed(tally: Tally): Found[] {
-  return SECRET_KINDS.flatMap((kind) => {
+  const others = [...tally.keys()].filter((kind) => !SECRET_KINDS.some((known) => known === kind)).sort();
+  return [...SECRET_KINDS, ...others].flatMap((kind) => {
     const found = tally.get(kind);
     return found === undefined ? [] : [{ kind, count: found }];
   });
 }
 
 /** Overlapping finds become one; the most trusted finder names it. No edge falls inside a surrogate pair. */
-function findSpans(text: string): Span[] {
+function findSpans(text: string, policy: Policy): Span[] {
   const scan = scanOf(text);
   const found: (Span & { rank: number })[] = [];
-  for (const [rank, find] of FINDERS.entries()) for (const span of find(scan)) found.push({ ...span, rank });
+  for (const [rank, find] of [...FINDERS, ...policy.more].entries())
+    for (const span of find(scan)) if (!policy.keeps.has(span.kind)) found.push({ ...span, rank });
   found.sort((a, b) => a.start - b.start || b.end - a.end);
   const merged: (Span & { rank: number })[] = [];
   for (const raw of found) {
@@ -72,9 +73,10 @@ function splitsPair(text: string, at: number): boolean {
  * Looks again at what is left between the replacements, until nothing is found: a second call then sees exactly the
  * pieces that were already found clean, which is what makes redaction idempotent.
  */
-function redactPiece(piece: string, tally: Tally, round: number, clean: Set<string>): string {
-  if (piece.length < SHORTEST || clean.has(piece)) return piece;
-  const spans = findSpans(piece);
+function redactPiece(piece: string, run: Run, round: number): string {
+  const { policy, tally, clean } = run;
+  if (piece.length < policy.shortest || clean.has(piece)) return piece;
+  const spans = findSpans(piece, policy);
   if (spans.length === 0) {
     if (piece.length <= REPEATED && clean.size < 1_000) clean.add(piece);
     return piece;
@@ -86,22 +88,29 @@ function redactPiece(piece: string, tally: Tally, round: number, clean: Set<stri
   let out = "";
   let at = 0;
   for (const span of spans) {
-    out += redactPiece(piece.slice(at, span.start), tally, round + 1, clean) + marker(span.kind);
+    out += redactPiece(piece.slice(at, span.start), run, round + 1) + marker(span.kind);
     count(tally, span.kind);
     at = span.end;
   }
-  return out + redactPiece(piece.slice(at), tally, round + 1, clean);
+  return out + redactPiece(piece.slice(at), run, round + 1);
 }
 
-function redactText(text: string, tally: Tally): string {
-  const clean = new Set<string>();
+interface Run {
+  readonly policy: Policy;
+  readonly tally: Tally;
+  /** Short pieces in which nothing was found. */
+  readonly clean: Set<string>;
+}
+
+function redactText(text: string, tally: Tally, policy: Policy): string {
+  const run = { policy, tally, clean: new Set<string>() };
   let out = "";
   let at = 0;
   for (const earlier of text.matchAll(MARKER)) {
-    out += redactPiece(text.slice(at, earlier.index), tally, 0, clean) + earlier[0];
+    out += redactPiece(text.slice(at, earlier.index), run, 0) + earlier[0];
     at = earlier.index + earlier[0].length;
   }
-  return at === 0 ? redactPiece(text, tally, 0, clean) : out + redactPiece(text.slice(at), tally, 0, clean);
+  return at === 0 ? redactPiece(text, run, 0) : out + redactPiece(text.slice(at), run, 0);
 }
 
 export interface Redacted {
@@ -110,17 +119,17 @@ export interface Redacted {
 }
 
 /** Replaces obvious secrets by `[redacted:<kind>]`; everything around them stays as it was. */
-export function redact(text: string): Redacted {
-  return finished(redactSteps(text));
+export function redact(text: string, policy = SECRETS_ONLY): Redacted {
+  return finished(redactSteps(text, policy));
 }
 
 /** The same in steps of at most some ten milliseconds, for callers on an event loop: they go on to the next when they like. */
-export function* redactSteps(text: string): Generator<void, Redacted> {
+export function* redactSteps(text: string, policy = SECRETS_ONLY): Generator<void, Redacted> {
   const tally: Tally = new Map();
   let out = "";
   for (const slice of slicesOf(text)) {
     if (out !== "") yield;
-    out += redactText(slice, tally);
+    out += redactText(slice, tally, policy);
   }
   return { text: out, found: listed(tally) };
 }
@@ -153,7 +162,12 @@ function kindOfKey(key: string, value: JsonValue): SecretKind | undefined {
   return /^(?:mnemonic|(?:seed|recovery)[-_]?(?:phrase|words))$/i.test(key) ? "seed_phrase" : undefined;
 }
 
-function redactScalar(value: string | number | boolean | null, under: SecretKind | undefined, tally: Tally): JsonValue {
+function redactScalar(
+  value: string | number | boolean | null,
+  under: SecretKind | undefined,
+  tally: Tally,
+  policy: Policy,
+): JsonValue {
   if (typeof value === "number") {
     // `token: 3000` is a count; a numeric password or PIN is not.
     if (under === undefined || under === "secret" || under === "cookie") return value;
@@ -161,7 +175,7 @@ function redactScalar(value: string | number | boolean | null, under: SecretKind
     return marker(under);
   }
   if (typeof value !== "string") return value;
-  if (under === undefined) return redactText(value, tally);
+  if (under === undefined) return redactText(value, tally, policy);
   if (isMask(value) || isTypeName(value)) return value;
   if (value === value.match(MARKER)?.[0]) return value;
   count(tally, under);
@@ -189,12 +203,16 @@ function setOwn(target: Container, key: string | number, value: JsonValue): void
  * The same for metadata, and values whose key names a secret go as a whole. Keys are kept, unless they contain a secret.
  * Walks with its own stack: parsed JSON can be deeper than the call stack. The input is not changed.
  */
-export function redactDeep<T extends JsonValue>(value: T): { value: T; found: readonly Found[] } {
-  return finished(redactDeepSteps(value));
+export function redactDeep<T extends JsonValue>(
+  value: T,
+  policy = SECRETS_ONLY,
+): { value: T; found: readonly Found[] } {
+  return finished(redactDeepSteps(value, policy));
 }
 
 export function* redactDeepSteps<T extends JsonValue>(
   value: T,
+  policy = SECRETS_ONLY,
 ): Generator<void, { value: T; found: readonly Found[] }> {
   const tally: Tally = new Map();
   let read = 0;
@@ -204,10 +222,10 @@ export function* redactDeepSteps<T extends JsonValue>(
     const { value: current, under, put } = task;
     if (typeof current !== "object" || current === null) {
       if (typeof current === "string" && current.length > SLICE && under === undefined) {
-        const { text, found } = yield* redactSteps(current);
+        const { text, found } = yield* redactSteps(current, policy);
         put(text);
         for (const { kind, count: more } of found) tally.set(kind, (tally.get(kind) ?? 0) + more);
-      } else put(redactScalar(current, under, tally));
+      } else put(redactScalar(current, under, tally, policy));
       read += typeof current === "string" ? current.length : 8;
       if (read > SLICE) {
         read = 0;
@@ -226,8 +244,9 @@ export function* redactDeepSteps<T extends JsonValue>(
     const named = namedKind(current);
     put(object);
     for (const [key, item] of Object.entries(current)) {
-      const kept = freeKey(redactText(key, tally), object);
-      const kind = kindOfKey(key, item) ?? (key === "value" ? named : undefined) ?? under;
+      const kept = freeKey(redactText(key, tally, policy), object);
+      const own = kindOfKey(key, item) ?? (key === "value" ? named : undefined) ?? under;
+      const kind = own !== undefined && policy.keeps.has(own) ? undefined : own;
       setOwn(object, kept, null);
       tasks.push({ value: item, under: kind, put: (done) => setOwn(object, kept, done) });
     }

@@ -42,7 +42,8 @@ export function kindOfName(name: NameClass): SecretKind {
 export interface Span {
   readonly start: number;
   readonly end: number;
-  readonly kind: SecretKind;
+  /** A kind of secret, of personal data, or the name of a butler's own pattern. */
+  readonly kind: string;
 }
 
 /** A word with a stem such as `pass`, `key` or `clave` in it: `dbPassword`, `x-api-key`, `Kennwort`, `monkey`. */
