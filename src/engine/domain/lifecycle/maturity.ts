@@ -65,6 +65,22 @@ export function nextMaturity(
   return mark === "helpful" ? (rises ? earned : current) : rises ? current : earned;
 }
 
+/**
+ * A mark decides by its own outcome. The sweep has no mark: it demotes first, if there is harmful evidence, and else promotes, to
+ * what evidence and age allow by now. Without harmful evidence no rule is demoted.
+ */
+export function judgeMaturity(
+  current: Maturity,
+  mark: "helpful" | "harmful" | undefined,
+  evidence: Evidence,
+  bars: MaturityBars,
+): Maturity {
+  const after = (outcome: "helpful" | "harmful") => nextMaturity(current, outcome, evidence, bars);
+  if (mark !== undefined) return after(mark);
+  const harmed = evidence.harmful > 0 ? after("harmful") : current;
+  return harmed !== current ? harmed : after("helpful");
+}
+
 /** The warning that takes the place of a rule that did harm. */
 export function warningFrom(original: string, reasons: readonly string[]): string {
   const told = [...new Set(reasons.map((r) => r.trim()).filter((r) => r !== ""))];

@@ -2,12 +2,13 @@
 
 import type { Fact } from "../fact.ts";
 import { isWeaker } from "../learning/trust.ts";
+import { standingOf } from "../lifecycle/quarantine.ts";
 import { sameMeaning } from "../text/text.ts";
 
 export type Verdict = "create" | "confirm" | "supersede" | "history" | "contradict" | "echo";
 
 /** A fact that is told, or one that holds the key. */
-type Rivalry = Pick<Fact, "content" | "trust" | "valid_to">;
+type Rivalry = Pick<Fact, "content" | "trust" | "valid_to" | "corroborated_at">;
 
 /**
  * The same meaning confirms; another content supersedes. From a source that is trusted less, the same is an echo and another
@@ -19,7 +20,7 @@ export function judgeFact(told: Rivalry, live: Rivalry | undefined, now: Date): 
   if (live === undefined) return "create";
   if (live.valid_to !== null && live.valid_to.getTime() <= now.getTime()) return "supersede";
   const same = sameMeaning(told.content, live.content);
-  if (isWeaker(told.trust, live.trust)) return same ? "echo" : "contradict";
+  if (isWeaker(told.trust, standingOf(live))) return same ? "echo" : "contradict";
   return same ? "confirm" : "supersede";
 }
 
@@ -48,7 +49,7 @@ export function judgeTold<H extends Rivalry & Pick<Fact, "waits_until">>(
   const saysSame = (held: H) => sameMeaning(told.content, held.content);
   const isThen = (held: H) => held.waits_until?.getTime() === day;
   const rivals = waiting.filter((held) => isThen(held) || saysSame(held));
-  const better = rivals.find((held) => isWeaker(told.trust, held.trust));
+  const better = rivals.find((held) => isWeaker(told.trust, standingOf(held)));
   if (better) return { verdict: saysSame(better) ? "echo" : "contradict", holder: better, replaced: [] };
   const twin = rivals.find((held) => isThen(held) && saysSame(held));
   if (twin) return { verdict: "confirm", holder: twin, replaced: [] };

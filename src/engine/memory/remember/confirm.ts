@@ -5,6 +5,7 @@ import { toldByHand } from "../../domain/learning/sureness.ts";
 import { vouched } from "../../domain/learning/trust.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import { next } from "../../domain/lifecycle/lifecycle.ts";
+import { reviewAfter } from "../../domain/lifecycle/quarantine.ts";
 import type { Rule } from "../../domain/rule.ts";
 import { setVisibility } from "../../store/index/vectors.ts";
 import { changeFact } from "../../store/memories/facts.ts";
@@ -39,6 +40,8 @@ export async function confirm(call: Call, input: ConfirmInput): Promise<ConfirmA
       last_confirmed_at: begins !== null && begins > call.now ? begins : call.now,
       trust: vouched(found.row.trust, call.caller.voice),
       ...toldByHand(found.row, call.memory.settings.facts.retrieval_confidence_threshold),
+      // An agent that confirms what it was shown is no source of its own: only a person ends a review this way.
+      ...reviewAfter(found.row, call.caller.voice, false, call.now),
     };
     if (found.type === "fact") await changeFact(sql, found.row.id, found.row.validity, set);
     else

@@ -3,12 +3,15 @@
 import type { Fact } from "../../domain/fact.ts";
 import type { Trust } from "../../domain/learning/trust.ts";
 import { doubtedInSight } from "../../domain/lifecycle/doubt.ts";
+import { reviewEnd } from "../../domain/lifecycle/quarantine.ts";
 import type { Link } from "../../domain/link.ts";
+import { NOT_SHOWN } from "../../domain/sealed.ts";
 import { sameMeaning } from "../../domain/text/text.ts";
 import { setVisibility } from "../../store/index/vectors.ts";
 import { changeFact, claimsAgainst } from "../../store/memories/facts.ts";
 import { insertLinks } from "../../store/memories/links.ts";
 import type { Call } from "../memory.ts";
+import { isSecret, sealFor } from "../sealing.ts";
 import type { Writing } from "../write.ts";
 import { visibleUntil } from "./index-memory.ts";
 
@@ -19,8 +22,9 @@ const WHO: Readonly<Record<Trust, string>> = {
   tool: "a tool said",
 };
 
-export const contradictedNote = ({ trust, content }: Fact): string =>
-  `Not believed: ${WHO[trust]} otherwise (${JSON.stringify(content)}), and that stays. Yours is kept as a claim; only ${
+/** It is kept with the answer under the key of the call, so that it holds no content that is encrypted. */
+export const contradictedNote = ({ memory }: Call, { trust, predicate, content }: Fact): string =>
+  `Not believed: ${WHO[trust]} otherwise (${isSecret(memory, predicate) ? NOT_SHOWN : JSON.stringify(content)}), and that stays. Yours is kept as a claim; only ${
     trust === "user" ? "the user's own words or command line replace" : "a source that is trusted as much replaces"
   } it.`;
 
@@ -51,9 +55,15 @@ export async function doubtFact(
     readonly confidence?: number | undefined;
   },
 ): Promise<void> {
-  const { confidence: given, ...rest } = why;
+  const { confidence: given, claim, ...others } = why;
+  const secret = claim !== undefined && isSecret(call.memory, fact.predicate);
+  const told = secret ? sealFor(call.memory, call.caller.tenant, claim) : claim;
+  const rest = { ...others, ...(told === undefined ? {} : { claim: told }) };
   const threshold = call.memory.settings.facts.retrieval_confidence_threshold;
-  const set = { confidence: given ?? doubtedInSight(fact, call.now, threshold) };
+  const set = {
+    confidence: given ?? doubtedInSight(fact, call.now, threshold),
+    review_until: reviewEnd(call.now),
+  };
   await changeFact(sql, fact.id, fact.validity, set);
   await setVisibility(sql, fact.id, visibleUntil(call.memory, { ...fact, ...set }, fact.valid_to));
   await insertLinks(sql, rest.links ?? []);

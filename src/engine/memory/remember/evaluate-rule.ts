@@ -4,9 +4,9 @@ import type { Sql } from "../../adapters/db/port.ts";
 import { DAY_MS } from "../../domain/lifecycle/decay.ts";
 import {
   effectiveness,
+  judgeMaturity,
   type Maturity,
   type MaturityBars,
-  nextMaturity,
   warningFrom,
 } from "../../domain/lifecycle/maturity.ts";
 import type { Link } from "../../domain/link.ts";
@@ -27,10 +27,6 @@ export interface Verdict {
   readonly ageDays: number;
 }
 
-/**
- * A mark decides by its own outcome. The sweep has no mark: it demotes first, if there is harmful evidence, and else promotes, to
- * what evidence and age allow by now. Without harmful evidence no rule is demoted.
- */
 export function judgeRule(
   rule: Rule,
   tally: Tally,
@@ -39,10 +35,7 @@ export function judgeRule(
   now: Date,
 ): Verdict {
   const ageDays = (now.getTime() - rule.created_at.getTime()) / DAY_MS;
-  const evidence = { ...tally, ageDays };
-  const after = (outcome: Application["outcome"]) => nextMaturity(rule.maturity, outcome, evidence, bars);
-  const harmed = tally.harmful > 0 ? after("harmful") : rule.maturity;
-  const maturity = mark !== undefined ? after(mark) : harmed !== rule.maturity ? harmed : after("helpful");
+  const maturity = judgeMaturity(rule.maturity, mark, { ...tally, ageDays }, bars);
   return { maturity, inverted: maturity === "anti_pattern" && rule.maturity !== "anti_pattern", ageDays };
 }
 

@@ -3,9 +3,10 @@
 import type { Fact, FactKey } from "../../domain/fact.ts";
 import { isWeaker } from "../../domain/learning/trust.ts";
 import { next } from "../../domain/lifecycle/lifecycle.ts";
+import { standingOf } from "../../domain/lifecycle/quarantine.ts";
 import type { Link } from "../../domain/link.ts";
 import { hasBegun } from "../../domain/present.ts";
-import { ladderOf } from "../../domain/scope.ts";
+import { ownSteps } from "../../domain/scope.ts";
 import { changeFact, type FactChange, lockFacts } from "../../store/memories/facts.ts";
 import { insertLinks } from "../../store/memories/links.ts";
 import type { Call } from "../memory.ts";
@@ -34,7 +35,7 @@ export async function holdersOf(call: Call, writing: Writing, key: FactKey): Pro
  */
 export async function stepOf(call: Call, writing: Writing, fact: Fact, asked: string | undefined): Promise<string> {
   if (asked !== undefined) return fact.scope;
-  const steps = ladderOf(call.caller.butler);
+  const steps = ownSteps(call.caller);
   // The narrowest first, here and everywhere: writers that lock several steps of a key do so in the same order.
   for (const scope of steps.slice(steps.indexOf(fact.scope) + 1).toReversed()) {
     const { live } = await holdersOf(call, writing, { ...fact, scope });
@@ -46,7 +47,7 @@ export async function stepOf(call: Call, writing: Writing, fact: Fact, asked: st
 /** A waiting fact begins. It supersedes what was true until then, unless that comes from a better trusted source. */
 async function begin(call: Call, writing: Writing, due: Fact, live: Fact | undefined): Promise<Fact> {
   const isOver = live !== undefined && live.valid_to !== null && live.valid_to <= call.now;
-  if (live !== undefined && !isOver && isWeaker(due.trust, live.trust)) {
+  if (live !== undefined && !isOver && isWeaker(due.trust, standingOf(live))) {
     const link = linkOf(call, ["fact", due.id], "contradicts", ["fact", live.id]);
     await change(writing, due, "fact.expired", { validity: next(due.validity, "expire"), waits_until: null }, [link]);
     await hideFromSearch(writing.sql, [due.id], call.now);

@@ -1,7 +1,7 @@
 /** Restores a memory that was forgotten or had expired. A fact only if no live fact holds its key. */
 
 import { conflict } from "../../domain/errors.ts";
-import { type Fact, factText } from "../../domain/fact.ts";
+import type { Fact } from "../../domain/fact.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import { mayHappen } from "../../domain/lifecycle/lifecycle.ts";
 import { seenUntil } from "../../domain/lifecycle/tiers.ts";
@@ -13,6 +13,7 @@ import { changeFact } from "../../store/memories/facts.ts";
 import { changeRule } from "../../store/memories/rules.ts";
 import { type Found, findMemory } from "../find.ts";
 import type { Call } from "../memory.ts";
+import { indexedFact } from "../sealing.ts";
 import { type Writing, write } from "../write.ts";
 import { holdersOf } from "./fact-key.ts";
 import { reindex, shelfOf, visibleUntil } from "./index-memory.ts";
@@ -64,7 +65,7 @@ async function bringBack(call: Call, writing: Writing, found: Found): Promise<Re
     const believed = { ...set, superseded_at: null, waits_until };
     await changeFact(sql, row.id, row.validity, believed);
     const until = visibleUntil(call.memory, { ...found.row, ...set }, found.row.valid_to);
-    await reindex(sql, { id: row.id, sk, text: factText(found.row), visibleUntil: until });
+    await reindex(sql, { id: row.id, sk, text: indexedFact(call.memory, found.row), visibleUntil: until });
     return believed;
   } else {
     await changeRule(sql, row.id, found.row.validity, set);

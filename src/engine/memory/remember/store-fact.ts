@@ -3,12 +3,13 @@
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Episode } from "../../domain/episode.ts";
 import { invalid, notFound } from "../../domain/errors.ts";
-import { type Claim, type Fact, factText } from "../../domain/fact.ts";
+import type { Claim, Fact } from "../../domain/fact.ts";
 import { isPerson } from "../../domain/learning/person.ts";
 import { toldByHand } from "../../domain/learning/sureness.ts";
-import { atMost, MOST_CONFIDENT, type Trust, vouched } from "../../domain/learning/trust.ts";
+import { atMost, MOST_CONFIDENT, vouched } from "../../domain/learning/trust.ts";
 import { DECAY_PER_DAY } from "../../domain/lifecycle/decay.ts";
 import { isLive, next } from "../../domain/lifecycle/lifecycle.ts";
+import { reviewAtBirth, type Source } from "../../domain/lifecycle/quarantine.ts";
 import { judgeTold } from "../../domain/lifecycle/supersede.ts";
 import type { Link, Relation } from "../../domain/link.ts";
 import type { MemoryType, Optional } from "../../domain/memory-types.ts";
@@ -23,8 +24,10 @@ import { insertLinks } from "../../store/memories/links.ts";
 import { vectorsOf } from "../embed.ts";
 import type { Call } from "../memory.ts";
 import { openRedactor } from "../privacy.ts";
+import { indexedFact, sealedFact } from "../sealing.ts";
 import { type Writing, write } from "../write.ts";
 import { claimBefore, contradictedNote, doubtFact, echoNote } from "./contradict-fact.ts";
+import { reviewedBy } from "./corroborate.ts";
 import { holdersOf, retire, stepOf } from "./fact-key.ts";
 import { foldSoon, hideFromSearch, indexMemories, shelfOf, visibleUntil } from "./index-memory.ts";
 import { linkOf, relatedLinks } from "./links.ts";
@@ -51,13 +54,14 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
   const { memory } = call;
   const redactor = openRedactor(memory);
   const drawn = factFrom(call, input, redactor);
-  const vector = await vectorsOf(memory, factText(drawn));
+  const vector = await vectorsOf(memory, indexedFact(memory, drawn));
   const redactions = redactor.redactions;
   // Shelves are created before the transaction: one that is rolled back would create them again at each attempt.
   await memory.shelves.of(call.caller.tenant, [drawn.scope, ...ladderOf(call.caller.butler)]);
 
   const { answer } = await write(call, "memory_store_fact", input, async (writing) => {
-    let fact = limitTrust(await checkSource(call, writing.sql, input.source_episode_id), drawn);
+    const source = await checkSource(call, writing.sql, input.source_episode_id);
+    let fact = limitTrust(call, source, drawn);
     fact = { ...fact, scope: await stepOf(call, writing, fact, input.scope) };
     const held = await holdersOf(call, writing, fact);
     const { verdict, holder, replaced } = judgeTold(fact, held, call.now);
@@ -67,9 +71,9 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
       writing.tell({ type: "fact.echoed", entity, scope: holder.scope, payload: echo });
       return { ...answerOf(holder, "confirmed"), note: echoNote(holder) };
     }
-    if (verdict === "contradict" && holder) return { ...(await claim(holder)), note: contradictedNote(holder) };
+    if (verdict === "contradict" && holder) return { ...(await claim(holder)), note: contradictedNote(call, holder) };
     if (verdict === "confirm" && holder)
-      return answerOf(await confirmLive(call, writing, holder, input, fact.trust), "confirmed");
+      return answerOf(await confirmLive(call, writing, holder, input, saidBy(call, fact, source)), "confirmed");
     for (const old of replaced) await retire(call, writing, old, fact.id);
     const [first] = replaced;
     if (first) {
@@ -98,9 +102,12 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
 
     async function insert(row: Fact, alsoReplaced: readonly Fact[] = [], against?: string): Promise<void> {
       const sk = await shelfOf(call, row.scope, "fact", writing.sql);
-      await insertFact(writing.sql, row);
+      const stored = sealedFact(call, row);
+      await insertFact(writing.sql, stored);
       const until = visibleUntil(memory, row, row.valid_to);
-      await indexMemories(writing.sql, memory, [{ id: row.id, sk, text: factText(row), vector, visibleUntil: until }]);
+      await indexMemories(writing.sql, memory, [
+        { id: row.id, sk, text: indexedFact(memory, row), vector, visibleUntil: until },
+      ]);
       if (row.validity === "expired") await hideFromSearch(writing.sql, [row.id], call.now);
       const told = linksFrom(call, row, alsoReplaced, against);
       const links = [...told, ...(against === undefined ? await related(row) : [])];
@@ -109,7 +116,7 @@ export async function rememberFact(call: Call, input: FactInput): Promise<FactAn
         type: "fact.stored",
         entity: { type: "fact", id: row.id },
         scope: row.scope,
-        payload: { row, links, redactions },
+        payload: { row: stored, links, redactions },
       });
     }
   });
@@ -151,6 +158,7 @@ export function factFrom(call: Call, input: FactInput, redactor: ReturnType<type
     decay_rate: DECAY_PER_DAY[permanence],
     // A fact does not fade before it begins.
     last_confirmed_at: waits_until ?? now,
+    ...reviewAtBirth(input.trust ?? caller.voice, now),
     ...newMemory(call, redactor, { ...input, source: sourceOf(call, input.source_episode_id) }),
   };
 }
@@ -172,11 +180,18 @@ export async function checkSource(call: Call, sql: Sql, episodeId: string | unde
 }
 
 /** A fact that cites an episode is trusted no more than the episode, and the confidence in a tool's words is limited. */
-function limitTrust(source: Episode | undefined, fact: Fact): Fact {
+function limitTrust({ now }: Call, source: Episode | undefined, fact: Fact): Fact {
   const trust = atMost(fact.trust, source?.trust ?? fact.trust);
   const confidence = trust === "tool" ? Math.min(fact.confidence, MOST_CONFIDENT.tool) : fact.confidence;
-  return { ...fact, trust, confidence };
+  return { ...fact, trust, confidence, ...reviewAtBirth(trust, now) };
 }
+
+/** Who says it, and where: in the session of the episode that is cited, or in that of the call. */
+export const saidBy = (
+  { caller }: Call,
+  { trust }: Pick<Fact, "trust">,
+  source: Pick<Episode, "session_id"> | undefined,
+): Source => ({ trust, session: source === undefined ? (caller.session ?? null) : source.session_id });
 
 function linksFrom(call: Call, row: Fact, alsoReplaced: readonly Fact[], against: string | undefined): Link[] {
   const link = (relation: Relation, type: MemoryType, id: string) =>
@@ -195,10 +210,11 @@ async function confirmLive(
   { sql, tell }: Writing,
   live: Fact,
   input: FactInput,
-  trust: Trust,
+  said: Source,
 ): Promise<Fact> {
   const set: FactChange = {
-    trust: vouched(live.trust, trust),
+    trust: vouched(live.trust, said.trust),
+    ...(await reviewedBy(call, sql, live, [said])),
     validity: next(live.validity, "confirm"),
     last_confirmed_at: live.waits_until ?? call.now,
     confidence: Math.max(

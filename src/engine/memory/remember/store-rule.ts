@@ -7,6 +7,7 @@ import { toldByHand } from "../../domain/learning/sureness.ts";
 import { atMost, isWeaker, type Trust, vouched } from "../../domain/learning/trust.ts";
 import { RULE_DECAY_PER_DAY } from "../../domain/lifecycle/decay.ts";
 import { isLive, next } from "../../domain/lifecycle/lifecycle.ts";
+import { reviewAtBirth, type Source } from "../../domain/lifecycle/quarantine.ts";
 import type { Link } from "../../domain/link.ts";
 import type { Optional } from "../../domain/memory-types.ts";
 import type { Found } from "../../domain/redaction/redact.ts";
@@ -26,10 +27,11 @@ import { vectorsOf } from "../embed.ts";
 import type { Call } from "../memory.ts";
 import { openRedactor } from "../privacy.ts";
 import { type Writing, write } from "../write.ts";
+import { reviewedBy } from "./corroborate.ts";
 import { foldSoon, indexMemories, reindex, shelfOf, visibleUntil } from "./index-memory.ts";
 import { linkOf, relatedLinks } from "./links.ts";
 import { newMemory } from "./new-memory.ts";
-import { checkSource, sourceOf } from "./store-fact.ts";
+import { checkSource, saidBy, sourceOf } from "./store-fact.ts";
 
 export type RuleInput = Pick<Rule, "content"> &
   Optional<Pick<Rule, "scope" | "tags" | "source_episode_id" | "matcher" | "trust">>;
@@ -57,10 +59,10 @@ export async function rememberRule(call: Call, input: RuleInput): Promise<RuleAn
     const trust = source === undefined ? rule.trust : atMost(rule.trust, source.trust);
     const twin = await lockTwinRule(writing.sql, rule.tenant_id, rule.scope, rule.content_key);
     if (twin) {
-      await repeatRule(call, writing, twin, sk, trust);
+      await repeatRule(call, writing, twin, sk, trust, [saidBy(call, { trust }, source)]);
       return { id: twin.id, maturity: twin.maturity, duplicate_of: twin.id, scope: rule.scope, redactions };
     }
-    const stored = { ...rule, trust };
+    const stored = { ...rule, trust, ...reviewAtBirth(trust, call.now) };
     await insertRule(writing.sql, stored);
     await indexMemories(writing.sql, memory, [
       { id: rule.id, sk, text: rule.content, vector, visibleUntil: visibleUntil(memory, rule) },
@@ -116,6 +118,7 @@ export function ruleFrom(call: Call, input: RuleInput, redactor: ReturnType<type
     confidence: INITIAL_CONFIDENCE,
     decay_rate: RULE_DECAY_PER_DAY,
     last_confirmed_at: now,
+    ...reviewAtBirth(input.trust ?? caller.voice, now),
     ...newMemory(call, redactor, { ...input, source: sourceOf(call, input.source_episode_id) }),
   };
 }
@@ -130,6 +133,7 @@ export async function repeatRule(
   twin: Rule,
   sk: number,
   trust: Trust,
+  said: readonly Source[],
 ): Promise<void> {
   const entity = { type: "rule", id: twin.id } as const;
   if (isWeaker(trust, twin.trust) && isLive(twin.validity)) {
@@ -142,6 +146,7 @@ export async function repeatRule(
     last_confirmed_at: call.now,
     trust: vouched(twin.trust, trust),
     ...toldByHand(twin, call.memory.settings.facts.retrieval_confidence_threshold),
+    ...(await reviewedBy(call, sql, twin, said)),
   } satisfies RuleChange;
   await changeRule(sql, twin.id, twin.validity, set);
   await reindex(sql, {

@@ -35,7 +35,8 @@ export interface ListedFact extends Omit<Fact, "tenant_id" | "source_butler" | "
 
 const COLUMNS = `id, subject, predicate, subject_text, predicate_text, content, scope, validity, permanence, supersedes_id,
   superseded_at, valid_from, valid_to, waits_until, forgotten_at, forget_reason, confidence, decay_rate, last_confirmed_at,
-  source, created_at, reference_count, last_referenced_at, prior_referenced_at, importance, tags, metadata, trust`;
+  source, created_at, reference_count, last_referenced_at, prior_referenced_at, importance, tags, metadata, trust,
+  corroborated_at, review_until`;
 
 const BY = { subject: `subject collate "C", predicate collate "C", id`, newest: "id desc" };
 

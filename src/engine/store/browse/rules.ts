@@ -34,7 +34,7 @@ export interface ListedRule extends Omit<Rule, "tenant_id" | "source_butler" | "
 const COLUMNS = `id, content, original_content, matcher, scope, maturity, validity, effectiveness_score, applied_count,
   success_count, harmful_count, last_applied_at, last_evaluated_at, forgotten_at, forget_reason, confidence, decay_rate,
   last_confirmed_at, source, created_at, reference_count, last_referenced_at, prior_referenced_at, importance, tags,
-  metadata, trust`;
+  metadata, trust, corroborated_at, review_until`;
 
 const MARKS = 30;
 
