@@ -65,13 +65,18 @@ export async function pastSteps(sql: Sql, query: PastQuery, after: string, limit
   );
 }
 
-/** How many events a search of that moment would have to read: a count of hours, so up to an hour too many. */
+/**
+ * How many events a search of that moment would have to read: a count of hours, so up to an hour too many. Of hours whose events were
+ * folded, the memories that were stored are counted.
+ */
 export async function countPast(sql: Sql, { tenant, scopes, types, until }: PastQuery): Promise<number> {
   const [row] = await sql.query<{ n: number }>(
     `select coalesce(sum(h.n), 0)::int4 as n from (select distinct event_type from event_totals where tenant_id = $1
          and split_part(event_type, '.', 1) = any($2::text[])) t
        join event_hours h on h.tenant_id = $1 and h.event_type = t.event_type and h.hour <= $3
-     where $4::text[] is null or h.scope = any($4::text[])`,
+     left join (select max(until) as until from event_checkpoints where tenant_id = $1 and kind in ('memories', 'events')) c on true
+     where (c.until is null or h.hour > c.until - interval '1 hour' or h.event_type like '%.stored')
+       and ($4::text[] is null or h.scope = any($4::text[]))`,
     [tenant, types, until, scopes ?? null],
   );
   return row?.n ?? 0;
@@ -85,6 +90,8 @@ export interface EntityEvent {
   readonly event_type: string;
   readonly row: RowJson | null;
   readonly set: RowJson | null;
+  /** Of an event that stands for all up to a place: the readings up to there are in its row. */
+  readonly through: string | null;
 }
 
 /** Everything that changed these memories until then, whole, in order. */
@@ -98,7 +105,7 @@ export function eventsOf(
 ): Promise<EntityEvent[]> {
   return sql.query<EntityEvent>(
     `select seq, entity_type as type, entity_id as id, scope, event_type,
-       payload -> 'row' as row, payload -> 'set' as set
+       payload -> 'row' as row, payload -> 'set' as set, payload #>> '{folded,through}' as through
      from memory_events
      where tenant_id = $1 and entity_id = any($2::uuid[]) and occurred_at <= $3 and seq > $4::int8
        and entity_type in ('episode', 'fact', 'rule')
@@ -119,7 +126,7 @@ export interface Readings {
 
 /**
  * How often these memories had been read until then, and when: what counting one by one (engine/domain/replay.ts) comes to.
- * `since` is the event after which to count, for each. The readings of these memories are found by an index.
+ * Readings that were added up are of one day. `since` is the event after which to count, for each. The readings of these memories are found by an index.
  */
 export function readingsOf(
   sql: Sql,
@@ -130,13 +137,14 @@ export function readingsOf(
   return sql.query<Readings>(
     `with asked as (select * from unnest($2::text[], $3::int8[]) as a (id, since)),
      hits as materialized (
-       select distinct e.seq, e.occurred_at as at, (e.occurred_at at time zone 'UTC')::date as day, a.id, r.expires_at
+       select distinct e.seq, coalesce(r.last, e.occurred_at) as at, (e.occurred_at at time zone 'UTC')::date as day, a.id,
+         r.expires_at, coalesce(r.n, 1) as n
        from memory_events e
-       cross join lateral jsonb_to_recordset(e.payload -> 'references') as r (id text, expires_at timestamptz)
+       cross join lateral jsonb_to_recordset(e.payload -> 'references') as r (id text, expires_at timestamptz, n int4, last timestamptz)
        join asked a on a.id = r.id and e.seq > a.since
        where e.tenant_id = $1 and e.event_type = 'memory.referenced' and e.occurred_at <= $4
          and jsonb_path_query_array(e.payload, '$.references[*].id') ?| $2::text[]),
-     lasts as (select id, count(*)::int4 as n, max(at) as last, max(day) as day, max(expires_at) as expires_at
+     lasts as (select id, sum(n)::int4 as n, max(at) as last, max(day) as day, max(expires_at) as expires_at
        from hits group by id),
      entered as (select h.id, min(h.seq) as seq from hits h join lasts l on l.id = h.id and l.day = h.day group by h.id)
      select l.id, l.n, l.last, l.expires_at, (select max(h.at) from hits h where h.id = l.id and h.seq < e.seq) as prior

@@ -91,6 +91,20 @@ export async function seqOf(sql: Sql, tenant: string, id: string): Promise<strin
   return event?.seq;
 }
 
+/**
+ * Where an event stood that retention may have removed: after the last one that is not younger than its id, which holds its time.
+ * Undefined where nothing was ever removed.
+ */
+export async function placeOfRemoved(sql: Sql, tenant: string, id: string): Promise<string | undefined> {
+  const at = new Date(Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16));
+  const [place] = await sql.query<{ seq: string }>(
+    `select coalesce((select max(seq) from memory_events where tenant_id = $1 and occurred_at <= $2), 0)::text as seq
+     where exists (select from event_checkpoints where tenant_id = $1 and until >= $2 and kind <> 'keys')`,
+    [tenant, at],
+  );
+  return place?.seq;
+}
+
 /** Where an event stands among those of its tenant, by time. */
 export async function placeOfEvent(
   sql: Sql,

@@ -3,6 +3,7 @@ import type { Db, Sql } from "../../adapters/db/port.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import type { Ledger, ReplayEvent, RowJson } from "../../domain/replay.ts";
 import { insertRows } from "../memories/rows.ts";
+import { recountMarks } from "./undo.ts";
 
 export const MEMORY_TABLE: Readonly<Record<MemoryType, string>> = { episode: "episodes", fact: "facts", rule: "rules" };
 
@@ -79,10 +80,25 @@ export async function writeLedger(sql: Sql, columns: Columns, ledger: Ledger): P
     await upsert(sql, MEMORY_TABLE[type], columns, rows);
   }
   await put(sql, "rule_applications", columns, ledger.applications, "on conflict do nothing");
+  await recountMarks(
+    sql,
+    [...ledger.recounted].map(([id, counted]) => ({ id, counted })),
+  );
+  await dropLinks(sql, [...ledger.unlinked.values()]);
   await put(sql, "memory_links", columns, ledger.links, "on conflict do nothing");
   const meetings = [...ledger.meetings.values()].map((meeting): RowJson => ({ ...meeting }));
   const add = "on conflict (episode_id, session_id, day) do update set n = episode_references.n + excluded.n";
   await put(sql, "episode_references", columns, meetings, add);
+}
+
+/** Link keys come from events, which name no tenant in them; ids are unique over all tenants. */
+async function dropLinks(sql: Sql, links: readonly RowJson[]): Promise<void> {
+  if (links.length === 0) return;
+  await sql.query(
+    `delete from memory_links l using jsonb_populate_recordset(null::memory_links, $1::jsonb) as u
+     where (l.source_id, l.target_id, l.relation) = (u.source_id, u.target_id, u.relation)`,
+    [JSON.stringify(links)],
+  );
 }
 
 const HOLDS: Readonly<Record<string, number>> = { retracted: 0, superseded: 1, expired: 2, fading: 3, active: 3 };
