@@ -70,6 +70,8 @@ export interface Ranking {
   top(k: number, offset?: number): readonly Hit[];
   /** The best k of these members, prolonged to the end of the last tie. */
   topAmong(k: number, members: Members): readonly Hit[];
+  /** How many have a higher score. */
+  above(score: number): number;
 }
 
 export const idf = (n: number, df: number): number => Math.log(1 + (n - df + 0.5) / (df + 0.5));
@@ -146,7 +148,7 @@ function survey(postings: Postings): { statistics: Statistics; fresh: readonly F
 
 export function rank(postings: Postings): Ranking {
   const { statistics, fresh } = survey(postings);
-  const { n, avgdl, terms } = statistics;
+  const { avgdl, terms } = statistics;
 
   const bases = new Map<number, number>();
   const starts: number[] = [];
@@ -205,33 +207,45 @@ export function rank(postings: Postings): Ranking {
     const s = shelfAt(position);
     return { sk: (postings.shelves[s] as Shelf).sk, slot: position - (starts[s] as number), score };
   };
-  const topAmong = (k: number, { slots: folded, ids }: Members): readonly Hit[] => {
+  const wanted = (folded: Members["slots"]) => postings.shelves.map(({ sk }) => folded.get(sk));
+  let asked: { readonly of: Members["slots"]; readonly by: ReturnType<typeof wanted> } | undefined;
+  const isAmong = (i: number, { slots: folded, ids }: Members): boolean => {
+    const position = positions[i] as number;
+    const row = postings.fresh[-1 - position];
+    if (row !== undefined) return ids.has(uuidText(row.id));
+    if (asked?.of !== folded) asked = { of: folded, by: wanted(folded) };
+    const shelf = shelfAt(position);
+    return asked.by[shelf]?.has(position - (starts[shelf] as number)) ?? false;
+  };
+  return rankingOf(statistics, scores.subarray(0, total), hitAt, isAmong);
+}
+
+/** A ranking of what has a score: the i-th of them is `hitAt(i)`. */
+export function rankingOf(
+  { n, avgdl, terms }: Statistics,
+  scores: Float64Array,
+  hitAt: (i: number) => Hit,
+  isAmong: (i: number, members: Members) => boolean,
+): Ranking {
+  const topAmong = (k: number, members: Members): readonly Hit[] => {
     const among: Hit[] = [];
-    const wanted = postings.shelves.map(({ sk }) => folded.get(sk));
-    for (let i = 0; i < total; i++) {
-      const position = positions[i] as number;
-      const row = postings.fresh[-1 - position];
-      const shelf = shelfAt(position);
-      if (row === undefined ? wanted[shelf]?.has(position - (starts[shelf] as number)) : ids.has(uuidText(row.id)))
-        among.push(hitAt(i));
-    }
+    for (let i = 0; i < scores.length; i++) if (isAmong(i, members)) among.push(hitAt(i));
     among.sort((a, b) => b.score - a.score);
     const least = among[k - 1]?.score ?? 0;
     return among.filter(({ score }) => score >= least);
   };
-  return { n, avgdl, terms, total, top: lazyTop(scores.subarray(0, total), positions, hitAt), topAmong };
+  const above = (score: number): number => scores.reduce((sum, other) => (other > score ? sum + 1 : sum), 0);
+  return { n, avgdl, terms, total: scores.length, top: lazyTop(scores, hitAt), topAmong, above };
 }
 
 /** Sorts only as deep as a caller has asked: 100 of 24,000 matches need no full sort. */
-function lazyTop(scores: Float64Array, positions: Int32Array, hitAt: (i: number) => Hit): Ranking["top"] {
+function lazyTop(scores: Float64Array, hitAt: (i: number) => Hit): Ranking["top"] {
   let hits: readonly Hit[] = [];
   const deepen = (depth: number) => {
-    const least = depth >= scores.length ? 0 : nthLargest(scores.slice(), depth - 1);
+    const least = depth >= scores.length ? 0 : kthLargest(scores, depth);
     const chosen: number[] = [];
     for (let i = 0; i < scores.length; i++) if ((scores[i] as number) >= least) chosen.push(i);
-    chosen.sort(
-      (a, b) => (scores[b] as number) - (scores[a] as number) || (positions[a] as number) - (positions[b] as number),
-    );
+    chosen.sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b);
     hits = chosen.map(hitAt);
   };
   return (k, offset = 0) => {
@@ -243,26 +257,20 @@ function lazyTop(scores: Float64Array, positions: Int32Array, hitAt: (i: number)
   };
 }
 
-/** Quickselect; reorders `values`. `n` counts from 0 and lies inside. */
-function nthLargest(values: Float64Array, n: number): number {
-  let low = 0;
-  let high = values.length - 1;
-  while (low < high) {
-    const pivot = values[(low + high) >>> 1] as number;
-    let i = low;
-    let j = high;
-    while (i <= j) {
-      while ((values[i] as number) > pivot) i++;
-      while ((values[j] as number) < pivot) j--;
-      if (i <= j) {
-        const swap = values[i] as number;
-        values[i++] = values[j] as number;
-        values[j--] = swap;
-      }
+/** The k best so far are a heap whose root is the least of them: most scores are not above it, and cost one comparison. */
+function kthLargest(scores: Float64Array, k: number): number {
+  const heap = scores.slice(0, k).sort();
+  for (let i = k; i < scores.length; i++) {
+    const score = scores[i] as number;
+    if (score <= (heap[0] as number)) continue;
+    let at = 0;
+    for (let child = 1; child < k; child = 2 * at + 1) {
+      if (child + 1 < k && (heap[child + 1] as number) < (heap[child] as number)) child++;
+      if ((heap[child] as number) >= score) break;
+      heap[at] = heap[child] as number;
+      at = child;
     }
-    if (n <= j) high = j;
-    else if (n >= i) low = i;
-    else break;
+    heap[at] = score;
   }
-  return values[n] as number;
+  return heap[0] as number;
 }

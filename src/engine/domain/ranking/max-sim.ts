@@ -2,6 +2,8 @@
  * Late interaction on sign bits: a token is a few dozen bytes, and two tokens are as alike as their bits agree.
  * For random directions the angle is π · hamming / bits, so sin(π/2 · (1 − 2·hamming/bits)) is their cosine.
  */
+import { type Assembly, growTo, instanceOf } from "../assembled.ts";
+
 export interface QueryToken {
   readonly bits: Uint8Array;
   /** How much its match counts. */
@@ -17,20 +19,12 @@ export const ASSEMBLED =
   "IAZsaiEJAkADQCAAIAlPDQEgBEEGdCELIAIhCAJAA0AgCCAHTw0BQQAhDEEAIQoDQCAMIAAgCmopAwAgCCAKaikDAIV7p2ohDCAKQQhqIQog" +
   "CiAGSQ0ACyAMIAtJBEAgDCELCyAIIAZqIQgMAAsLIAUgCzYCACAFQQRqIQUgACAGaiEADAALCws=";
 
-interface Assembly {
-  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
+interface Nearest extends Assembly {
   nearest(query: number, asked: number, tokens: number, count: number, words: number, out: number): void;
 }
 
-/** Part of the language's own environment, like Math; its types come only with a browser's. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => unknown;
-  readonly Instance: new (module: unknown) => { readonly exports: unknown };
-};
-
-const bytes = Uint8Array.from(atob(ASSEMBLED), (char) => char.charCodeAt(0));
-const { memory, nearest } = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports as Assembly;
-const PAGE = 65_536;
+const assembly = instanceOf<Nearest>(ASSEMBLED);
+const { memory, nearest } = assembly;
 
 /** Whose query lies in the memory; another one's is put there again before it is compared. */
 let present: readonly QueryToken[] | undefined;
@@ -45,8 +39,7 @@ export function matcher(query: readonly QueryToken[]): Matcher {
     Math.max(0, Math.sin((Math.PI / 2) * (1 - (2 * distance) / (size * 8)))),
   );
   return (tokens) => {
-    const missing = from + tokens.length - memory.buffer.byteLength;
-    if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
+    growTo(assembly, from + tokens.length);
     const all = new Uint8Array(memory.buffer);
     if (present !== query) {
       query.forEach(({ bits }, index) => {

@@ -11,11 +11,12 @@ import { byRank, settledReference } from "../../domain/ranking/scoring.ts";
 import { readableScopes } from "../../domain/scope.ts";
 import { clip, contentKey } from "../../domain/text/text.ts";
 import type { Candidate } from "../../store/index/search.ts";
-import { type Origin, originsOf, taughtBy } from "../../store/memories/origins.ts";
-import { type ProfileItem, readProfile } from "../../store/memories/profile.ts";
+import { type Origin, taughtBy } from "../../store/memories/origins.ts";
+import type { ProfileItem } from "../../store/memories/profile.ts";
 import type { Call } from "../memory.ts";
 import { type ContextThen, contextThen } from "../past/as-of.ts";
 import { atThatTime } from "../past/past.ts";
+import { indexFor } from "../read-model/index-for.ts";
 import {
   blockOf,
   type ContextAnswer,
@@ -50,7 +51,7 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   if (input.opening === true) return opening(call, input);
   const { memory } = call;
   const budget = input.token_budget ?? memory.settings.retrieval.context_token_budget;
-  const asked = input.as_of === undefined ? call : atThatTime(call, input.as_of);
+  const asked = input.as_of === undefined ? call : await atThatTime(call, input.as_of);
   const query = { ...contextQuery(call, input.trigger_prompt), exceptSession: input.except_session };
   const { lasting, retrieval } = await (input.as_of === undefined
     ? contextNow(call, query, input.lasting !== false)
@@ -86,11 +87,11 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
 
 /** Where the facts and rules among these were learned. */
 export async function originsIn(
-  { memory, caller, now }: Call,
+  call: Call,
   found: readonly { readonly type: MemoryType; readonly id: string }[],
 ): Promise<Origin[]> {
   const learned = found.filter(({ type }) => type !== "episode").map(({ id }) => id);
-  return learned.length === 0 ? [] : originsOf(memory.db, caller.tenant, learned, now);
+  return learned.length === 0 ? [] : (await indexFor(call)).origins(learned, call.now);
 }
 
 /** What the session was told already, the episodes that say no more than that, and what it has said itself. */
@@ -124,7 +125,8 @@ function wanted(
 const ASKED_FOR = 0.75;
 
 export const isBeside = ({ candidate, fit }: Pick<Retrieved, "candidate" | "fit">): boolean =>
-  candidate.type === "episode" && fit < ASKED_FOR && teachesNothing(readOf(candidate));
+  candidate.type === "episode" &&
+  (retold(readOf(candidate)) === "" || (fit < ASKED_FOR && teachesNothing(readOf(candidate))));
 
 function unsaid(lines: readonly Line<ContextItem>[], said: ReadonlySet<string>): readonly Line<ContextItem>[] {
   return lines.filter(({ item }) => !said.has(item.id));
@@ -140,6 +142,7 @@ export function contextQuery({ memory: { settings }, caller }: Call, prompt: str
     // Two values of one key in a block would leave the choice to the model.
     ladder: scopes,
     minConfidence: settings.facts.retrieval_confidence_threshold,
+    trustedOnly: true,
     wanted: PER_TYPE,
     perType: true,
   };
@@ -150,10 +153,8 @@ async function contextNow(call: Call, query: RetrieveQuery, withLasting: boolean
   return { lasting, retrieval };
 }
 
-export function readLasting(call: Call, { scopes }: RetrieveQuery): Promise<ProfileItem[]> {
-  const { memory, caller } = call;
-  return readProfile(memory.db, { tenant: caller.tenant, ...lookOf(call, scopes), limit: PROFILE_LIMIT });
-}
+export const readLasting = async (call: Call, { scopes }: RetrieveQuery): Promise<ProfileItem[]> =>
+  (await indexFor(call)).profile(lookOf(call, scopes), PROFILE_LIMIT);
 
 export interface Entry extends RankedResult {
   /** Equal for entries that say the same, of which the best ranked is shown. */

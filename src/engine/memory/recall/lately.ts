@@ -30,8 +30,7 @@ export function latelyLines(episodes: readonly OpeningEpisode[], now: Date): Lin
     (worth === 1 && !sessions.has(episode.session_id)) || (momentary && age(episode) > OPEN_DAYS);
   const corrected = correctedIn(episodes);
   const told = episodes
-    // What a tool said is told to a prompt that it fits, never unasked: it could be anybody's words.
-    .filter(({ content, trust }) => trust !== "tool" && junkReasons(content).length === 0)
+    .filter(({ content }) => junkReasons(content).length === 0)
     .flatMap((episode): Told[] => {
       const gist = gistOf(episode.content);
       if (gist === undefined || isOver(episode, gist) || (gist.worth < 3 && corrected.has(placeOf(episode)))) return [];

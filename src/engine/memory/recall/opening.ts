@@ -15,6 +15,7 @@ import { contentKey } from "../../domain/text/text.ts";
 import { type OpeningFact, type OpeningRows, type OpeningRule, readOpening } from "../../store/memories/opening.ts";
 import { type Origin, originsOf, taughtBy } from "../../store/memories/origins.ts";
 import type { Call } from "../memory.ts";
+import { isSecret } from "../sealing.ts";
 import {
   blockOf,
   type ContextAnswer,
@@ -112,7 +113,8 @@ function believed(call: Call, own: ReadonlySet<string>, { facts, rules, episodes
   const threshold = call.memory.settings.facts.retrieval_confidence_threshold;
   const isTold = (row: Fading & { readonly id: string }) => !own.has(row.id) && confidenceOf(call, row) >= threshold;
   return {
-    facts: facts.filter(isTold),
+    // An opening lies ready in a file, which a shell reads without a key.
+    facts: facts.filter((fact) => isTold(fact) && !isSecret(call.memory, fact.predicate_text)),
     rules: rules.filter(isTold),
     episodes: episodes.filter(({ id }) => !own.has(id)),
   };

@@ -3,20 +3,12 @@
  * people it names. Names are left out of what is embedded, as they are of the memories themselves (engine/domain/text/names.ts).
  */
 import { nextTurn } from "../../adapters/turns.ts";
-import {
-  type Members,
-  type Postings,
-  type Ranking,
-  rank,
-  type Statistics,
-  statisticsOf,
-} from "../../domain/ranking/bm25.ts";
+import type { Members, Ranking, Statistics } from "../../domain/ranking/bm25.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { possibleNames, withoutNames } from "../../domain/text/names.ts";
-import { fetchPostings } from "../../store/index/lexical.ts";
-import { saidBy, speakersAmong } from "../../store/memories/names.ts";
 import { type Embedded, queryVector } from "../embed.ts";
 import type { Call, Memory } from "../memory.ts";
+import type { SearchIndex } from "./search-index.ts";
 
 export type Mode = "hybrid" | "semantic" | "keyword";
 
@@ -44,11 +36,11 @@ export interface Asking {
 
 export const NO_VECTOR = "no embedding model: results are by keyword only. Run `butler model pull`.";
 
-export async function ask(call: Call, asking: Asking): Promise<Asked> {
+export async function ask(call: Call, index: SearchIndex, asking: Asking): Promise<Asked> {
   const { memory, caller } = call;
   const { text, mode, groups } = asking;
   const words = wordsOf(text);
-  const postings = () => fetchPostings(memory.db, words, groups.flat());
+  const ranked = () => index.rank(words, groups);
   const possible = mode === "keyword" ? [] : namesAsked(text);
   const started = performance.now();
   let embedMs = 0;
@@ -60,35 +52,35 @@ export async function ask(call: Call, asking: Asking): Promise<Asked> {
   // Names that are known from earlier questions are used at once, so that embedding does not wait for the store; if the store
   // disagrees, the question is embedded again.
   const guess = possible.filter((name) => knownNames(memory, caller.tenant).has(name));
-  const first = mode === "semantic" ? undefined : postings();
+  const embedding = mode === "keyword" ? undefined : embed(guess);
+  const first = mode === "semantic" ? undefined : ranked();
   const people = async () => {
-    const names = await speakersAmong(memory.db, caller.tenant, asking.scopes, possible);
-    const wanted = asking.withTheirs && names.length > 0 && countOf(await first) > memory.recipe.theirsAbove;
-    return { names, said: wanted ? await saidBy(memory.db, caller.tenant, names, groups.flat()) : undefined };
+    const names = await index.speakers(asking.scopes, possible);
+    const wanted =
+      asking.withTheirs && names.length > 0 && ((await first)?.statistics.n ?? 0) > memory.recipe.theirsAbove;
+    return { names, said: wanted ? await index.saidBy(names, groups.flat()) : undefined };
   };
   const [found, { names, said }, guessed] = await Promise.all([
     first,
     possible.length === 0 ? { names: [], said: undefined } : people(),
-    mode === "keyword" ? undefined : embed(guess),
+    embedding,
   ]);
   remember(memory, caller.tenant, possible, names);
   const embedded = guessed !== undefined && !sameNames(guess, names) ? await embed(names) : guessed;
   const degraded =
     mode === "keyword" ? undefined : (memory.versions.degraded ?? (embedded === undefined ? NO_VECTOR : undefined));
-  const read = found ?? (degraded === undefined ? undefined : await postings());
+  const read = found ?? (degraded === undefined ? undefined : await ranked());
   await nextTurn();
   return {
     names,
     said,
-    rankings: read && rankGroups(read, groups),
-    statistics: read && statisticsOf(read),
+    rankings: read?.rankings,
+    statistics: read?.statistics,
     embedded,
     embedMs,
     degraded,
   };
 }
-
-const countOf = (postings: Postings | undefined): number => (postings === undefined ? 0 : statisticsOf(postings).n);
 
 /** A whole prompt may be the query. Its first words say what it is about, and each word costs a lookup on every shelf. */
 const MAX_WORDS = 64;
@@ -100,15 +92,6 @@ export function wordsOf(text: string): string[] {
   const words = lexemes(text.slice(0, QUERY_CHARS));
   const kept = new Set([...new Set(words)].slice(0, MAX_WORDS));
   return words.filter((word) => kept.has(word));
-}
-
-function rankGroups(postings: Postings, groups: readonly (readonly number[])[]): Ranking[] {
-  if (groups.length === 1) return [rank(postings)];
-  return groups.map((sks) => {
-    const mine = <T extends { readonly sk: number }>(rows: readonly T[]) => rows.filter((row) => sks.includes(row.sk));
-    const { terms, shelves, blocks, fresh, gone } = postings;
-    return rank({ terms, shelves: mine(shelves), blocks: mine(blocks), fresh: mine(fresh), gone: mine(gone) });
-  });
 }
 
 const sameNames = (a: readonly string[], b: readonly string[]): boolean =>

@@ -1,6 +1,6 @@
 /**
- * Counts references: one event per answer, written after the answer was given. Answers that were given while a write was under
- * way are counted together by the next one: with eight readers at once that costs the store a third of counting each by itself.
+ * Counts references: one event per answer, written after the answer was given. Answers of a quarter of a second are counted together: with
+ * eight readers at once that costs the store a third of counting each by itself, and the next search does not wait for the count.
  */
 
 import { TIERS } from "../../domain/lifecycle/tiers.ts";
@@ -8,9 +8,13 @@ import type { MemoryType } from "../../domain/memory-types.ts";
 import { readerOf } from "../../domain/replay.ts";
 import { appendEvents } from "../../store/history/events.ts";
 import { countReferences, type Read } from "../../store/memories/references.ts";
+import { COUNTING } from "../../store/read-model/triggers.ts";
 import type { Call, Memory } from "../memory.ts";
 import { tierPolicy } from "../settings.ts";
+import { memoryOf } from "../tenancy.ts";
 import { eventOf } from "../write.ts";
+
+const TOGETHER_MS = 250;
 
 export interface Uncounted extends Read {
   readonly call: Call;
@@ -21,7 +25,7 @@ export function reference(call: Call, read: readonly { readonly type: MemoryType
   const { memory, now: at, caller } = call;
   const references = [...new Map(read.map(({ type, id }) => [id, { type, id }])).values()];
   memory.uncounted.push({ call, references, at, session: readerOf(caller.session, caller.actor, at) });
-  memory.afterwards.push("count references", () => countAll(memory));
+  memory.afterwards.later("count references", TOGETHER_MS, () => countAll(memory));
 }
 
 async function countAll(memory: Memory): Promise<void> {
@@ -30,9 +34,8 @@ async function countAll(memory: Memory): Promise<void> {
   const tenants = [...new Set(reads.map(({ call }) => call.caller.tenant))].sort();
   for (const tenant of tenants) {
     const own = reads.filter(({ call }) => call.caller.tenant === tenant);
-    await memory.db.tx(async (sql) => {
-      // A count lost to a power cut within the next moment is harmless; an fsync for every read is not.
-      await sql.query("set local synchronous_commit = off");
+    await memoryOf(memory, tenant).db.tx(async (sql) => {
+      await sql.query(COUNTING);
       const expiry = await countReferences(sql, own, lives);
       await appendEvents(
         sql,

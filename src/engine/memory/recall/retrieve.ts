@@ -5,6 +5,7 @@
 
 import { span } from "../../adapters/trace.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
+import { isKeptOut } from "../../domain/lifecycle/quarantine.ts";
 import type { Tier } from "../../domain/lifecycle/tiers.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import type { Look } from "../../domain/present.ts";
@@ -15,16 +16,11 @@ import type { MemoryEvidence, Reading } from "../../domain/ranking/late-interact
 import { rerankArm, withTheirs } from "../../domain/ranking/recipe.ts";
 import { byRank } from "../../domain/ranking/scoring.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
-import {
-  type Candidate,
-  type Filters,
-  type Gathered,
-  gatherCandidates,
-  type VectorArm,
-} from "../../store/index/search.ts";
+import type { Candidate, Filters, Gathered, VectorArm } from "../../store/index/search.ts";
 import { comparedAs } from "../../store/index/vectors.ts";
 import { stopIfCancelled } from "../following.ts";
 import type { Call } from "../memory.ts";
+import { indexFor } from "../read-model/index-for.ts";
 import { type Asked, ask, type Mode } from "./question.ts";
 import { type Reranking, rerankByCrossEncoder, rerankByTokens, surroundings } from "./rerank.ts";
 
@@ -43,6 +39,8 @@ export interface RetrieveQuery {
   readonly tier?: Tier | undefined;
   /** Episodes of this session are left out, and before candidates are cut off: those of a long session would take all places. */
   readonly exceptSession?: string | undefined;
+  /** What comes from an untrusted source and was not corroborated is left out. */
+  readonly trustedOnly?: boolean;
   /** How many good candidates are wanted; per type when `perType` is set. */
   readonly wanted: number;
   readonly perType?: boolean;
@@ -91,6 +89,8 @@ export async function retrieve(call: Call, query: RetrieveQuery): Promise<Retrie
 
 export async function retrieveTraced(call: Call, query: RetrieveQuery): Promise<Retrieval & { readonly trace: Trace }> {
   const found = await retrieveOnce(call, query);
+  // After the first answer, which it would hold up.
+  void call.memory.readModel.load(call.memory.versions.serving?.version);
   const version = found.trace.asked.embedded?.version;
   if (version === undefined || (await call.memory.versions.stillServes(version))) return found;
   // Another version began to serve in the middle of this search, and it is complete.
@@ -110,13 +110,14 @@ async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval
   const shelves = (await memory.shelves.of(caller.tenant, query.scopes)).filter((s) => query.types.includes(s.type));
   const groups = groupsOf(query, shelves);
   const withTheirs = takesTheirs(rerankingOf(call, query.mode), query);
+  const index = await indexFor(call);
   const asked = await span("search question", { mode: query.mode }, () =>
-    ask(call, { text: query.text, mode: query.mode, scopes: query.scopes, groups, withTheirs }),
+    ask(call, index, { text: query.text, mode: query.mode, scopes: query.scopes, groups, withTheirs }),
   );
   return retrieveFrom(call, query, {
     asked,
     groups,
-    fetchCandidates: (...wanted) => span("search candidates", {}, () => gatherCandidates(memory.db, ...wanted)),
+    fetchCandidates: (...wanted) => span("search candidates", {}, () => index.candidates(...wanted)),
   });
 }
 
@@ -288,6 +289,7 @@ function mergeArms(candidates: readonly Candidate[]): Candidate[] {
 
 function isGood(call: Call, query: RetrieveQuery, candidate: Candidate): boolean {
   if (query.exceptSession !== undefined && candidate.session_id === query.exceptSession) return false;
+  if (query.trustedOnly === true && isKeptOut(candidate)) return false;
   return effectiveConfidence(candidate, call.now) >= query.minConfidence;
 }
 

@@ -1,5 +1,6 @@
 /** Finds memories by words and meaning, best first, and explains the numbers behind each result. */
 
+import { isUntrusted } from "../../domain/lifecycle/quarantine.ts";
 import type { Tier } from "../../domain/lifecycle/tiers.ts";
 import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
 import { FITS, type Floor, isAbove } from "../../domain/ranking/fit.ts";
@@ -43,7 +44,7 @@ export type SearchResult = ReturnType<typeof present>;
 
 export async function search(call: Call, input: SearchInput): Promise<SearchAnswer> {
   const query = searchQuery(call, input);
-  const asked = input.as_of === undefined ? call : atThatTime(call, input.as_of);
+  const asked = input.as_of === undefined ? call : await atThatTime(call, input.as_of);
   const retrieval = await (input.as_of === undefined ? retrieve(asked, query) : retrieveThen(asked, query));
   const intent = intentOf(call, input.query);
   const floor = floorOf(call, input);
@@ -127,6 +128,8 @@ function present(found: RankedResult, why: Explanation | undefined) {
     effective_confidence: found.effectiveConfidence,
     scope: c.scope,
     state: c.state,
+    trust: c.trust,
+    ...(isUntrusted(c.trust) ? { corroborated: c.corroborated_at !== null } : {}),
     tags: [...c.tags],
     created_at: c.created_at.toISOString(),
     ...(c.type === "fact" ? { subject: c.subject ?? "", predicate: c.predicate ?? "", permanence: c.permanence } : {}),

@@ -2,7 +2,7 @@
 import type { Ranking } from "../../../domain/ranking/bm25.ts";
 import { eachForward, h40 } from "../../../domain/ranking/postings.ts";
 import { lexemes } from "../../../domain/text/lexemes.ts";
-import { isHitOf, type LexicalEntry, lexicalEntryOf, vectorRankOf } from "../../../store/index/why.ts";
+import { type LexicalEntry, lexicalEntryOf, type VectorRank, vectorRankOf } from "../../../store/index/why.ts";
 import type { Call } from "../../memory.ts";
 import { wordsOf } from "../question.ts";
 import { lookOf, type Retrieved, type RetrieveQuery, type Trace } from "../retrieve.ts";
@@ -77,10 +77,10 @@ function sharedWords(text: string, forward: Uint8Array): string[] {
 }
 
 /** Its place among all memories on the shelves; equal scores share a place. */
-function placeIn(ranking: Ranking, id: string, lexical: LexicalEntry): number | undefined {
-  const hits = ranking.top(ranking.total);
-  const own = hits.find((hit) => isHitOf(hit, id, lexical));
-  return own && hits.findIndex((hit) => hit.score <= own.score) + 1;
+function placeIn(ranking: Ranking, id: string, { sk, slot }: LexicalEntry): number | undefined {
+  const slots = new Map(slot === null ? [] : [[sk, new Set([slot])]]);
+  const [own] = ranking.topAmong(1, { slots, ids: new Set([id]) });
+  return own && ranking.above(own.score) + 1;
 }
 
 async function byMeaning(
@@ -97,12 +97,21 @@ async function byMeaning(
   const filters = { ...lookOf(call, ladder), tags, tier };
   const own = await vectorRankOf(call.memory.db, id, arm, group?.sks ?? groups.flat(), filters);
   if (own === undefined) return { by: undefined, words: "By meaning: it has no vector yet." };
-  const where = `By meaning: its cosine is ${round(1 - own.distance)}, place ${own.nearer + 1} of ${own.of}`;
   const rank = retrieved?.semanticRank;
+  const where = `By meaning: its cosine is ${round(1 - own.distance)}, ${placeAmong(own, rank)}`;
   if (rank !== undefined) return { by: `by its meaning (place ${rank})`, words: `${where}.` };
   if (!own.seen) return { by: undefined, words: `${where}, but its vector is filed as faded.` };
   const taken = group?.limit ?? 0;
   const reached = own.nearer < taken;
   const missed = group?.exact ? "others as near were taken first" : "the approximate index passed it over";
   return { by: undefined, words: `${where}; the nearest ${taken} are taken${reached ? `, and ${missed}` : ""}.` };
+}
+
+/** Of a sample the numbers are told roughly, and a place that the search itself gave is told instead. */
+function placeAmong({ nearer, of, estimated }: VectorRank, rank: number | undefined): string {
+  if (!estimated) return `place ${nearer + 1} of ${of}`;
+  const roughly = (n: number) => Number(n.toPrecision(2)).toLocaleString("en");
+  return rank === undefined
+    ? `about ${roughly(nearer)} of about ${roughly(of)} are nearer`
+    : `place ${rank} of about ${roughly(of)}`;
 }

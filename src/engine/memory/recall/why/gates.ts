@@ -1,6 +1,9 @@
 /** The conditions that a memory must meet whatever the question is, checked on its row as the statement of a search does. */
+import { retold } from "../../../domain/learning/gist.ts";
 import { isHint } from "../../../domain/learning/sureness.ts";
+import type { Trust } from "../../../domain/learning/trust.ts";
 import { DAY_MS, effectiveConfidence } from "../../../domain/lifecycle/decay.ts";
+import { isUntrusted } from "../../../domain/lifecycle/quarantine.ts";
 import { hasBegun } from "../../../domain/present.ts";
 import { clip } from "../../../domain/text/text.ts";
 import type { Rival } from "../../../store/memories/present.ts";
@@ -25,6 +28,7 @@ export function gates(call: Call, found: Found, query: RetrieveQuery, { successo
     ...(found.type === "fact" ? [valid(call, found), outranked(found, rivals)] : []),
     ...filters(found, query),
     confidence(call, found, query.minConfidence),
+    ...(query.trustedOnly === true ? [trusted(found)] : []),
   ];
 }
 
@@ -33,6 +37,32 @@ function scope(found: Found, searched: readonly string[] | undefined): Step {
   if (searched === undefined) return step("scope", true, `${own}, and every scope is looked at.`);
   if (searched.includes(found.scope)) return step("scope", true, `${own}, which is looked at.`);
   return step("scope", false, `${own}, and only ${quoted([...new Set(searched)])} is looked at.`);
+}
+
+/** Who said it, in words for people. */
+export const WHOSE: Readonly<Record<Trust, string>> = {
+  user: "the user",
+  agent: "an agent",
+  imported: "an import",
+  tool: "a tool",
+};
+
+function trusted(found: Found): Step {
+  const { trust } = found.row;
+  const from = `It is the word of ${WHOSE[trust]}`;
+  if (found.type === "episode")
+    return isUntrusted(trust) || retold(found.row.summary ?? found.row.content) === ""
+      ? step("trust", false, "It is kept out: it holds what a tool said, which is no background for an agent.")
+      : step("trust", true, `${from}.`);
+  const { corroborated_at } = found.row;
+  if (!isUntrusted(trust)) return step("trust", true, `${from}.`);
+  return corroborated_at === null
+    ? step(
+        "trust",
+        false,
+        `It is kept out: learned from an untrusted source (${WHOSE[trust]}), not corroborated by another one; a person who confirms it lets it in.`,
+      )
+    : step("trust", true, `${from}, corroborated by another source on ${at(corroborated_at)}.`);
 }
 
 const REASON_CHARS = 200;

@@ -11,6 +11,7 @@ export const CHECKS = [
   "tier",
   "tags",
   "confidence",
+  "trust",
   "profile",
   "found",
   "relevance",

@@ -16,7 +16,7 @@ import { type Retrieval, type Retrieved, retrieveTraced, type Trace } from "../r
 import { type Explanation, explain, floorOf, rankForSearch, type SearchInput, searchQuery } from "../search.ts";
 import { inBlock, titleOf } from "./context.ts";
 import { foundStep } from "./found.ts";
-import { a, gates } from "./gates.ts";
+import { a, gates, WHOSE } from "./gates.ts";
 import { carriedBy, placeSteps, type WhyRanking } from "./ranking.ts";
 import { at, round, type Step, step } from "./step.ts";
 import { findAnyState, rivalsFor, successorOf } from "./subject.ts";
@@ -58,7 +58,7 @@ export async function why(call: Call, input: WhyInput): Promise<WhyAnswer> {
   const exists = step(
     "exists",
     true,
-    `It is ${a(found.type)}, remembered since ${at(found.row.created_at)}${foundWords(found)}.`,
+    `It is ${a(found.type)}, remembered since ${at(found.row.created_at)} as the word of ${WHOSE[found.row.trust]}${foundWords(found)}.`,
   );
   const before = [exists, ...gates(call, found, query, others)];
   const open = before.every(({ ok }) => ok);

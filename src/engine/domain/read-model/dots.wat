@@ -1,0 +1,41 @@
+;; For each of `count` slots (i32, at `slots`; a multiple of four): the dot product of its vector with the query, as a 32-bit float at `out`.
+;; The query is `dims` floats at `query`; vectors are `dims` halves each, that of slot s at `halves` + s · 2 · dims; `table` has the value of
+;; each half. A sum is made one number after the other, rounded each time; four of them at once, because each waits for its last addition.
+(module
+  (memory (export "memory") 16)
+  (func (export "dots") (param $query i32) (param $table i32) (param $halves i32) (param $dims i32) (param $slots i32) (param $count i32) (param $out i32)
+    (local $size i32) (local $last i32) (local $h i32) (local $a0 i32) (local $a1 i32) (local $a2 i32) (local $a3 i32)
+    (local $q f32) (local $s0 f32) (local $s1 f32) (local $s2 f32) (local $s3 f32)
+    (local.set $size (i32.shl (local.get $dims) (i32.const 1)))
+    (local.set $last (i32.add (local.get $slots) (i32.shl (local.get $count) (i32.const 2))))
+    (block $done
+      (loop $each
+        (br_if $done (i32.ge_u (local.get $slots) (local.get $last)))
+        (local.set $a0 (i32.add (local.get $halves) (i32.mul (i32.load (local.get $slots)) (local.get $size))))
+        (local.set $s0 (f32.const 0))
+        (local.set $a1 (i32.add (local.get $halves) (i32.mul (i32.load (i32.add (local.get $slots) (i32.const 4))) (local.get $size))))
+        (local.set $s1 (f32.const 0))
+        (local.set $a2 (i32.add (local.get $halves) (i32.mul (i32.load (i32.add (local.get $slots) (i32.const 8))) (local.get $size))))
+        (local.set $s2 (f32.const 0))
+        (local.set $a3 (i32.add (local.get $halves) (i32.mul (i32.load (i32.add (local.get $slots) (i32.const 12))) (local.get $size))))
+        (local.set $s3 (f32.const 0))
+        (local.set $h (i32.const 0))
+        (loop $number
+          (local.set $q (f32.load (i32.add (local.get $query) (i32.shl (local.get $h) (i32.const 1)))))
+          (local.set $s0 (f32.add (local.get $s0) (f32.mul (local.get $q)
+            (f32.load (i32.add (local.get $table) (i32.shl (i32.load16_u (i32.add (local.get $a0) (local.get $h))) (i32.const 2)))))))
+          (local.set $s1 (f32.add (local.get $s1) (f32.mul (local.get $q)
+            (f32.load (i32.add (local.get $table) (i32.shl (i32.load16_u (i32.add (local.get $a1) (local.get $h))) (i32.const 2)))))))
+          (local.set $s2 (f32.add (local.get $s2) (f32.mul (local.get $q)
+            (f32.load (i32.add (local.get $table) (i32.shl (i32.load16_u (i32.add (local.get $a2) (local.get $h))) (i32.const 2)))))))
+          (local.set $s3 (f32.add (local.get $s3) (f32.mul (local.get $q)
+            (f32.load (i32.add (local.get $table) (i32.shl (i32.load16_u (i32.add (local.get $a3) (local.get $h))) (i32.const 2)))))))
+          (local.set $h (i32.add (local.get $h) (i32.const 2)))
+          (br_if $number (i32.lt_u (local.get $h) (local.get $size))))
+        (f32.store (local.get $out) (local.get $s0))
+        (f32.store (i32.add (local.get $out) (i32.const 4)) (local.get $s1))
+        (f32.store (i32.add (local.get $out) (i32.const 8)) (local.get $s2))
+        (f32.store (i32.add (local.get $out) (i32.const 12)) (local.get $s3))
+        (local.set $out (i32.add (local.get $out) (i32.const 16)))
+        (local.set $slots (i32.add (local.get $slots) (i32.const 16)))
+        (br $each)))))

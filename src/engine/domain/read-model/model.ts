@@ -1,0 +1,115 @@
+/**
+ * Everything that ranking reads, in arrays of this process. A memory has a slot; its row, words and vector are filed by it. What is put in
+ * was read from the store in one statement, and replaces whatever was known of that memory: the model can always be made anew.
+ */
+import type { Held } from "../fact.ts";
+import { isLive } from "../lifecycle/lifecycle.ts";
+import { type Lookups, openLookups } from "./lookups.ts";
+import type { ReadLink, ReadMemory, ReadRow } from "./rows.ts";
+import { openVectors, type Vectors } from "./vectors.ts";
+import { MOST_SLOTS, openWords, type Words } from "./words.ts";
+
+export interface ReadModel {
+  readonly words: Words;
+  readonly vectors: Vectors;
+  readonly lookups: Lookups;
+  slotOf(id: string): number | undefined;
+  idOf(slot: number): string;
+  rowAt(slot: number): ReadRow | undefined;
+  /** Where a fact or rule was learned. */
+  linksOf(slot: number): readonly ReadLink[];
+  apply(memories: readonly ReadMemory[]): void;
+  size(): number;
+}
+
+export function openReadModel(): ReadModel {
+  const slots = new Map<string, number>();
+  const ids: string[] = [];
+  const rows: (ReadRow | undefined)[] = [];
+  const links: (readonly ReadLink[] | undefined)[] = [];
+  const free: number[] = [];
+  const shared = new Map<string, string>();
+  const words = openWords((slot) => ids[slot] as string);
+  const vectors = openVectors();
+  const lookups = openLookups();
+
+  /** Thousands of rows name the same few sessions, speakers and scopes. */
+  const one = <T extends string | null>(text: T): T => {
+    if (text === null) return text;
+    const known = shared.get(text);
+    if (known !== undefined) return known as T;
+    shared.set(text, text);
+    return text;
+  };
+  const slotFor = (id: string): number => {
+    const known = slots.get(id);
+    if (known !== undefined) return known;
+    const slot = free.pop() ?? ids.length;
+    if (slot >= MOST_SLOTS) throw new RangeError(`more than ${MOST_SLOTS} memories`);
+    ids[slot] = id;
+    rows[slot] = undefined;
+    slots.set(id, slot);
+    return slot;
+  };
+  const putRow = (slot: number, row: ReadRow | undefined) => {
+    const before = rows[slot];
+    if (before !== undefined) lookups.drop(slot, before);
+    rows[slot] = row && {
+      ...row,
+      ...{ tenant_id: one(row.tenant_id), scope: one(row.scope), session_id: one(row.session_id) },
+      ...{ speaker: one(row.speaker), subject: one(row.subject), predicate: one(row.predicate) },
+      ...{
+        subject_key: one(row.subject_key),
+        predicate_key: one(row.predicate_key),
+        tags: row.tags.length === 0 ? NO_TAGS : row.tags,
+      },
+    };
+    if (row !== undefined) lookups.put(slot, row);
+  };
+
+  return {
+    words,
+    vectors,
+    lookups,
+    slotOf: (id) => slots.get(id),
+    idOf: (slot) => ids[slot] as string,
+    rowAt: (slot) => rows[slot],
+    linksOf: (slot) => links[slot] ?? NO_LINKS,
+    apply(memories) {
+      for (const memory of memories) {
+        const { id, row, words: told, vector } = memory;
+        if (row === undefined && told === undefined && !slots.has(id)) continue;
+        const slot = slotFor(id);
+        putRow(slot, row);
+        if (told === undefined) words.drop(slot);
+        else words.put(slot, told);
+        if (vector === undefined || row === undefined) vectors.drop(slot);
+        else vectors.put(slot, vector, liveUntil(row));
+        links[slot] = memory.links.length === 0 ? undefined : memory.links;
+        if (row !== undefined || told !== undefined) continue;
+        slots.delete(id);
+        free.push(slot);
+      }
+    },
+    size: () => slots.size,
+  };
+}
+
+/** Facts and rules end by their state, episodes by their day too. */
+function liveUntil({ type, state, expires_at }: ReadRow): number {
+  if (type !== "episode") return isLive(state) ? Number.POSITIVE_INFINITY : 0;
+  return state === "active" ? (expires_at ?? 0) : 0;
+}
+
+const NO_TAGS: readonly string[] = [];
+const NO_LINKS: readonly ReadLink[] = [];
+
+export const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
+
+/** What decides which of several facts of one key is told. */
+export const heldOf = (row: ReadRow): Held => ({
+  ...{ id: row.id, scope: row.scope, trust: row.trust, confidence: row.confidence, decay_rate: row.decay_rate },
+  last_confirmed_at: new Date(row.last_confirmed_at),
+  valid_to: dateOf(row.valid_to),
+  waits_until: dateOf(row.waits_until),
+});

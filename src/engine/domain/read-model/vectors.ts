@@ -1,0 +1,176 @@
+/** The vectors of the read model by shelf, the bits of their tokens, and the nearest to a question. */
+import { type Arena, openArena } from "./arena.ts";
+import { type Codes, openCodes } from "./codes.ts";
+import { type Halves, openHalves } from "./halves.ts";
+import type { ReadVector } from "./rows.ts";
+
+export interface Near {
+  readonly slot: number;
+  /** 1 − cosine. */
+  readonly distance: number;
+}
+
+export interface Vectors {
+  /** `liveUntil`: until then it may be asked for, faded or not. */
+  put(slot: number, vector: ReadVector, liveUntil: number): void;
+  drop(slot: number): void;
+  has(slot: number): boolean;
+  shelfOf(slot: number): number | undefined;
+  piecesOf(slot: number): number;
+  tokensOf(slot: number): Uint8Array | undefined;
+  /** All of these shelves that are visible after this time, in no order; with `faded` those that are live. */
+  seen(sks: readonly number[], after: number, faded: boolean): Int32Array;
+  isSeen(slot: number, after: number, faded: boolean): boolean;
+  /** All of these shelves for which `wanted` holds. */
+  among(sks: readonly number[], wanted: (slot: number) => boolean): Int32Array;
+  /** The nearest of these slots first. */
+  nearest(query: Query, slots: Int32Array, limit: number): Near[];
+  /** Of each of these slots, in their order. */
+  distances(query: Query, slots: Int32Array): Float64Array;
+  queryOf(vector: Float32Array): Query;
+}
+
+export interface Query {
+  readonly vector: Float32Array;
+  readonly norm: number;
+}
+
+/** As many are compared one by one: about a third of a millisecond, and a millisecond. Among more, signs choose those that are. */
+const COMPARED = 1_000;
+const COMPARED_OF_MANY = 4_000;
+const MANY = 20_000;
+/** The mean of so many is near enough to that of all. */
+const SAMPLE = 4_096;
+
+export function openVectors(): Vectors {
+  let dims = 0;
+  let halves: Halves | undefined;
+  let norms = new Float32Array(0);
+  let visible = new Float64Array(0);
+  let live = new Float64Array(0);
+  let pieces = new Int32Array(0);
+  /** Where a slot stands in the list of its shelf. */
+  let places = new Int32Array(0);
+  const shelfOf: (number | undefined)[] = [];
+  const lists = new Map<number, number[]>();
+  const tokens: Arena = openArena();
+  let codes: Codes | undefined;
+  /** How many were put so far. */
+  let held = 0;
+
+  const reserve = (slot: number) => {
+    while (shelfOf.length <= slot) shelfOf.push(undefined);
+    if (slot < visible.length) return;
+    const room = Math.ceil(Math.max(1024, slot * 1.25));
+    const grow = <T extends { set(from: T): void }>(next: T, before: T): T => {
+      next.set(before);
+      return next;
+    };
+    norms = grow(new Float32Array(room), norms);
+    visible = grow(new Float64Array(room), visible);
+    live = grow(new Float64Array(room), live);
+    pieces = grow(new Int32Array(room), pieces);
+    places = grow(new Int32Array(room), places);
+  };
+  const dropFromShelf = (slot: number) => {
+    const list = lists.get(shelfOf[slot] ?? -1);
+    const last = list?.pop();
+    if (list !== undefined && last !== undefined && last !== slot) {
+      list[places[slot] as number] = last;
+      places[last] = places[slot] as number;
+    }
+    shelfOf[slot] = undefined;
+  };
+  /** Made of the first thousands, or when a shelf is too large to be compared whole; the mean stays what it was then. */
+  const codesOf = (held: Halves): Codes => {
+    if (codes !== undefined) return codes;
+    const all = [...lists.values()].flat();
+    const sample = all.slice(0, SAMPLE);
+    const mean = new Float32Array(dims);
+    for (const slot of sample)
+      held.floats(slot).forEach((value, i) => {
+        mean[i] = (mean[i] as number) + value / sample.length;
+      });
+    codes = openCodes(mean);
+    for (const slot of all) codes.put(slot, held.floats(slot));
+    return codes;
+  };
+  const distances = ({ vector, norm }: Query, slots: Int32Array): Float64Array => {
+    const dots = halves?.dots(vector, slots) ?? new Float32Array(0);
+    const far = new Float64Array(slots.length);
+    for (let i = 0; i < far.length; i++) {
+      const cosine = (dots[i] as number) / Math.sqrt((norms[slots[i] as number] as number) * norm);
+      far[i] = 1 - Math.min(1, Math.max(-1, cosine));
+    }
+    return far;
+  };
+
+  return {
+    put(slot, { sk, visibleUntil, halves: bytes, pieces: count, tokens: bits }, liveUntil) {
+      if (dims === 0) dims = bytes.length / 2;
+      if (bytes.length !== dims * 2)
+        throw new RangeError(`a vector of ${bytes.length / 2} numbers among those of ${dims}`);
+      reserve(slot);
+      if (shelfOf[slot] !== sk) {
+        dropFromShelf(slot);
+        const list = lists.get(sk) ?? [];
+        lists.set(sk, list);
+        places[slot] = list.push(slot) - 1;
+        shelfOf[slot] = sk;
+      }
+      halves ??= openHalves(dims);
+      norms[slot] = halves.put(slot, bytes);
+      visible[slot] = visibleUntil;
+      live[slot] = liveUntil;
+      pieces[slot] = count;
+      if (bits === undefined) tokens.drop(slot);
+      else tokens.put(slot, bits);
+      held += 1;
+      if (codes !== undefined) codes.put(slot, halves.floats(slot));
+      else if (held >= SAMPLE) codes = codesOf(halves);
+    },
+    drop(slot) {
+      if (shelfOf[slot] === undefined) return;
+      dropFromShelf(slot);
+      tokens.drop(slot);
+    },
+    has: (slot) => shelfOf[slot] !== undefined,
+    shelfOf: (slot) => shelfOf[slot],
+    isSeen: (slot, after, faded) => ((faded ? live : visible)[slot] as number) > after,
+    piecesOf: (slot) => (shelfOf[slot] === undefined ? 0 : (pieces[slot] as number)),
+    tokensOf: (slot) => (shelfOf[slot] === undefined ? undefined : tokens.get(slot)),
+    seen(sks, after, faded) {
+      const until = faded ? live : visible;
+      const found = sks.map((sk) => lists.get(sk) ?? []);
+      const all = new Int32Array(found.reduce((sum, list) => sum + list.length, 0));
+      let n = 0;
+      for (const list of found)
+        for (let i = 0; i < list.length; i++) {
+          const slot = list[i] as number;
+          if ((until[slot] as number) > after) all[n++] = slot;
+        }
+      return all.subarray(0, n);
+    },
+    among(sks, wanted) {
+      const all: number[] = [];
+      for (const sk of sks) for (const slot of lists.get(sk) ?? []) if (wanted(slot)) all.push(slot);
+      return Int32Array.from(all);
+    },
+    nearest(query, slots, limit) {
+      if (halves === undefined) return [];
+      const most = Math.max(slots.length > MANY ? COMPARED_OF_MANY : COMPARED, limit * 4);
+      const close = slots.length <= most ? slots : codesOf(halves).nearest(query.vector, slots, most);
+      const far = distances(query, close);
+      const furthest = far.length <= limit ? 2 : (far.slice().sort()[limit - 1] as number);
+      const found: Near[] = [];
+      for (let i = 0; i < far.length; i++)
+        if ((far[i] as number) <= furthest) found.push({ slot: close[i] as number, distance: far[i] as number });
+      return found.sort((a, b) => a.distance - b.distance).slice(0, limit);
+    },
+    distances,
+    queryOf: (vector) => ({
+      vector,
+      norm: vector.reduce((sum, value) => Math.fround(sum + Math.fround(value * value)), 0),
+    }),
+  };
+}

@@ -1,0 +1,170 @@
+/** The words of the read model: for each shelf and word the slots that have it. Exact BM25, with the same numbers as the index in the store. */
+import { type Hit, idf, type Ranking, rankingOf, type Statistics, weight } from "../ranking/bm25.ts";
+import { countHashes, eachForward } from "../ranking/postings.ts";
+import { type Arena, openArena } from "./arena.ts";
+import { addTo, entriesOf, listOf, type PostingList, takeFrom } from "./posting-list.ts";
+import type { ReadWords } from "./rows.ts";
+
+interface Shelf {
+  n: number;
+  /** Sum of lengths. */
+  tl: number;
+  /** By hash. */
+  readonly lists: Map<number, PostingList>;
+}
+
+export interface Words {
+  put(slot: number, words: ReadWords): void;
+  drop(slot: number): void;
+  /** Number of lexemes and the forward row, as evidence. */
+  lengthOf(slot: number): number;
+  forwardOf(slot: number): Uint8Array | undefined;
+  shelfOf(slot: number): number | undefined;
+  /** One ranking for each group of shelves, and the statistics of all of them. */
+  rank(words: readonly string[], groups: readonly (readonly number[])[]): Ranked;
+}
+
+export interface Ranked {
+  readonly rankings: readonly Ranking[];
+  readonly statistics: Statistics;
+}
+
+/** A slot and how often a word stands in it are one small integer: 22 bits of slot, 8 of tf. */
+export const MOST_SLOTS = 2 ** 22;
+
+const ONCE = 256;
+
+export function openWords(idOf: (slot: number) => string): Words {
+  const shelves = new Map<number, Shelf>();
+  const forwards: Arena = openArena();
+  let lengths = new Uint16Array(1024);
+  const shelfOf: (number | undefined)[] = [];
+  let sums = new Float64Array(1024);
+  let touched = new Int32Array(1024);
+
+  const shelfAt = (sk: number): Shelf => {
+    const known = shelves.get(sk);
+    if (known !== undefined) return known;
+    const made: Shelf = { n: 0, tl: 0, lists: new Map() };
+    shelves.set(sk, made);
+    return made;
+  };
+  const reserve = (slot: number) => {
+    while (shelfOf.length <= slot) shelfOf.push(undefined);
+    if (slot < lengths.length) return;
+    const room = Math.ceil(slot * 1.5);
+    const grown = new Uint16Array(room);
+    grown.set(lengths);
+    lengths = grown;
+    sums = new Float64Array(room);
+    touched = new Int32Array(room);
+  };
+  const drop = (slot: number) => {
+    const sk = shelfOf[slot];
+    const forward = forwards.get(slot);
+    if (sk === undefined || forward === undefined) return;
+    const shelf = shelfAt(sk);
+    shelf.n -= 1;
+    shelf.tl -= lengths[slot] as number;
+    eachForward(forward, (hash, tf) => {
+      const list = shelf.lists.get(hash);
+      if (list === undefined) return;
+      takeFrom(list, slot * 256 + tf);
+      if (list.size === 0) shelf.lists.delete(hash);
+    });
+    forwards.drop(slot);
+    shelfOf[slot] = undefined;
+  };
+  const statisticsOf = (terms: readonly { hash: number; count: number }[], sks: readonly number[]): Statistics => {
+    const found = sks.flatMap((sk) => shelves.get(sk) ?? []);
+    const n = found.reduce((sum, shelf) => sum + shelf.n, 0);
+    const tl = found.reduce((sum, shelf) => sum + shelf.tl, 0);
+    return {
+      n,
+      avgdl: n > 0 ? Math.max(tl, 1) / n : 1,
+      terms: terms.map((term) => {
+        const df = found.reduce((sum, { lists }) => sum + (lists.get(term.hash)?.size ?? 0), 0);
+        return { ...term, df, idf: idf(n, df) };
+      }),
+    };
+  };
+  const rankOne = (terms: readonly { hash: number; count: number }[], sks: readonly number[]): Ranking => {
+    const statistics = statisticsOf(terms, sks);
+    // Constants of this function: what another call may replace is looked up again at each step of a loop.
+    const [sum, met, length] = [sums, touched, lengths];
+    let count = 0;
+    for (const term of statistics.terms) {
+      // Most memories have a word once and are short: their weight is worked out once for each length.
+      const once = new Float64Array(ONCE);
+      for (const sk of sks) {
+        const list = shelves.get(sk)?.lists.get(term.hash);
+        if (list === undefined) continue;
+        const entries = entriesOf(list);
+        for (let i = 0; i < entries.length; i++) {
+          const entry = entries[i] as number;
+          const slot = entry >>> 8;
+          const len = length[slot] as number;
+          const isOnce = (entry & 255) === 1 && len < ONCE;
+          let add = isOnce ? (once[len] as number) : 0;
+          if (add === 0) {
+            add = term.count * weight(term.idf, entry & 255, len, statistics.avgdl);
+            if (isOnce) once[len] = add;
+          }
+          const before = sum[slot] as number;
+          if (before === 0) met[count++] = slot;
+          sum[slot] = before + add;
+        }
+      }
+    }
+    const slots = met.slice(0, count);
+    const scores = new Float64Array(count);
+    for (let i = 0; i < count; i++) {
+      const slot = slots[i] as number;
+      scores[i] = sum[slot] as number;
+      sum[slot] = 0;
+    }
+    const hitAt = (i: number): Hit => {
+      const slot = slots[i] as number;
+      return { sk: shelfOf[slot] as number, memoryId: idOf(slot), score: scores[i] as number };
+    };
+    return rankingOf(statistics, scores, hitAt, (i, { ids }) => ids.has(idOf(slots[i] as number)));
+  };
+
+  return {
+    put(slot, { sk, len, x }) {
+      reserve(slot);
+      const known = forwards.get(slot);
+      if (known !== undefined && shelfOf[slot] === sk && lengths[slot] === len && sameBytes(known, x)) return;
+      drop(slot);
+      const shelf = shelfAt(sk);
+      shelf.n += 1;
+      shelf.tl += len;
+      lengths[slot] = len;
+      shelfOf[slot] = sk;
+      forwards.put(slot, x);
+      eachForward(x, (hash, tf) => {
+        const list = shelf.lists.get(hash);
+        if (list === undefined) shelf.lists.set(hash, listOf(slot * 256 + tf));
+        else addTo(list, slot * 256 + tf);
+      });
+    },
+    drop,
+    lengthOf: (slot) => (shelfOf[slot] === undefined ? 0 : (lengths[slot] as number)),
+    forwardOf: forwards.get,
+    shelfOf: (slot) => shelfOf[slot],
+    rank(words, groups) {
+      const terms = [...countHashes(words)].map(([hash, count]) => ({ hash, count }));
+      const unique = groups.map((sks) => [...new Set(sks)]);
+      return {
+        rankings: unique.map((sks) => rankOne(terms, sks)),
+        statistics: statisticsOf(terms, [...new Set(groups.flat())]),
+      };
+    },
+  };
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}

@@ -1,0 +1,167 @@
+/**
+ * Keeps the read model in step with the store. It is loaded in the background, page by page, while the store answers; from then on every
+ * transaction tells which memories it changed before its own answer is given, and those are read anew. A search waits until everything
+ * that was told when it began has been read: it never sees less than the store would show. Counts of readings alone are read a moment later,
+ * many at once, and nobody waits for them.
+ */
+import type { Db } from "../../adapters/db/port.ts";
+import type { Log } from "../../adapters/log.ts";
+import { openReadModel, type ReadModel } from "../../domain/read-model/model.ts";
+import { countMemories, idsAfter, readMemories } from "../../store/read-model/rows.ts";
+import { tellChanges } from "../../store/read-model/triggers.ts";
+
+/** A store that has more memories than this when it is loaded answers itself: about 4 KB each are kept here. */
+const MOST = 200_000;
+const PAGE = 500;
+const COUNTS_MS = 1_000;
+/** A search that has waited so many times for what was written meanwhile asks the store. */
+const MOST_ROUNDS = 5;
+
+export interface FollowedModel {
+  /** The model with everything that was committed before this call; undefined while it is being loaded, or where there is none. */
+  caughtUp(version: number | undefined): Promise<ReadModel | undefined>;
+  /** Begins to load, unless that has been done. Resolves when it can be used, or cannot. */
+  load(version: number | undefined): Promise<void>;
+  /** Resolves when the counts of readings are known too. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const noModel: FollowedModel = {
+  caughtUp: async () => undefined,
+  load: async () => undefined,
+  settled: async () => undefined,
+  close: async () => undefined,
+};
+
+interface Loaded {
+  readonly model: ReadModel;
+  readonly version: number;
+  /** Changed since they were read last. */
+  readonly stale: Set<string>;
+  /** Of these a reading was counted since. */
+  readonly counted: Set<string>;
+  counting: NodeJS.Timeout | undefined;
+  readonly unfollow: () => void;
+  ready: boolean;
+  closed: boolean;
+  refreshing: Promise<void> | undefined;
+}
+
+export function followModel(db: Db, log: Log): FollowedModel {
+  let loaded: Loaded | undefined;
+  let loading: Promise<void> | undefined;
+  let countsRead: Promise<void> = Promise.resolve();
+  let closed = false;
+
+  /** Read as soon as they are told, so that the next search need not wait; those told meanwhile are read after that. */
+  const keepUp = (made: Loaded): void => {
+    if (made.refreshing !== undefined || made.closed) return;
+    refresh(db, made).then(() => made.stale.size > 0 && keepUp(made), fail);
+  };
+  /** Beside the rest: the store answers one statement after the other, so that what is read later is never older. */
+  const countsOf = async (made: Loaded): Promise<void> => {
+    clearTimeout(made.counting);
+    made.counting = undefined;
+    const ids = [...made.counted];
+    made.counted.clear();
+    for (let at = 0; at < ids.length && !made.closed; at += PAGE)
+      made.model.apply(await readMemories(db, ids.slice(at, at + PAGE), made.version));
+  };
+  /** One reading after the other: whoever waits for the last has waited for those before. */
+  const readCounts = (made: Loaded): Promise<void> => {
+    countsRead = countsRead.then(() => countsOf(made)).catch(fail);
+    return countsRead;
+  };
+  const start = async (version: number): Promise<void> => {
+    if ((await countMemories(db, MOST + 1)) > MOST) return;
+    await tellChanges(db);
+    const stale = new Set<string>();
+    const unfollow = db.onChange?.((ids, counted) => {
+      for (const id of ids) (counted ? made.counted : stale).add(id);
+      if (!made.ready) return;
+      if (!counted) keepUp(made);
+      else made.counting ??= setTimeout(() => void readCounts(made), COUNTS_MS).unref();
+    });
+    if (unfollow === undefined) return;
+    const made: Loaded = {
+      ...{ model: openReadModel(), version, stale, unfollow, counted: new Set<string>(), counting: undefined },
+      ready: false,
+      closed: false,
+      refreshing: undefined,
+    };
+    loaded = made;
+    for (let after = NONE; !closed; ) {
+      const ids = await idsAfter(db, after, PAGE);
+      if (ids.length === 0) break;
+      made.model.apply(await readMemories(db, ids, version));
+      after = ids.at(-1) ?? after;
+    }
+    made.ready = true;
+    await refresh(db, made);
+    await readCounts(made);
+  };
+  const fail = (error: unknown) => {
+    if (!closed) log.warn({ err: error }, "the read model could not follow the store, which answers instead");
+    end();
+  };
+  const end = () => {
+    loaded?.unfollow();
+    clearTimeout(loaded?.counting);
+    if (loaded !== undefined) loaded.closed = true;
+    loaded = undefined;
+  };
+  return {
+    async caughtUp(version) {
+      if (loaded?.ready !== true || version === undefined) return undefined;
+      if (loaded.version !== version) {
+        end();
+        loading = undefined;
+        return undefined;
+      }
+      const current = loaded;
+      try {
+        for (let round = 0; current.stale.size > 0 || current.refreshing !== undefined; round++) {
+          if (round === MOST_ROUNDS) return undefined;
+          await refresh(db, current);
+        }
+      } catch (error) {
+        fail(error);
+        return undefined;
+      }
+      return current.closed ? undefined : current.model;
+    },
+    load(version) {
+      if (db.onChange === undefined || version === undefined || closed) return Promise.resolve();
+      loading ??= start(version).catch(fail);
+      return loading;
+    },
+    async settled() {
+      if (loaded?.ready === true) await readCounts(loaded);
+    },
+    async close() {
+      closed = true;
+      end();
+      await loading;
+    },
+  };
+}
+
+const NONE = "00000000-0000-0000-0000-000000000000";
+
+/** Reads what is stale, all of it in one statement. A second call meanwhile waits for the first, which does not know the newest. */
+function refresh(db: Db, loaded: Loaded): Promise<void> {
+  if (loaded.refreshing !== undefined) return loaded.refreshing;
+  if (loaded.stale.size === 0 || loaded.closed) return Promise.resolve();
+  const ids = [...loaded.stale];
+  loaded.stale.clear();
+  const parts = Array.from({ length: Math.ceil(ids.length / PAGE) }, (_, at) => ids.slice(at * PAGE, (at + 1) * PAGE));
+  const work = async () => {
+    for (const part of parts) loaded.model.apply(await readMemories(db, part, loaded.version));
+  };
+  const done = work().finally(() => {
+    loaded.refreshing = undefined;
+  });
+  loaded.refreshing = done;
+  return done;
+}

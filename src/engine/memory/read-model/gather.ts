@@ -1,0 +1,216 @@
+/** Candidates and what a reranker reads of them, from the read model: what engine/store/index/search.ts and evidence.ts say in SQL. */
+import { isLive } from "../../domain/lifecycle/lifecycle.ts";
+import { isValue } from "../../domain/present.ts";
+import type { Hit } from "../../domain/ranking/bm25.ts";
+import type { MemoryEvidence } from "../../domain/ranking/late-interaction.ts";
+import { dateOf, heldOf, type ReadModel } from "../../domain/read-model/model.ts";
+import type { ReadRow } from "../../domain/read-model/rows.ts";
+import { firstName } from "../../domain/text/names.ts";
+import type { Surroundings } from "../../store/index/evidence.ts";
+import type { Candidate, Filters, Gathered, VectorArm } from "../../store/index/search.ts";
+
+interface Met {
+  keyword: number | null;
+  distance: number | null;
+  /** The better of its ranks in the arms. */
+  rank: number;
+}
+
+export function gather(
+  model: ReadModel,
+  tenant: string,
+  hits: readonly Hit[],
+  arm: VectorArm | undefined,
+  filters: Filters,
+  around: Surroundings | undefined,
+): Gathered {
+  const met = meet(model, hits, arm === undefined ? [] : nearest(model, tenant, arm, filters));
+  const turns = around === undefined ? new Map<number, boolean>() : turnsAround(model, met, around, filters.now);
+  const neighbours = [...turns].filter(([slot, candidate]) => candidate && !met.has(slot)).map(([slot]) => slot);
+  const candidates: Candidate[] = [];
+  for (const slot of [...met.keys(), ...neighbours]) {
+    const row = model.rowAt(slot);
+    if (row === undefined || !isShown(model, row, filters)) continue;
+    const { keyword, distance } = met.get(slot) ?? { keyword: null, distance: null };
+    candidates.push(candidateOf(row, keyword, distance));
+  }
+  if (around === undefined) return { candidates, evidence: new Map() };
+  const beside = [...turns.keys(), ...[...met.keys()].filter((slot) => !turns.has(slot))];
+  const cosineOf = cosines(model, arm, beside);
+  const evidence = new Map<string, MemoryEvidence>();
+  for (const slot of beside) {
+    const item = evidenceOf(model, slot, turns.has(slot), around.names, cosineOf);
+    evidence.set(item.id, item);
+  }
+  return { candidates, evidence };
+}
+
+/** Both arms by slot. Equal scores are told apart by id, as the store does. */
+function meet(
+  model: ReadModel,
+  hits: readonly Hit[],
+  near: readonly { slot: number; distance: number }[],
+): Map<number, Met> {
+  const met = new Map<number, Met>();
+  const words = hits.flatMap((hit) => {
+    const slot = "memoryId" in hit ? model.slotOf(hit.memoryId) : undefined;
+    return slot === undefined || !("memoryId" in hit) ? [] : [{ slot, id: hit.memoryId, score: hit.score }];
+  });
+  words.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
+  for (const [at, { slot, score }] of words.entries()) met.set(slot, { keyword: score, distance: null, rank: at + 1 });
+  const byDistance = near.toSorted(
+    (a, b) => a.distance - b.distance || (model.idOf(a.slot) < model.idOf(b.slot) ? -1 : 1),
+  );
+  for (const [at, { slot, distance }] of byDistance.entries()) {
+    const known = met.get(slot);
+    if (known === undefined) met.set(slot, { keyword: null, distance, rank: at + 1 });
+    else Object.assign(known, { distance, rank: Math.min(known.rank, at + 1) });
+  }
+  return met;
+}
+
+function nearest(model: ReadModel, tenant: string, arm: VectorArm, filters: Filters) {
+  if (arm.groups.length === 0) return [];
+  const { vectors, lookups } = model;
+  const now = filters.now.getTime();
+  const { exceptSession: session } = filters;
+  const plain = filters.tags === undefined && filters.tier === undefined && session === undefined;
+  const wanted = (slot: number): boolean => {
+    if (!vectors.isSeen(slot, now, arm.faded)) return false;
+    if (plain) return true;
+    const row = model.rowAt(slot);
+    return row !== undefined && matches(row, filters) && (session === undefined || row.session_id !== session);
+  };
+  const slotsOf = (sks: readonly number[]) => (plain ? vectors.seen(sks, now, arm.faded) : vectors.among(sks, wanted));
+  const query = vectors.queryOf(arm.query);
+  const found = new Map<number, number>();
+  for (const { sks, limit } of arm.groups)
+    for (const { slot, distance } of vectors.nearest(query, slotsOf(sks), limit)) found.set(slot, distance);
+  if (arm.theirs !== undefined) {
+    const sks = new Set(arm.groups.flatMap((group) => group.sks));
+    const said = new Set(arm.theirs.names.flatMap((name) => [...lookups.saidBy(tenant, name)]));
+    const own = [...said].filter((slot) => sks.has(vectors.shelfOf(slot) ?? -1) && wanted(slot));
+    for (const { slot, distance } of vectors.nearest(query, Int32Array.from(own), arm.theirs.limit))
+      found.set(slot, distance);
+  }
+  return [...found].map(([slot, distance]) => ({ slot, distance }));
+}
+
+const isLiveEpisode = (row: ReadRow, now: number): boolean =>
+  row.state === "active" && row.expires_at !== null && row.expires_at > now;
+
+const matches = (row: ReadRow, { tags, tier }: Filters): boolean =>
+  (tier === undefined || row.tier === tier) && (tags ?? []).every((tag) => row.tags.includes(tag));
+
+function isShown(model: ReadModel, row: ReadRow, filters: Filters): boolean {
+  const now = filters.now.getTime();
+  if (!matches(row, filters)) return false;
+  if (row.type === "episode") return isLiveEpisode(row, now);
+  if (!isLive(row.state)) return false;
+  return row.type === "rule" || ((row.valid_to === null || row.valid_to > now) && isTheValue(model, row, filters));
+}
+
+export function isTheValue(
+  model: ReadModel,
+  row: ReadRow,
+  look: Pick<Filters, "ladder" | "now" | "threshold">,
+): boolean {
+  const slots = model.lookups.sameKey(row);
+  if (slots.size <= 1 && row.waits_until === null) return true;
+  const rivals = [...slots].flatMap((slot) => model.rowAt(slot) ?? []).filter(({ state }) => isLive(state));
+  return isValue(heldOf(row), rivals.map(heldOf), look);
+}
+
+/** The live turns around each memory that was found, itself among them; true for those that are candidates of their own. */
+function turnsAround(model: ReadModel, met: ReadonlyMap<number, Met>, s: Surroundings, at: Date): Map<number, boolean> {
+  const now = at.getTime();
+  const furthest = { before: -Math.min(0, ...s.offsets) + s.before, after: Math.max(0, ...s.offsets) + s.after };
+  const turns = new Map<number, boolean>();
+  for (const [spot, { rank }] of met) {
+    const row = model.rowAt(spot);
+    if (row === undefined || row.session_id === null || row.ordinal === null) continue;
+    const best = rank <= s.best;
+    const { before, after } = best ? furthest : s.others;
+    for (const slot of model.lookups.turns(row, row.ordinal - before, row.ordinal + after)) {
+      const turn = model.rowAt(slot);
+      if (turn === undefined || !isLiveEpisode(turn, now)) continue;
+      const candidate = best && s.offsets.includes((turn.ordinal ?? 0) - row.ordinal);
+      turns.set(slot, candidate || (turns.get(slot) ?? false));
+    }
+  }
+  return turns;
+}
+
+function cosines(
+  { vectors }: ReadModel,
+  arm: VectorArm | undefined,
+  slots: readonly number[],
+): ReadonlyMap<number, number> {
+  if (arm === undefined) return new Map();
+  const held = Int32Array.from(slots.filter(vectors.has));
+  const far = vectors.distances(vectors.queryOf(arm.query), held);
+  return new Map(Array.from(held, (slot, i) => [slot, 1 - (far[i] as number)]));
+}
+
+function evidenceOf(
+  model: ReadModel,
+  slot: number,
+  inSession: boolean,
+  names: readonly string[],
+  cosineOf: ReadonlyMap<number, number>,
+): MemoryEvidence {
+  const { words, vectors } = model;
+  const row = inSession ? model.rowAt(slot) : undefined;
+  const cosine = cosineOf.get(slot);
+  return {
+    id: model.idOf(slot),
+    session: row === undefined ? undefined : `${row.scope} ${row.session_id}`,
+    ordinal: row?.ordinal ?? 0,
+    speaker: row?.speaker ?? undefined,
+    name: firstName(row?.speaker),
+    asks: row?.asks ?? false,
+    withNamed: row !== undefined && names.length > 0 && model.lookups.speaksIn(row, names),
+    len: words.lengthOf(slot),
+    words: words.forwardOf(slot) ?? NOTHING,
+    cosine,
+    pieces: cosine === undefined ? 0 : vectors.piecesOf(slot),
+    tokens: cosine === undefined ? undefined : vectors.tokensOf(slot),
+  };
+}
+
+const NOTHING = new Uint8Array(0);
+
+function candidateOf(row: ReadRow, keyword: number | null, distance: number | null): Candidate {
+  return {
+    type: row.type,
+    id: row.id,
+    keyword,
+    distance,
+    content: row.content,
+    scope: row.scope,
+    state: row.state,
+    importance: row.importance,
+    tags: row.tags,
+    reference_count: row.reference_count,
+    created_at: new Date(row.created_at),
+    last_referenced_at: dateOf(row.last_referenced_at),
+    prior_referenced_at: dateOf(row.prior_referenced_at),
+    trust: row.trust,
+    confidence: row.confidence,
+    decay_rate: row.decay_rate,
+    last_confirmed_at: new Date(row.last_confirmed_at),
+    subject: row.subject,
+    predicate: row.predicate,
+    permanence: row.permanence,
+    valid_from: dateOf(row.valid_from),
+    valid_to: dateOf(row.valid_to),
+    maturity: row.maturity,
+    effectiveness: row.effectiveness,
+    tier: row.tier,
+    session_id: row.session_id,
+    speaker: row.speaker,
+    occurred_at: dateOf(row.occurred_at),
+    expires_at: dateOf(row.expires_at),
+    corroborated_at: dateOf(row.corroborated_at),
+  };
+}

@@ -1,0 +1,74 @@
+/** The index of a search from memory: for one tenant, whose shelves the caller names. */
+
+import { isLive } from "../../domain/lifecycle/lifecycle.ts";
+import { isKeptOut } from "../../domain/lifecycle/quarantine.ts";
+import type { Look } from "../../domain/present.ts";
+import { dateOf, type ReadModel } from "../../domain/read-model/model.ts";
+import type { ReadRow } from "../../domain/read-model/rows.ts";
+import { MOST_SAID } from "../../store/memories/names.ts";
+import type { Origin } from "../../store/memories/origins.ts";
+import type { ProfileItem } from "../../store/memories/profile.ts";
+import type { SearchIndex } from "../recall/search-index.ts";
+import { gather, isTheValue } from "./gather.ts";
+
+export function modelIndex(model: ReadModel, tenant: string): SearchIndex {
+  const { words, lookups } = model;
+  return {
+    rank: async (asked, groups) => words.rank(asked, groups),
+    speakers: async (scopes, asked) => asked.filter((name) => lookups.isSpeaker(tenant, scopes, name)).sort(),
+    async saidBy(names, sks) {
+      const said = new Set(names.flatMap((name) => [...lookups.saidBy(tenant, name)]));
+      if (said.size > MOST_SAID) return undefined;
+      const wanted = new Set(sks);
+      const ids = [...said].filter((slot) => wanted.has(words.shelfOf(slot) ?? -1)).map(model.idOf);
+      return ids.length === 0 ? undefined : { slots: new Map(), ids: new Set(ids) };
+    },
+    candidates: async (hits, arm, filters, around) => gather(model, tenant, hits, arm, filters, around),
+    profile: async (look, limit) => [
+      ...first(model, tenant, "fact", look, limit),
+      ...first(model, tenant, "rule", look, limit),
+    ],
+    origins: async (ids, until) => ids.flatMap((id) => originsOf(model, tenant, id, until)),
+  };
+}
+
+const isInProfile = (model: ReadModel, row: ReadRow, look: Look): boolean =>
+  row.type === "rule" || ((row.valid_to === null || row.valid_to > look.now.getTime()) && isTheValue(model, row, look));
+
+/** The most important of what lasts. A row is looked at closely only where it would be among them. */
+function first(model: ReadModel, tenant: string, type: "fact" | "rule", look: Look, limit: number): ProfileItem[] {
+  const best: ReadRow[] = [];
+  for (const scope of look.ladder ?? [])
+    for (const slot of model.lookups.lasting(tenant, scope, type)) {
+      const row = model.rowAt(slot);
+      const last = best.length < limit ? undefined : best.at(-1);
+      if (row === undefined || (last !== undefined && byImportance(row, last) > 0)) continue;
+      if (!isLive(row.state) || isUntold(row) || !isInProfile(model, row, look)) continue;
+      const at = best.findIndex((other) => byImportance(row, other) < 0);
+      best.splice(at === -1 ? best.length : at, 0, row);
+      if (best.length > limit) best.pop();
+    }
+  return best.map(profileItem);
+}
+
+const byImportance = (a: ReadRow, b: ReadRow) =>
+  b.importance - a.importance || b.created_at - a.created_at || (a.id < b.id ? -1 : 1);
+
+const isUntold = ({ trust, corroborated_at }: ReadRow): boolean =>
+  isKeptOut({ trust, corroborated_at: dateOf(corroborated_at) });
+
+const profileItem = (row: ReadRow): ProfileItem => ({
+  ...{ type: row.type === "fact" ? "fact" : "rule", id: row.id, content: row.content, importance: row.importance },
+  ...{ subject_text: row.subject ?? "", predicate_text: row.predicate ?? "", permanence: row.permanence ?? "" },
+  ...{ confidence: row.confidence, decay_rate: row.decay_rate, last_confirmed_at: new Date(row.last_confirmed_at) },
+});
+
+function originsOf(model: ReadModel, tenant: string, id: string, until: Date): Origin[] {
+  const slot = model.slotOf(id);
+  if (slot === undefined || model.rowAt(slot)?.tenant_id !== tenant) return [];
+  const known = model.linksOf(slot).filter(({ at }) => at <= until.getTime());
+  return [...new Set(known.map(({ episode }) => episode))].map((episode) => {
+    const at = model.slotOf(episode);
+    return { id, episode, session: (at === undefined ? undefined : model.rowAt(at)?.session_id) ?? null };
+  });
+}

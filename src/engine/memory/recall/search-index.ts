@@ -1,0 +1,63 @@
+/** What a search asks for: words, names, and candidates with what a reranker reads of them. From the store, or from memory (read-model/). */
+import type { Sql } from "../../adapters/db/port.ts";
+import type { Look } from "../../domain/present.ts";
+import {
+  type Hit,
+  type Members,
+  type Postings,
+  type Ranking,
+  rank,
+  type Statistics,
+  statisticsOf,
+} from "../../domain/ranking/bm25.ts";
+import type { Surroundings } from "../../store/index/evidence.ts";
+import { fetchPostings } from "../../store/index/lexical.ts";
+import { type Filters, type Gathered, gatherCandidates, type VectorArm } from "../../store/index/search.ts";
+import { saidBy, speakersAmong } from "../../store/memories/names.ts";
+import { type Origin, originsOf } from "../../store/memories/origins.ts";
+import { type ProfileItem, readProfile } from "../../store/memories/profile.ts";
+
+export interface Ranked {
+  readonly rankings: readonly Ranking[];
+  readonly statistics: Statistics;
+}
+
+export interface SearchIndex {
+  /** One ranking for each group of shelves. */
+  rank(words: readonly string[], groups: readonly (readonly number[])[]): Promise<Ranked>;
+  /** Those of the words that are the first name of somebody who speaks in these scopes. */
+  speakers(scopes: readonly string[] | undefined, words: readonly string[]): Promise<string[]>;
+  /** What these people said, on these shelves; undefined when there is nothing, or too much of it. */
+  saidBy(names: readonly string[], sks: readonly number[]): Promise<Members | undefined>;
+  candidates(
+    hits: readonly Hit[],
+    arm: VectorArm | undefined,
+    filters: Filters,
+    around: Surroundings | undefined,
+  ): Promise<Gathered>;
+  /** What a block says whatever the prompt is. */
+  profile(look: Look, limit: number): Promise<ProfileItem[]>;
+  /** Where these facts and rules were learned. */
+  origins(ids: readonly string[], until: Date): Promise<Origin[]>;
+}
+
+export const sqlIndex = (sql: Sql, tenant: string): SearchIndex => ({
+  async rank(words, groups) {
+    const postings = await fetchPostings(sql, words, groups.flat());
+    return { rankings: rankGroups(postings, groups), statistics: statisticsOf(postings) };
+  },
+  speakers: (scopes, words) => speakersAmong(sql, tenant, scopes, words),
+  saidBy: (names, sks) => saidBy(sql, tenant, names, sks),
+  candidates: (hits, arm, filters, around) => gatherCandidates(sql, hits, arm, filters, around),
+  profile: (look, limit) => readProfile(sql, { tenant, ...look, limit }),
+  origins: (ids, until) => originsOf(sql, tenant, ids, until),
+});
+
+function rankGroups(postings: Postings, groups: readonly (readonly number[])[]): Ranking[] {
+  if (groups.length === 1) return [rank(postings)];
+  return groups.map((sks) => {
+    const mine = <T extends { readonly sk: number }>(rows: readonly T[]) => rows.filter((row) => sks.includes(row.sk));
+    const { terms, shelves, blocks, fresh, gone } = postings;
+    return rank({ terms, shelves: mine(shelves), blocks: mine(blocks), fresh: mine(fresh), gone: mine(gone) });
+  });
+}

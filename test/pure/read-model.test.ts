@@ -1,0 +1,138 @@
+/** The arrays of the read model hold what was put into them, and find what a plain comparison finds. */
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { type Postings, rank, statisticsOf } from "../../src/engine/domain/ranking/bm25.ts";
+import { countHashes, encodeForward } from "../../src/engine/domain/ranking/postings.ts";
+import { openArena } from "../../src/engine/domain/read-model/arena.ts";
+import { ASSEMBLED as CODES } from "../../src/engine/domain/read-model/codes.ts";
+import { ASSEMBLED as DOTS, halfOf } from "../../src/engine/domain/read-model/halves.ts";
+import { openVectors } from "../../src/engine/domain/read-model/vectors.ts";
+import { openWords } from "../../src/engine/domain/read-model/words.ts";
+import { assemble } from "../support/assembler.ts";
+
+it.each([
+  ["codes.wat", CODES],
+  ["dots.wat", DOTS],
+])("runs the bytes that %s assembles to", (name, assembled) => {
+  const source = new URL(`../../src/engine/domain/read-model/${name}`, import.meta.url);
+  expect(Buffer.from(assemble(readFileSync(source, "utf8"))).toString("base64")).toBe(assembled);
+});
+
+it("an arena gives back what was put last, whatever was dropped and written anew meanwhile", () => {
+  const change = fc.tuple(fc.nat(20), fc.option(fc.uint8Array({ maxLength: 20_000 }), { nil: undefined }));
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
+      const arena = openArena();
+      const plain = new Map<number, Uint8Array>();
+      for (const [slot, bytes] of changes) {
+        if (bytes === undefined) {
+          arena.drop(slot);
+          plain.delete(slot);
+        } else {
+          arena.put(slot, bytes);
+          plain.set(slot, bytes);
+        }
+      }
+      for (let slot = 0; slot <= 20; slot++) expect(arena.get(slot)).toEqual(plain.get(slot));
+    }),
+    { numRuns: 40 },
+  );
+});
+
+const LEXEMES = ["rose", "water", "lisbon", "may", "coffee", "friday"];
+const uuid = (slot: number) => `00000000-0000-7000-8000-${slot.toString(16).padStart(12, "0")}`;
+
+it("words are ranked as the index of the store ranks them, after any puts and drops", () => {
+  const text = fc.array(fc.constantFrom(...LEXEMES), { minLength: 1, maxLength: 12 });
+  const change = fc.tuple(fc.nat(25), fc.nat(2), fc.option(text, { nil: undefined }));
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 60 }), text, (changes, asked) => {
+      const words = openWords(uuid);
+      const plain = new Map<number, { sk: number; len: number; x: Uint8Array }>();
+      for (const [slot, sk, told] of changes) {
+        if (told === undefined) {
+          words.drop(slot);
+          plain.delete(slot);
+        } else {
+          words.put(slot, { sk, ...encodeForward(told) });
+          plain.set(slot, { sk, ...encodeForward(told) });
+        }
+      }
+      const fresh = [...plain].map(([slot, row]) => ({
+        id: Buffer.from(uuid(slot).replaceAll("-", ""), "hex"),
+        ...row,
+      }));
+      const postings = (sks: readonly number[]): Postings => ({
+        terms: [...countHashes(asked)].map(([hash, count]) => ({ hash, count })),
+        shelves: [],
+        blocks: [],
+        fresh: fresh.filter(({ sk }) => sks.includes(sk)),
+        gone: [],
+      });
+      const groups = [[0, 2], [1]];
+      const found = words.rank(asked, groups);
+      expect(found.statistics).toEqual(statisticsOf(postings([0, 1, 2])));
+      const ordered = (hits: readonly { readonly score: number }[]) => hits.map((hit) => JSON.stringify(hit)).sort();
+      for (const [at, sks] of groups.entries()) {
+        const expected = rank(postings(sks));
+        expect(ordered(found.rankings[at]?.top(5) ?? [])).toEqual(ordered(expected.top(5)));
+        expect(found.rankings[at]?.total).toBe(expected.total);
+        const some = { slots: new Map(), ids: new Set([...plain.keys()].filter((slot) => slot % 3 === 0).map(uuid)) };
+        expect(ordered(found.rankings[at]?.topAmong(3, some) ?? [])).toEqual(ordered(expected.topAmong(3, some)));
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+const DIMS = 128;
+/** 1.0 and its neighbours, as halves: sign, exponent 15, ten bits. */
+const half = (value: number) => (value < 0 ? 0x8000 : 0) | (value === 0 ? 0 : 0x3c00 | (Math.abs(value) & 0x3ff));
+
+function vectorOf(seed: number): Uint8Array {
+  const bytes = new Uint8Array(DIMS * 2);
+  let state = seed + 1;
+  for (let i = 0; i < DIMS; i++) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    const bits = half(((state >>> 16) % 2_000) - 1_000);
+    bytes[2 * i] = bits >> 8;
+    bytes[2 * i + 1] = bits & 255;
+  }
+  return bytes;
+}
+
+it("the nearest vectors are those of a plain comparison, and nearly all of them where signs choose first", () => {
+  const vectors = openVectors();
+  const COUNT = 3_000;
+  for (let slot = 0; slot < COUNT; slot++)
+    vectors.put(slot, { sk: slot % 2, visibleUntil: slot, halves: vectorOf(slot), pieces: 3, tokens: undefined }, slot);
+  for (let slot = 0; slot < COUNT; slot += 10) vectors.drop(slot);
+  const floats = Float32Array.from({ length: DIMS }, (_, i) => Math.sin(i * 1.7));
+  const query = vectors.queryOf(floats);
+  const few = vectors.among([0], (slot) => !vectors.isSeen(slot, 799, false));
+  expect([...few].every((slot) => slot % 2 === 0 && slot % 10 !== 0 && slot < 800)).toBe(true);
+  expect(few.length).toBe(320);
+  const distanceOf = ({ vector, norm }: typeof query, slot: number): number => {
+    const bytes = vectorOf(slot);
+    let [dot, own] = [0, 0];
+    for (let i = 0; i < DIMS; i++) {
+      const value = halfOf(((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0));
+      dot = Math.fround(dot + Math.fround(value * (vector[i] ?? 0)));
+      own = Math.fround(own + Math.fround(value * value));
+    }
+    return 1 - Math.min(1, Math.max(-1, dot / Math.sqrt(own * norm)));
+  };
+  const plain = (slots: Int32Array) =>
+    [...slots].map((slot) => ({ slot, distance: distanceOf(query, slot) })).sort((a, b) => a.distance - b.distance);
+  expect(vectors.nearest(query, few, 20)).toEqual(plain(few).slice(0, 20));
+  const all = vectors.among([0, 1], () => true);
+  expect(all.length).toBe(2_700);
+  const best = new Set(
+    plain(all)
+      .slice(0, 20)
+      .map(({ slot }) => slot),
+  );
+  const found = vectors.nearest(query, all, 20).filter(({ slot }) => best.has(slot));
+  expect(found.length).toBeGreaterThanOrEqual(18);
+});
