@@ -122,6 +122,47 @@ create table episodes (
   constraint episodes_validity_check CHECK ((validity = ANY (ARRAY['active'::text, 'retracted'::text])))
 ) with (fillfactor=85);
 
+create table erasure_receipts (
+  seq bigint not null generated always as identity,
+  id uuid not null,
+  tenant_id text not null,
+  butler text not null,
+  kind text not null,
+  erased_at timestamp with time zone not null,
+  actor text not null,
+  memories uuid[] not null,
+  counts jsonb not null,
+  before bytea not null,
+  hash bytea not null,
+  constraint erasure_receipts_counts_check CHECK ((jsonb_typeof(counts) = 'object'::text)),
+  constraint erasure_receipts_hash_check CHECK ((length(hash) = 32)),
+  constraint erasure_receipts_id_key UNIQUE (id),
+  constraint erasure_receipts_kind_check CHECK ((kind = ANY (ARRAY['subject'::text, 'session'::text, 'id'::text, 'redaction'::text]))),
+  constraint erasure_receipts_pkey PRIMARY KEY (seq),
+  constraint erasure_receipts_tenant_id_check CHECK ((tenant_id <> ''::text))
+);
+
+create table event_checkpoints (
+  seq bigint not null generated always as identity,
+  id uuid not null,
+  tenant_id text not null,
+  kind text not null,
+  through bigint not null,
+  until timestamp with time zone not null,
+  made_at timestamp with time zone not null,
+  entries jsonb not null,
+  counts jsonb not null,
+  before bytea not null,
+  hash bytea not null,
+  constraint event_checkpoints_counts_check CHECK ((jsonb_typeof(counts) = 'object'::text)),
+  constraint event_checkpoints_entries_check CHECK ((jsonb_typeof(entries) = 'object'::text)),
+  constraint event_checkpoints_hash_check CHECK ((length(hash) = 32)),
+  constraint event_checkpoints_id_key UNIQUE (id),
+  constraint event_checkpoints_kind_check CHECK ((kind = ANY (ARRAY['reads'::text, 'memories'::text, 'events'::text, 'keys'::text]))),
+  constraint event_checkpoints_pkey PRIMARY KEY (seq),
+  constraint event_checkpoints_tenant_id_check CHECK ((tenant_id <> ''::text))
+);
+
 create table event_hours (
   tenant_id text not null,
   hour timestamp with time zone not null,
@@ -174,6 +215,8 @@ create table facts (
   metadata jsonb not null default '{}'::jsonb,
   trust text not null default 'agent'::text,
   waits_until timestamp with time zone,
+  corroborated_at timestamp with time zone,
+  review_until timestamp with time zone,
   constraint facts_check CHECK (((validity = 'retracted'::text) = (forgotten_at IS NOT NULL))),
   constraint facts_check1 CHECK (((valid_to IS NULL) OR (valid_from IS NULL) OR (valid_to >= valid_from))),
   constraint facts_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision))),
@@ -285,7 +328,7 @@ create table memory_events (
   subrequest_id text,
   segment_id text,
   payload jsonb not null,
-  constraint memory_events_entity_type_check CHECK ((entity_type = ANY (ARRAY['episode'::text, 'fact'::text, 'rule'::text, 'read'::text, 'embedding_version'::text, 'consolidation'::text]))),
+  constraint memory_events_entity_type_check CHECK ((entity_type = ANY (ARRAY['episode'::text, 'fact'::text, 'rule'::text, 'read'::text, 'embedding_version'::text, 'consolidation'::text, 'erasure'::text]))),
   constraint memory_events_event_type_check CHECK ((event_type <> ''::text)),
   constraint memory_events_id_key UNIQUE (id),
   constraint memory_events_payload_check CHECK ((jsonb_typeof(payload) = 'object'::text)),
@@ -356,6 +399,8 @@ create table rules (
   tags text[] not null default '{}'::text[],
   metadata jsonb not null default '{}'::jsonb,
   trust text not null default 'agent'::text,
+  corroborated_at timestamp with time zone,
+  review_until timestamp with time zone,
   constraint rules_check CHECK ((applied_count = (success_count + harmful_count))),
   constraint rules_check1 CHECK (((validity = 'retracted'::text) = (forgotten_at IS NOT NULL))),
   constraint rules_check2 CHECK (((maturity <> 'anti_pattern'::text) OR (original_content IS NOT NULL))),
@@ -403,6 +448,9 @@ CREATE INDEX episodes_pending ON public.episodes USING btree (tenant_id, butler,
 CREATE INDEX episodes_session ON public.episodes USING btree (tenant_id, session_id, ordinal);
 CREATE INDEX episodes_speaker ON public.episodes USING btree (tenant_id, lower(split_part(speaker, ' '::text, 1)), session_id) WHERE (speaker IS NOT NULL);
 CREATE INDEX episodes_tags ON public.episodes USING gin (tags);
+CREATE INDEX erasure_receipts_chain ON public.erasure_receipts USING btree (tenant_id, seq);
+CREATE INDEX event_checkpoints_chain ON public.event_checkpoints USING btree (tenant_id, seq);
+CREATE INDEX event_checkpoints_until ON public.event_checkpoints USING btree (tenant_id, until) WHERE (kind = ANY (ARRAY['memories'::text, 'events'::text]));
 CREATE INDEX facts_key ON public.facts USING btree (tenant_id, scope, subject, predicate, created_at);
 CREATE UNIQUE INDEX facts_one_live ON public.facts USING btree (tenant_id, scope, subject, predicate, waits_until) NULLS NOT DISTINCT WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
 CREATE INDEX facts_pages ON public.facts USING btree (tenant_id, subject COLLATE "C", predicate COLLATE "C", id) INCLUDE (scope, validity);
@@ -413,6 +461,7 @@ CASE
     WHEN (source ~~ 'consolidation:%'::text) THEN (metadata #>> '{learned,by}'::text[])
     ELSE source
 END), subject COLLATE "C", predicate COLLATE "C", id);
+CREATE INDEX facts_review ON public.facts USING btree (tenant_id, review_until, id) WHERE (review_until IS NOT NULL);
 CREATE INDEX facts_supersedes ON public.facts USING btree (supersedes_id);
 CREATE INDEX facts_sweep ON public.facts USING btree (id) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
 CREATE INDEX facts_tags ON public.facts USING gin (tags);
@@ -442,17 +491,49 @@ CREATE INDEX memory_links_tenant ON public.memory_links USING btree (tenant_id);
 CREATE UNIQUE INDEX rule_applications_once ON public.rule_applications USING btree (rule_id, outcome, session_id) WHERE ((session_id IS NOT NULL) AND counted);
 CREATE INDEX rule_applications_rule ON public.rule_applications USING btree (rule_id, created_at);
 CREATE UNIQUE INDEX rules_once ON public.rules USING btree (tenant_id, scope, content_key) WHERE (validity <> 'retracted'::text);
+CREATE INDEX rules_review ON public.rules USING btree (tenant_id, review_until, id) WHERE (review_until IS NOT NULL);
 CREATE INDEX rules_sweep ON public.rules USING btree (id) WHERE (validity = ANY (ARRAY['active'::text, 'fading'::text]));
 CREATE INDEX rules_tags ON public.rules USING gin (tags);
 
+CREATE TRIGGER erasure_receipts_no_change BEFORE DELETE OR UPDATE OR TRUNCATE ON public.erasure_receipts FOR EACH STATEMENT EXECUTE FUNCTION erasure_receipts_append_only();
+CREATE TRIGGER event_checkpoints_no_change BEFORE DELETE OR UPDATE OR TRUNCATE ON public.event_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION event_checkpoints_append_only();
+CREATE TRIGGER memory_events_blanked BEFORE UPDATE ON public.memory_events FOR EACH ROW EXECUTE FUNCTION memory_events_only_blanked();
 CREATE TRIGGER memory_events_counted AFTER INSERT ON public.memory_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION memory_events_count_hours();
 CREATE TRIGGER memory_events_no_change BEFORE DELETE OR UPDATE OR TRUNCATE ON public.memory_events FOR EACH STATEMENT EXECUTE FUNCTION memory_events_append_only();
 
+CREATE OR REPLACE FUNCTION public.erasure_receipts_append_only()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      raise exception 'erasure_receipts is append-only' using errcode = 'integrity_constraint_violation';
+    end $function$
+;
+CREATE OR REPLACE FUNCTION public.event_checkpoints_append_only()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      raise exception 'event_checkpoints is append-only' using errcode = 'integrity_constraint_violation';
+    end $function$
+;
 CREATE OR REPLACE FUNCTION public.memory_events_append_only()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
     begin
+      if current_setting('butler.work', true) = 'erasure' and (tg_op = 'DELETE' or tg_op = 'UPDATE' and exists (
+          select from erasure_receipts where id::text = current_setting('butler.erasure', true) and xmin = pg_current_xact_id()::xid)) then
+        return null;
+      end if;
+      if current_setting('butler.work', true) = 'retention' and tg_op <> 'TRUNCATE' and exists (
+          select from event_checkpoints where id::text = current_setting('butler.checkpoint', true) and xmin = pg_current_xact_id()::xid) then
+        return null;
+      end if;
+      if current_setting('butler.work', true) = 'rekey' and tg_op = 'UPDATE' and exists (
+          select from event_checkpoints where id::text = current_setting('butler.checkpoint', true) and xmin = pg_current_xact_id()::xid) then
+        return null;
+      end if;
       raise exception 'memory_events is append-only' using errcode = 'integrity_constraint_violation';
     end $function$
 ;
@@ -470,3 +551,95 @@ AS $function$
       return null;
     end $function$
 ;
+CREATE OR REPLACE FUNCTION public.memory_events_only_blanked()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if to_jsonb(new) - 'payload' is distinct from to_jsonb(old) - 'payload'
+          or (coalesce(current_setting('butler.work', true), '') not in ('retention', 'rekey')
+            and new.payload ->> 'erased' is distinct from current_setting('butler.erasure', true))
+          or (current_setting('butler.work', true) = 'retention'
+            and new.payload #>> '{folded,checkpoint}' is distinct from current_setting('butler.checkpoint', true))
+          or (current_setting('butler.work', true) = 'rekey'
+            and new.payload #>> '{resealed}' is distinct from current_setting('butler.checkpoint', true)) then
+        raise exception 'a payload is blanked by an erasure or folded by retention, and nothing else changes' using errcode = 'integrity_constraint_violation';
+      end if;
+      return new;
+    end $function$
+;
+
+alter table consolidation_runs enable row level security, force row level security;
+alter table embedding_versions disable row level security;
+alter table embeddings enable row level security, force row level security;
+alter table episode_references enable row level security, force row level security;
+alter table episodes enable row level security, force row level security;
+alter table erasure_receipts enable row level security, force row level security;
+alter table event_checkpoints enable row level security, force row level security;
+alter table event_hours enable row level security, force row level security;
+alter table event_totals enable row level security, force row level security;
+alter table facts enable row level security, force row level security;
+alter table idempotency_keys enable row level security, force row level security;
+alter table job_runs disable row level security;
+alter table lex_block enable row level security, force row level security;
+alter table lex_doc enable row level security, force row level security;
+alter table mem_migrations disable row level security;
+alter table mem_migrations_lock disable row level security;
+alter table memory_events enable row level security, force row level security;
+alter table memory_links enable row level security, force row level security;
+alter table rule_applications enable row level security, force row level security;
+alter table rules enable row level security, force row level security;
+alter table shelves enable row level security, force row level security;
+
+create policy of_tenant on consolidation_runs using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
+create policy whole_store on consolidation_runs to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on embeddings using ((sk = ANY (ARRAY( SELECT s.sk FROM shelves s)))) with check ((sk = ANY (ARRAY( SELECT s.sk FROM shelves s))));
+create policy whole_store on embeddings to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on episode_references using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
+create policy whole_store on episode_references to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on episodes using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
+create policy whole_store on episodes to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on erasure_receipts using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
+create policy whole_store on erasure_receipts to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on event_checkpoints using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
+create policy whole_store on event_checkpoints to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on event_hours using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
+create policy whole_store on event_hours to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on event_totals using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
+create policy whole_store on event_totals to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on facts using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
+create policy whole_store on facts to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on idempotency_keys using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
+create policy whole_store on idempotency_keys to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on lex_block using ((((key >> 40))::integer = ANY (ARRAY( SELECT s.sk FROM shelves s)))) with check ((((key >> 40))::integer = ANY (ARRAY( SELECT s.sk FROM shelves s))));
+create policy whole_store on lex_block to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on lex_doc using ((sk = ANY (ARRAY( SELECT s.sk FROM shelves s)))) with check ((sk = ANY (ARRAY( SELECT s.sk FROM shelves s))));
+create policy whole_store on lex_doc to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on memory_events using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
+create policy whole_store on memory_events to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on memory_links using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
+create policy whole_store on memory_links to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on rule_applications using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
+create policy whole_store on rule_applications to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on rules using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
+create policy whole_store on rules to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on shelves using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
+create policy whole_store on shelves to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+
+grant delete, insert, select, update on consolidation_runs to tenants;
+grant delete, insert, select, update on embeddings to tenants;
+grant delete, insert, select, update on episode_references to tenants;
+grant delete, insert, select, update on episodes to tenants;
+grant select on erasure_receipts to tenants;
+grant select on event_checkpoints to tenants;
+grant insert, select, update on event_hours to tenants;
+grant insert, select, update on event_totals to tenants;
+grant insert, select, update on facts to tenants;
+grant insert, select on idempotency_keys to tenants;
+grant delete, insert, select, update on lex_block to tenants;
+grant delete, insert, select, update on lex_doc to tenants;
+grant insert, select on memory_events to tenants;
+grant delete, insert, select on memory_links to tenants;
+grant insert, select, update on rule_applications to tenants;
+grant insert, select, update on rules to tenants;
+grant insert, select, update on shelves to tenants;

@@ -20,8 +20,12 @@ export interface Home {
   /** The admin token in clear text, for the person who owns this home. */
   readonly tokenFile: string;
   readonly tokensFile: string;
+  /** The day of each token's last use. */
+  readonly tokenUsesFile: string;
   /** The `butler.toml` of the one butler that there is without a roster. */
   readonly settingsFile: string;
+  /** Settings of the whole home: an issuer of tokens, limits. */
+  readonly daemonFile: string;
   readonly socket: string;
   readonly ownerFile: string;
   /** Why the last owner could not start; for the clients that waited for it. */
@@ -52,7 +56,9 @@ export function homeAt(folder: string): Home {
     openings: join(root, "openings"),
     tokenFile: join(root, "token"),
     tokensFile: join(root, "tokens.json"),
+    tokenUsesFile: join(run, "token-uses.json"),
     settingsFile: join(root, "butler.toml"),
+    daemonFile: join(root, "daemon.toml"),
     socket: socketPath(root, run),
     ownerFile: join(run, "owner.json"),
     failureFile: join(run, "owner.error"),

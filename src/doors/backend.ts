@@ -21,6 +21,10 @@ export interface Principal {
   readonly voice: Trust;
   /** Somebody who may look at everything that they could otherwise change. */
   readonly readOnly?: boolean;
+  /** The only scopes that it reads and writes. Absent: those of its butler, or of its tenant for an admin. */
+  readonly scopes?: readonly string[] | undefined;
+  /** May look at the memories of other tenants (`X-Butler-Tenant`), each time with an event in their stream. */
+  readonly crossTenant?: boolean;
 }
 
 /** The principal in a call to a butler of this tenant. */
@@ -49,9 +53,10 @@ export interface Backend {
 }
 
 /** The backend as it is called through one door. */
-export const through = (backend: Backend, door: Door): Backend => ({
+export const through = (backend: Backend, door: Door, limited = false): Backend => ({
   ...backend,
-  invoke: (principal, butler, request, following) => backend.invoke(principal, butler, { ...request, door }, following),
+  invoke: (principal, butler, request, following) =>
+    backend.invoke(principal, butler, { ...request, door, ...(limited ? { limited } : {}) }, following),
 });
 
 /** What the home of the butlers knows besides their memories. Each refuses a principal of another tenant; none throws. */
@@ -72,12 +77,17 @@ export interface HomeReads {
 /** For whoever runs the home. What cannot be made or ended is thrown with its reason. */
 export interface HomeTokens {
   list(principal: Principal, butler: string): Promise<Outcome>;
-  create(
-    principal: Principal,
-    butler: string,
-    asked: { readonly name: string; readonly reader: boolean },
-  ): Promise<Outcome>;
+  create(principal: Principal, butler: string, asked: AskedToken): Promise<Outcome>;
+  /** A new one in its place; the old one works on for `graceMs`. */
+  rotate(principal: Principal, butler: string, name: string, graceMs: number): Promise<Outcome>;
   revoke(principal: Principal, butler: string, name: string): Promise<Outcome>;
+}
+
+export interface AskedToken {
+  readonly name: string;
+  readonly role: "reader" | "writer" | "admin";
+  readonly scopes?: readonly string[] | undefined;
+  readonly expiresInDays?: number | undefined;
 }
 
 export interface SeenSession {

@@ -36,15 +36,19 @@ const FORMS: Readonly<Record<ErrorCode, FailureForm>> = {
 };
 
 export const httpStatus = (code: ErrorCode): FailureStatus => FORMS[code].status;
+/** Too much of one caller is 429; what this server itself cannot do right now is 503. */
+export const statusOf = ({ code, field }: Failure): FailureStatus =>
+  code === "unavailable" && field === "rate" ? 429 : httpStatus(code);
 export const exitCode = (code: ErrorCode): ExitCode => FORMS[code].exit;
 export const hint = (code: ErrorCode): string => FORMS[code].hint;
 
 /** The wire form, the same under `error` in an HTTP body and in an MCP result. Absent fields are left out. */
 export function wireFailure(failure: Failure): Failure {
-  const { code, message, field, request_id } = failure;
+  const { code, message, field, request_id, retry_after } = failure;
   return {
     code,
     message,
+    ...(retry_after === undefined ? {} : { retry_after }),
     ...(field === undefined ? {} : { field }),
     ...(request_id === undefined ? {} : { request_id }),
   };
@@ -88,6 +92,7 @@ export function readFailure(body: unknown): Failure | undefined {
     code,
     message: error.message,
     ...(typeof error.field === "string" ? { field: error.field } : {}),
+    ...(typeof error.retry_after === "number" ? { retry_after: error.retry_after } : {}),
     ...(typeof error.request_id === "string" ? { request_id: error.request_id } : {}),
   });
 }

@@ -5,6 +5,7 @@
 import type { Db, PoolUse } from "./adapters/db/port.ts";
 import type { Embedder } from "./adapters/embedder/port.ts";
 import type { StoreSample, StoreSizes } from "./domain/health/measurements.ts";
+import { type RefusedAccess, tellRefused } from "./memory/access.ts";
 import type { Following } from "./memory/following.ts";
 import { jobs } from "./memory/keep/jobs.ts";
 import { type MaintainOptions, maintain } from "./memory/keep/maintain.ts";
@@ -12,6 +13,7 @@ import type { JobResult } from "./memory/keep/perform-run.ts";
 import { type JobRuns, jobRunner, type RunNow } from "./memory/keep/run-job.ts";
 import { type MemoryParts, openMemory } from "./memory/open.ts";
 import { type ReplayProgress, type ReplayReport, verifyInScratch } from "./memory/past/replay.ts";
+import { asOwner } from "./memory/tenancy.ts";
 import { readSample, readSizes } from "./store/health/sample.ts";
 import { callTool, type Identity } from "./tools/call.ts";
 import { type ToolInput, toolNamed } from "./tools/index.ts";
@@ -41,6 +43,8 @@ export interface Engine {
   maintain(options: MaintainOptions): Promise<void>;
   /** Rebuilds every row from the event stream in a scratch store and compares the two; changes nothing. */
   verifyReplay(tell: ReplayProgress): Promise<ReplayReport>;
+  /** Writes down what callers of this memory were refused, in the streams of their tenants. */
+  tellRefused(refused: readonly RefusedAccess[]): Promise<void>;
   /** Takes an embedding model that was loaded after the engine was opened. */
   adopt(embedder: Embedder): Promise<void>;
   /** Fails when the store does not answer. */
@@ -67,11 +71,12 @@ export async function openEngine({ scratch, ...parts }: EngineParts): Promise<En
     runJob: runs.runNow,
     runs,
     maintain: (options) => maintain(memory, options),
-    verifyReplay: (tell) => verifyInScratch(memory.db, scratch, tell),
+    verifyReplay: (tell) => verifyInScratch(asOwner(memory, "replay"), scratch, tell),
+    tellRefused: (refused) => tellRefused(memory, refused),
     adopt: memory.adopt,
     ping: async () => void (await memory.db.query("select 1")),
-    sample: () => readSample(memory.db, memory.clock.now()),
-    sizes: () => readSizes(memory.db, memory.clock.now()),
+    sample: () => readSample(asOwner(memory, "health"), memory.clock.now()),
+    sizes: () => readSizes(asOwner(memory, "health"), memory.clock.now()),
     pool: () => memory.db.pool?.(),
     isDead: memory.isDead,
     close: memory.close,

@@ -16,6 +16,7 @@ import { benchLearning } from "./learning/learning.ts";
 import { benchPages } from "./pages/pages.ts";
 import { benchQuality, type QualityOptions } from "./quality/quality.ts";
 import { benchScale } from "./scale/scale.ts";
+import { benchTenants } from "./tenants/tenants.ts";
 
 const text = { type: "string" } as const;
 const flag = { type: "boolean" } as const;
@@ -32,6 +33,7 @@ const BENCHES: Readonly<Record<string, CommandModule["run"]>> = {
   consolidation,
   learning,
   week,
+  tenants,
 };
 
 export async function run([what = "", ...args]: readonly string[], context: Context): Promise<ExitCode> {
@@ -39,7 +41,7 @@ export async function run([what = "", ...args]: readonly string[], context: Cont
   if (bench === undefined)
     throw invalid(
       "arguments",
-      "Say what to measure: butler bench latency, scale, pages, jobs, hooks, everyday, week, quality, intent, learning or consolidation.",
+      "Say what to measure: butler bench latency, scale, pages, jobs, hooks, everyday, week, quality, intent, learning, consolidation or tenants.",
     );
   return bench(args, context);
 }
@@ -52,6 +54,14 @@ async function latency(args: readonly string[], context: Context): Promise<ExitC
 async function hooks(args: readonly string[], context: Context): Promise<ExitCode> {
   const { fill, rest } = takeFill(args);
   await benchHooks({ ...benchHomeOptions(rest, context), fill }, context);
+  return 0;
+}
+
+async function tenants(args: readonly string[], context: Context): Promise<ExitCode> {
+  const options = { n: text, queries: text, store: text, json: flag } as const;
+  const { n = "1000", queries = "200", store, json = false } = readOptions(args, options).values;
+  const counts = { n: readCount(n, "--n", 100), queries: readCount(queries, "--queries", 20) };
+  await benchTenants({ ...counts, databaseUrl: serverOf(store, context), keep: undefined, json }, context);
   return 0;
 }
 

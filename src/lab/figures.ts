@@ -33,6 +33,14 @@ export interface AtOnce extends Spread {
   readonly behind_ms: number;
 }
 
+/** The model alone, on texts of the same sort as those that were asked: no search can take less. */
+export interface Floor {
+  readonly query: Spread;
+  readonly prompt: Spread;
+  /** With eight askers at once. */
+  readonly per_second: number;
+}
+
 /** Bytes per memory. */
 export interface Storage {
   readonly total: number;
@@ -53,6 +61,7 @@ export interface Report {
   /** Over the owner's local socket, as `butler mcp` asks it. */
   readonly socket: Readonly<Record<string, Spread & { cpu_ms: number | null }>>;
   readonly at_once: AtOnce;
+  readonly floor: Floor | null;
   readonly storage: Storage | null;
   readonly ingest_per_second: number;
   readonly first_answer_ms: { new_process: Spread; with_owner: Spread; open_store: number };
@@ -73,7 +82,7 @@ export interface Build {
 export interface Verdict {
   readonly name: string;
   readonly figure: number | null;
-  readonly unit: "ms" | "MB" | "/s" | "B" | "%" | "";
+  readonly unit: "ms" | "MB" | "/s" | "B" | "%" | "×" | "";
   /** Whether the target is a minimum or a maximum. */
   readonly least: boolean;
   readonly target: number;
@@ -106,7 +115,17 @@ export function verdicts(report: Measured): Verdict[] {
   const small = report.n <= 10_000;
   const p95 = (name: string) => report.calls[name]?.p95 ?? null;
   const embedding = (name: string) => report.calls[name]?.embed_p95 ?? null;
+  const times = (name: string, of: "query" | "prompt", at: "p50" | "p95") =>
+    ratio(report.calls[name]?.[at], report.floor?.[of][at]);
+  const { floor } = report;
   return [
+    most("memory_search p50 to the model alone", "×", times("search hybrid", "query", "p50"), 2),
+    most("memory_search p95 to the model alone", "×", times("search hybrid", "query", "p95"), small ? 3 : 4),
+    most("memory_context p50 to the model", "×", times("context", "prompt", "p50"), 2),
+    most("memory_context p95 to the model", "×", times("context", "prompt", "p95"), small ? 3 : 4),
+    ...(floor === null
+      ? []
+      : [least("eight at once to the model alone", "×", ratio(report.at_once.per_second, floor.per_second), 0.7)]),
     most("memory_search, reranked, p95", "ms", p95("search hybrid"), small ? 35 : 60),
     ...(small
       ? [
@@ -125,6 +144,9 @@ export function verdicts(report: Measured): Verdict[] {
   ];
 }
 
+const ratio = (figure: number | undefined, to: number | undefined): number | null =>
+  figure === undefined || to === undefined || to === 0 ? null : round(figure / to, 2);
+
 export const row = (cells: readonly (string | number)[]) =>
   cells.map((cell, index) => (index === 0 ? String(cell).padEnd(30) : String(cell).padStart(9))).join(" ");
 
@@ -132,7 +154,7 @@ export const verdictLine = ({ name, figure, unit, target, met, least }: Verdict)
   `${met === null ? "?" : met ? "✓" : "✗"} ${name.padEnd(34)} ${String(figure ?? "unknown").padStart(8)} ${unit.padEnd(2)}  (${least ? "≥" : "≤"} ${target})`;
 
 /** The lines for calls, for the embedding within them, and for several searchers at once. */
-export function callLines(calls: Report["calls"], at_once: AtOnce): string[] {
+export function callLines(calls: Report["calls"], at_once: AtOnce, floor: Floor | null = null): string[] {
   return [
     row(["in the owner, ms", "p50", "p95", "max", "CPU"]),
     ...Object.entries(calls).map(([name, t]) => row([name, t.p50, t.p95, t.max, t.cpu_ms])),
@@ -141,6 +163,13 @@ export function callLines(calls: Report["calls"], at_once: AtOnce): string[] {
       const t = calls[name];
       return t === undefined ? [] : [row([`embedding in ${name}`, t.embed_p50, t.embed_p95])];
     }),
+    ...(floor === null
+      ? []
+      : [
+          row(["the model alone, a query", floor.query.p50, floor.query.p95, floor.query.max]),
+          row(["the model alone, a prompt", floor.prompt.p50, floor.prompt.p95, floor.prompt.max]),
+          `the model alone, eight at once: ${floor.per_second} a second`,
+        ]),
     "",
     `${at_once.searchers} searchers at once: ${at_once.per_second} searches a second; references counted ${at_once.behind_ms} ms after the last answer`,
   ];
@@ -173,7 +202,7 @@ export function table(report: Report): string[] {
           `Built in ${build.seconds} s: ${build.episodes_per_second} episodes and ${build.facts_per_second} facts or rules a second; maintenance ${build.maintenance_seconds} s.`,
         ]),
     "",
-    ...callLines(report.calls, report.at_once),
+    ...callLines(report.calls, report.at_once, report.floor),
     storageLine(report.storage),
     "",
     row(["over the socket, ms", "p50", "p95", "max", "CPU"]),

@@ -1,7 +1,9 @@
 /** Times of calls in this process, as the owner makes them. Every query is new, because the embedder caches recent ones. */
+
 import type { Memory } from "../engine/memory/memory.ts";
+import { asOwner } from "../engine/memory/tenancy.ts";
 import { answerOf, ingestAll, perSecond } from "./build.ts";
-import { type AtOnce, round, type Storage, spread, type Timed } from "./figures.ts";
+import { type AtOnce, type Floor, round, type Storage, spread, type Timed } from "./figures.ts";
 import { atOnce } from "./latency/at-once.ts";
 import { distinct, episodeText, type Pick, picker, promptText, queryText } from "./sentences.ts";
 import { vectorBytes } from "./sql/sizes.ts";
@@ -10,6 +12,7 @@ import { stopwatch } from "./stopwatch.ts";
 export interface Measured {
   readonly calls: Record<string, Timed>;
   readonly at_once: AtOnce;
+  readonly floor: Floor | null;
   readonly storage: Storage | null;
   readonly ingest_per_second: number;
 }
@@ -45,6 +48,10 @@ export async function measureCalls(
   progress: (name: string) => void,
 ): Promise<Measured> {
   const storage = await storageOf(memory);
+  // As in an owner that has served for a while.
+  await memory.readModel.load(memory.versions.serving?.version);
+  progress("the model alone");
+  const floor = await floorOf(memory, queries, seed + 50);
   const calls: Record<string, Timed> = {};
   for (const [index, kind] of KINDS.entries()) {
     progress(kind.name);
@@ -62,7 +69,34 @@ export async function measureCalls(
   const texts = distinct(Math.min(INGEST, queries * 10), () => `${episodeText(p)} (${seed})`);
   const ms = await ingestAll(memory, texts, p, () => undefined);
   await memory.afterwards.settled();
-  return { calls, at_once, storage, ingest_per_second: perSecond(texts.length, ms) };
+  return { calls, at_once, floor, storage, ingest_per_second: perSecond(texts.length, ms) };
+}
+
+const SEARCHERS = 8;
+
+async function floorOf({ embedder }: Memory, queries: number, seed: number): Promise<Floor | null> {
+  if (embedder === undefined) return null;
+  const p = picker(seed);
+  const timesOf = async (text: () => string) => {
+    const times: number[] = [];
+    for (const one of distinct(queries + WARM_UP, text)) {
+      const started = performance.now();
+      await embedder.embed(one, "query");
+      times.push(performance.now() - started);
+    }
+    return spread(times.slice(WARM_UP));
+  };
+  const query = await timesOf(() => queryText(p));
+  const prompt = await timesOf(() => promptText(p));
+  const texts = distinct(queries, () => `${queryText(p)} now`);
+  const started = performance.now();
+  const next = texts.values();
+  await Promise.all(
+    Array.from({ length: SEARCHERS }, async () => {
+      for (const text of next) await embedder.embed(text, "query");
+    }),
+  );
+  return { query, prompt, per_second: perSecond(texts.length, performance.now() - started) };
 }
 
 export function inputsOf<Input>(kind: Kind<Input>, count: number, seed: number): Input[] {
@@ -116,7 +150,7 @@ export async function measureKind(
 export async function storageOf(memory: Memory): Promise<Storage | null> {
   const { serving } = memory.versions;
   if (serving === undefined) return null;
-  const { rows, ...parts } = await vectorBytes(memory.db, serving.version);
+  const { rows, ...parts } = await vectorBytes(asOwner(memory, "lab"), serving.version);
   const each = (bytes: number) => round(bytes / Math.max(1, rows), 0);
   const { table, toast, ann_index, other_indexes } = parts;
   return {

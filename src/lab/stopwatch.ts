@@ -1,5 +1,6 @@
 /** Wraps a memory so that every embedding and every statement is timed under the name of what it does. */
 import type { Db, Sql } from "../engine/adapters/db/port.ts";
+import { wrapDb } from "../engine/adapters/db/wrap.ts";
 import type { Memory } from "../engine/memory/memory.ts";
 import type { EmbeddingVersions, VersionedEmbedder } from "../engine/memory/recall/versions.ts";
 
@@ -104,25 +105,25 @@ const timedSql = (measured: Measured, sql: Sql): Sql => ({
     timed(measured, nameOf(text), () => sql.query<R>(text, params)),
 });
 
-const timedDb = (measured: Measured, db: Db): Db => ({
-  ...db,
-  ...timedSql(measured, db),
-  async tx<T>(work: (sql: Sql) => Promise<T>) {
-    const begun = start(measured, "begin");
-    let committed: (() => void) | undefined;
-    try {
-      return await db.tx(async (sql) => {
+const timedDb = (measured: Measured, db: Db): Db =>
+  wrapDb(db, (inner) => ({
+    ...timedSql(measured, inner),
+    async tx<T>(work: (sql: Sql) => Promise<T>) {
+      const begun = start(measured, "begin");
+      let committed: (() => void) | undefined;
+      try {
+        return await inner.tx(async (sql) => {
+          begun();
+          const value = await work(timedSql(measured, sql));
+          committed = start(measured, "commit");
+          return value;
+        });
+      } finally {
         begun();
-        const value = await work(timedSql(measured, sql));
-        committed = start(measured, "commit");
-        return value;
-      });
-    } finally {
-      begun();
-      committed?.();
-    }
-  },
-});
+        committed?.();
+      }
+    },
+  }));
 
 /** The serving version may change while it is being measured, so it is looked up at each call. */
 function timedVersions(measured: Measured, versions: EmbeddingVersions): EmbeddingVersions {

@@ -46,6 +46,27 @@ inHouses("changes", (house) => {
     expect(person.troubles()).toEqual([]);
   });
 
+  it("what came of an event is shown as a tree and undone, and Undo brings it back", async () => {
+    const { page } = person;
+    const told = { subject: "mail", predicate: "provider" };
+    const old = await store("memory_store_fact", { ...told, content: "Postfix" });
+    const { id } = await store("memory_store_fact", { ...told, content: "evil.example" });
+    await person.open(`${GENERAL}/m/${id}`);
+    await page.getByRole("button", { name: "Undo what came of this" }).first().click();
+    const dialog = page.getByRole("dialog", { name: "What would be undone" });
+    await dialog.getByText("mail provider: Postfix").waitFor();
+    expect(await dialog.textContent()).toMatch(/1 memory taken back, 1 memory back again/);
+    expect(await axeInBoth(page)).toEqual([]);
+    await shoot(page, house().store, "undo");
+    expect(await memory(id)).toMatchObject({ state: "active" });
+    await dialog.getByRole("button", { name: "Undo all of it" }).click();
+    await toast("Undone").waitFor();
+    expect([(await memory(id)).state, (await memory(old.id)).state]).toEqual(["retracted", "active"]);
+    await toast("Undone").getByRole("button", { name: "Undo" }).click();
+    await expect.poll(async () => (await memory(id)).state, PATIENCE).toBe("active");
+    expect(person.troubles()).toEqual([]);
+  });
+
   it("forgetting takes it out of sight at once, with its reason; Undo and Restore bring it back", async () => {
     const { page } = person;
     const { id } = await store("memory_store_fact", { subject: "office", predicate: "floor", content: "the third" });
@@ -101,6 +122,56 @@ inHouses("changes", (house) => {
     await expect.poll(async () => (await memory(id)).harmful_count, PATIENCE).toBe(1);
     const { rules } = await person.api("GET", `/api${GENERAL}/rules`);
     expect(rules).toMatchObject([{ id, marks: [{}, { outcome: "harmful", note: "It lost two payments." }] }]);
+    expect(person.troubles()).toEqual([]);
+  });
+
+  it("what a tool said waits on Today until somebody confirms or forgets it", async () => {
+    const { page } = person;
+    for (const content of ["otter", "beaver"]) {
+      const heard = { content: `The host is called ${content}.`, speaker: "tool", session_id: "page" };
+      const { id: source_episode_id } = await store("memory_store_episode", heard);
+      await store("memory_store_fact", { subject: content, predicate: "is a host", content, source_episode_id });
+    }
+    await person.open(GENERAL);
+    const section = page.getByRole("region", { name: "To review" });
+    const item = (words: string) => section.getByRole("listitem").filter({ hasText: words });
+    await item("otter")
+      .getByText(/a tool’s output · kept out of context blocks/)
+      .waitFor();
+    await shoot(page, house().store, "review");
+    expect(await axeInBoth(page)).toEqual([]);
+    await item("otter").getByRole("button", { name: "Confirm" }).click();
+    await toast("Confirmed").getByRole("button", { name: "Dismiss" }).click();
+    await item("otter").waitFor({ state: "detached" });
+    await item("beaver").getByRole("button", { name: "Forget" }).click();
+    await item("beaver").waitFor({ state: "detached" });
+    await expect.poll(async () => (await person.api("GET", `/api${GENERAL}/review`)).items, PATIENCE).toEqual([]);
+    expect(await section.count()).toBe(0);
+    expect(person.troubles()).toEqual([]);
+  });
+
+  it("a token is made for a role, replaced and revoked, and its secret is shown once", async () => {
+    const { page } = person;
+    await person.open(`${GENERAL}/settings`);
+    const made = page.getByRole("status").getByText(/shown once/);
+    const list = async () =>
+      (await person.api("GET", `/api${GENERAL}/tokens`)).tokens.filter(({ name }: Answer) => name === "kitchen");
+    await page.getByLabel("Name of a new token").fill("kitchen");
+    await page.getByLabel("It may").selectOption("reader");
+    await page.getByLabel("Ends after days").fill("30");
+    await page.getByRole("button", { name: "Make it" }).click();
+    await made.waitFor();
+    const first = await page.getByRole("status").textContent();
+    expect(await list()).toMatchObject([{ role: "reader", reader: true, expires: expect.any(String) }]);
+    await shoot(page, house().store, "tokens");
+    expect(await axeInBoth(page)).toEqual([]);
+    await page.getByRole("button", { name: "Replace kitchen" }).click();
+    await expect
+      .poll(async () => (await page.getByRole("status").first().textContent()) !== first, PATIENCE)
+      .toBe(true);
+    expect(await list()).toMatchObject([{ role: "reader" }]);
+    await page.getByRole("button", { name: "Revoke kitchen" }).click();
+    await expect.poll(list, PATIENCE).toEqual([]);
     expect(person.troubles()).toEqual([]);
   });
 

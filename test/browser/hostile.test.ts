@@ -34,21 +34,21 @@ inHouses(
       expect(person.troubles()).toEqual([]);
     }
 
-    for (const path of [
-      "",
-      "/facts",
-      "/activity",
-      "/search?q=hostile+says",
-      `/search?q=${encodeURIComponent(HOSTILE.script ?? "")}`,
-    ])
+    const { script = "" } = HOSTILE;
+    for (const [path, words] of [
+      ["", script],
+      ["/facts", script],
+      ["/rules", script],
+      ["/episodes", LONG_WORD.slice(0, 100)],
+      ["/preview?prompt=What+does+the+hostile+script+say", script],
+      ["/activity", script],
+      ["/search?q=hostile+says", script],
+      [`/search?q=${encodeURIComponent(script)}`, script],
+    ] as const)
       it(`in the list ${path}`, async () => {
         const { page } = person;
         await person.open(`${HEALTH}${path}`);
-        await page
-          .getByRole("main")
-          .getByText(HOSTILE.script ?? "")
-          .first()
-          .waitFor();
+        await page.getByRole("main").getByText(words).first().waitFor();
         await isHarmless();
         await shoot(page, house().store, `hostile${path.replace(/\W+/g, "-").slice(0, 24)}`);
         expect(await axeInBoth(page)).toEqual([]);

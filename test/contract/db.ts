@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Db, Sql } from "../../src/engine/adapters/db/port.ts";
 import { repeatedStatements } from "./db-repeated.ts";
+import { settingsForATransaction } from "./db-settings.ts";
 
 const bytes = (length: number) => Uint8Array.from({ length }, (_, i) => (i * 31) % 256);
 const plain = (value: unknown) => (value instanceof Uint8Array ? [...value] : value);
@@ -193,6 +194,7 @@ export function dbContract(name: string, open: () => Promise<Db>): void {
     });
 
     repeatedStatements(() => db);
+    describe("settings", () => settingsForATransaction(() => db));
 
     it("has vectors", async () => {
       await db.exec("create extension if not exists vector");

@@ -59,6 +59,16 @@ describe("PGlite in a folder", () => {
     await db.close();
   });
 
+  it("refuses a damaged snapshot in words, and takes a whole one after it", async () => {
+    const dir = join(root, "damaged");
+    const half = snapshot.subarray(0, snapshot.length / 2);
+    const opening = openPglite({ dir, snapshot: half });
+    await expect(opening).rejects.toMatchObject({ code: "unavailable", message: /snapshot .* is damaged/ });
+    const db = await openPglite({ dir, snapshot });
+    expect(await db.query("select id from seeded")).toEqual([{ id: 1 }]);
+    await db.close();
+  });
+
   it("bounds the WAL and takes out the dead rows", async () => {
     const db = await openPglite({ dir: join(root, "wal"), durable: false, snapshot });
     await db.exec("create table big (id int, v text)");

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { VALIDITY } from "../../src/engine/domain/lifecycle/lifecycle.ts";
+import { SECURED } from "../../src/engine/store/access/row-security.ts";
 import { dumpSchema } from "../support/schema-dump.ts";
 import { type Guest, onOneRig } from "../support/tenants.ts";
 
@@ -52,6 +53,26 @@ onOneRig(
       const dump = await dumpSchema(g.db);
       if (process.env.UPDATE_SCHEMA === "1" && store === "PGlite") writeFileSync(FILE, dump);
       expect(dump).toBe(readFileSync(FILE, "utf8"));
+    });
+
+    it("keeps tenants apart in every table that holds something of theirs", async () => {
+      const g = guest();
+      const tables = await g.db.query<{ name: string; held: boolean; forced: boolean; policies: string[]; of: string }>(
+        `select c.relname as name, c.relrowsecurity and c.relforcerowsecurity as forced,
+           exists (select from pg_attribute a where a.attrelid = c.oid and a.attname in ('tenant_id', 'sk')) as held,
+           array(select p.polname::text from pg_policy p where p.polrelid = c.oid order by 1) as policies,
+           (select pg_get_expr(p.polqual, c.oid) from pg_policy p where p.polrelid = c.oid and p.polname = 'of_tenant') as of
+         from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace order by 1`,
+      );
+      // A new table with a tenant, or with entries of a tenant's shelf, belongs into SECURED; one of neither has a reason here.
+      const whole = ["embedding_versions", "job_runs", "mem_migrations", "mem_migrations_lock"];
+      expect(tables.filter(({ forced }) => !forced).map(({ name }) => name)).toEqual(whole);
+      expect(tables.filter(({ forced }) => forced).map(({ name }) => name)).toEqual(Object.keys(SECURED).toSorted());
+      for (const { name, held, forced, policies, of } of tables) {
+        if (name !== "lex_block") expect(held, name).toBe(forced);
+        expect(policies, name).toEqual(forced ? ["of_tenant", "whole_store"] : []);
+        if (forced) expect(of, name).toMatch(/butler\.tenant|FROM shelves/);
+      }
     });
 
     it.each(ENUMS)("%s.%s refuses %s", async (table, column, bad) => {

@@ -64,8 +64,16 @@ describe("answers for models", () => {
     const whole = await brief("memory_get", { id: episode.id });
     expect(whole.memory.content).toBe(`The kettle was descaled. ${'It "hissed" a lot.\n'.repeat(200)}`);
     const recalled = await brief("memory_recall", { topic: "kettle" });
-    expect(recalled.results).toContainEqual({ id: rule.id, rule: "Descale the kettle in spring. (candidate)" });
-    expect(recalled.results).toContainEqual({ id: newer.id, fact: "kettle / colour: The kettle is blue" });
+    expect(recalled.results).toContainEqual({
+      id: rule.id,
+      rule: "Descale the kettle in spring. (candidate)",
+      trust: "agent",
+    });
+    expect(recalled.results).toContainEqual({
+      id: newer.id,
+      fact: "kettle / colour: The kettle is blue",
+      trust: "agent",
+    });
 
     const context = await brief("memory_context", { trigger_prompt: "kettle", token_budget: 500 });
     expect(context.rules).toContainEqual(`Descale the kettle in spring. (candidate, ${rule.id})`);

@@ -85,6 +85,7 @@ describe("butler doctor", () => {
         "home",
         "disk",
         "tokens",
+        "daemon.toml",
         "spool",
         "openings",
         "roster",
@@ -269,8 +270,7 @@ describe("butler bench", () => {
       expect(answer.calls["search keyword"].embed_p50).toBe(0);
       expect(answer.calls["search hybrid"].steps).toMatchObject({
         embedding: expect.any(Number),
-        postings: expect.any(Number),
-        candidates: expect.any(Number),
+        JavaScript: expect.any(Number),
       });
       expect(Object.keys(answer.socket)).toEqual(["search hybrid", "context", "store episode"]);
       expect(answer.first_answer_ms).toMatchObject({
@@ -279,7 +279,7 @@ describe("butler bench", () => {
         open_store: expect.any(Number),
       });
       expect(answer.memory_mb.owner).toBeGreaterThan(answer.memory_mb.proxy);
-      expect(answer.targets).toHaveLength(11);
+      expect(answer.targets).toHaveLength(16);
       for (const { met, figure, target } of answer.targets)
         expect([met, figure, target]).toEqual([expect.any(Boolean), expect.any(Number), expect.any(Number)]);
     },

@@ -10,6 +10,7 @@ import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import type { Db } from "../../src/engine/adapters/db/port.ts";
 import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
 import { JOB_NAMES, type JobName } from "../../src/engine/memory/keep/job.ts";
+import { verifyCheckpoints } from "../../src/engine/memory/retention/checkpoints.ts";
 import { foldShelf } from "../../src/engine/store/index/fold.ts";
 import { verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
 import { migrate } from "../../src/engine/store/schema/migrate.ts";
@@ -19,8 +20,8 @@ import { type Gate, openPlace, type Place, RUN_AT, type Run, type Sentence, with
 import { administer, cloneDatabase, freshDatabase } from "../support/postgres.ts";
 import { migratedSnapshot, openRig } from "../support/stores.ts";
 
-/** Consolidation asks somebody outside and has its own test: consolidate-kill. */
-const KILLED = JOB_NAMES.filter((name) => name !== "consolidate");
+/** Consolidation asks somebody outside and has its own test: consolidate-kill. Without a key nothing is encrypted. */
+const KILLED = JOB_NAMES.filter((name) => name !== "consolidate" && name !== "rekey");
 
 const VICTIM = compiled("job-victim");
 /** Moments of death are drawn anew in every run; a failure tells the seed. */
@@ -124,7 +125,11 @@ async function truth(db: Db): Promise<Record<string, string[]>> {
   const all: Record<string, string[]> = {};
   for (const table of ["episodes", "facts", "rules", "rule_applications", "memory_links", "episode_references"])
     all[table] = named(await rows(`select to_jsonb(t)::text from ${table} t`));
-  all.events = named(await rows("select (to_jsonb(t) - 'id' - 'seq')::text from memory_events t"));
+  // A folded event names its checkpoint and has a salt.
+  all.events = named(
+    await rows("select (to_jsonb(t) - 'id' - 'seq' #- '{payload,folded}')::text from memory_events t"),
+  );
+  all.checkpoints = (await verifyCheckpoints(db)).faults.toSorted();
   all.words = named(await rows("select memory_id || ' on ' || sk from lex_doc where state <> 2"));
   all.vectors = named(
     await rows(

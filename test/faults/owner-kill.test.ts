@@ -1,4 +1,4 @@
-/** The owner dies twenty times in the middle of writing: nothing acknowledged is lost, and every index agrees with its table. */
+/** The owner dies eight times in the middle of writing: nothing acknowledged is lost, and every index agrees with its table. */
 import { afterAll, expect, test } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
 import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
@@ -6,10 +6,10 @@ import type { Db } from "../../src/engine/adapters/db/port.ts";
 import { verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
 import { agent, butler, cleanUp, ownerNote, seededHome } from "../support/owner-processes.ts";
 
-const KILLS = 20;
+const KILLS = 8;
 afterAll(cleanUp);
 
-test("kill -9 of the owner during a write loop, twenty times", async () => {
+test("kill -9 of the owner during a write loop, eight times", async () => {
   const home = await seededHome();
   const writer = await agent(home);
   const acknowledged: string[] = [];

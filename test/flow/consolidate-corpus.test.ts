@@ -39,7 +39,9 @@ onEachStore("the corpus, by a provider", (open) => {
     async function begin(messages: readonly { readonly text: string }[] = SAMPLE) {
       api = await startFakeApi(dialect);
       const rig = await open({ model: false });
-      for (const { text } of messages) await told(rig, text);
+      const episodes = messages.map(({ text }) => ({ content: text, speaker: "user" }));
+      const { results } = await rig.call("memory_ingest_batch", { episodes });
+      expect(results.every(({ id }: { id?: string }) => id !== undefined)).toBe(true);
       return { rig, api };
     }
 

@@ -1,28 +1,16 @@
 /** The stream alone rebuilds what consolidation has written, too. */
 import fc from "fast-check";
-import { afterAll, expect, it } from "vitest";
-import { openPglite, type PgliteDb } from "../../src/engine/adapters/db/pglite.ts";
-import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { expect, it } from "vitest";
 import type { Material } from "../../src/engine/adapters/extractor/port.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
-import { type ReplayReport, verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { live, type Step, steps } from "../support/history.ts";
 import { runJob } from "../support/job-runs.ts";
+import { verifyInScratch } from "../support/scratch.ts";
 import { fact, labelled, scripted } from "../support/scripted-extractor.ts";
-import { migratedSnapshot, onEachStore } from "../support/stores.ts";
+import { onEachStore } from "../support/stores.ts";
 import { onOneRig } from "../support/tenants.ts";
 
-const TABLES = "episodes, facts, rules, rule_applications, memory_links, episode_references";
-
-let opened: Promise<PgliteDb> | undefined;
-afterAll(async () => (await opened)?.close());
-
-async function verify(source: Db): Promise<ReplayReport> {
-  opened ??= migratedSnapshot().then((snapshot) => openPglite({ dir: undefined, snapshot }));
-  const scratch = await opened;
-  await scratch.exec(`truncate ${TABLES} cascade`);
-  return verifyReplay(source, scratch);
-}
+const verify = verifyInScratch;
 
 const word = fc.constantFrom("Berlin", "Hamburg", "Rome");
 const someOf = ({ episodes }: Material, n: number) => [episodes[n % episodes.length]?.label ?? "e1"];

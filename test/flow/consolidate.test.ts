@@ -108,7 +108,7 @@ onEachStore("consolidation", (open) => {
     const before = await rows(rig, "select to_jsonb(f) as row from facts f order by id");
     rig.later(1);
     const again = await run(rig, answer);
-    expect(again.counts).toEqual({ episodes_consolidated: 4, dropped_outdated: 1, dropped_unchanged: 3 });
+    expect(again.counts).toEqual({ episodes_consolidated: 4, dropped_unchanged: 4 });
     expect(await rows(rig, "select to_jsonb(f) as row from facts f order by id")).toEqual(before);
     expect(await links(rig)).toHaveLength(5);
   });

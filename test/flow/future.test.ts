@@ -1,11 +1,10 @@
 /** The future is not now: a fact with `valid_from` ahead waits for its day, and then takes its place by itself. */
 import { expect, it } from "vitest";
-import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { decaySweep } from "../../src/engine/memory/keep/decay-sweep.ts";
 import { promote } from "../../src/engine/memory/keep/promote.ts";
-import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { runJob } from "../support/job-runs.ts";
-import { migratedSnapshot, onEachStore, type Rig } from "../support/stores.ts";
+import { verifyInScratch } from "../support/scratch.ts";
+import { onEachStore, type Rig } from "../support/stores.ts";
 
 const lives = (content: string, valid_from?: string, more: object = {}) => ({
   ...{ subject: "user", predicate: "lives_in", content, importance: 9, permanence: "stable" },
@@ -41,10 +40,7 @@ async function told(h: Rig, as_of?: string): Promise<string[]> {
 
 async function isReplayed(h: Rig): Promise<boolean> {
   await h.settled();
-  const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
-  const { equal } = await verifyReplay(h.db, scratch);
-  await scratch.close();
-  return equal;
+  return (await verifyInScratch(h.db)).equal;
 }
 
 const stateOf = async (h: Rig, id: string) => (await h.call("memory_get", { id })).memory as Record<string, unknown>;

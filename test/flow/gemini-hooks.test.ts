@@ -1,10 +1,12 @@
 /** Gemini CLI puts what its hooks say into the prompt, in tags and escaped, and hands that prompt to the next hook. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
+import { asOwner } from "../../src/engine/memory/tenancy.ts";
 import { hookAnswerer } from "../../src/hosts/hooks/answer-hook.ts";
 import { createPickup } from "../../src/hosts/hooks/spool/pickup.ts";
 import { everyone } from "../support/owner-fakes.ts";
@@ -68,7 +70,7 @@ onOneRig("Gemini CLI", (guest) => {
     expect(blocks(request)).toBe(1);
     const more = "Which branch do we deploy from on Fridays?";
     expect(await session("two", "resume", more, "From main.")).toBe(more);
-    const rows = await g.memory.db.query<{ content: string }>(
+    const rows = await asOwner(g.memory, "lab").query<{ content: string }>(
       "select content from episodes where tenant_id = $1 order by created_at, id",
       [g.tenant],
     );

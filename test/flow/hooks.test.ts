@@ -1,7 +1,9 @@
 /** Hooks of an agent over a real store: what a session is told, and how its transcript becomes episodes. */
+
 import { rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { asOwner } from "../../src/engine/memory/tenancy.ts";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { readRecords } from "../../src/hosts/sessions/read-sessions.ts";
 import { atHome, contextOf as context, hookHost } from "../support/hook-host.ts";
@@ -13,7 +15,7 @@ function host(g: Guest, invoke = (request: ToolRequest): Promise<Outcome> => ask
 
 const ask = (g: Guest, { tool, input, ...more }: ToolRequest) => g.outcome(tool, input, more);
 const stored = async (g: Guest) =>
-  g.memory.db.query<{ content: string; session_id: string; butler: string; tags: string[] }>(
+  asOwner(g.memory, "lab").query<{ content: string; session_id: string; butler: string; tags: string[] }>(
     "select content, session_id, butler, tags from episodes where tenant_id = $1 order by occurred_at, id",
     [g.tenant],
   );
@@ -45,7 +47,9 @@ onOneRig("hooks", (guest) => {
     expect(context(await h.event("SessionStart", "two", { source: "compact" }))).toContain("port 5433");
     const [two, one] = readRecords(h.home);
     expect([one?.session.id, one?.told]).toEqual(["one", []]);
-    const [row] = await g.memory.db.query<{ id: string }>("select id from episodes where tenant_id = $1", [g.tenant]);
+    const [row] = await asOwner(g.memory, "lab").query<{ id: string }>("select id from episodes where tenant_id = $1", [
+      g.tenant,
+    ]);
     expect(two?.told.map(({ ids }) => ids)).toEqual([[row?.id], [row?.id]]);
     expect(two?.told.every(({ tokens }) => tokens > 0)).toBe(true);
   });

@@ -157,6 +157,7 @@ onEachStore("hygiene", (open) => {
       );
       const forgotten = await idOf(rig, 5);
       await rig.call("memory_forget", { type: "episode", id: forgotten });
+      await rig.settled();
 
       const before = await everything(rig);
       const foreseen = await run(rig, { dryRun: true });

@@ -28,7 +28,25 @@ const fact = async (rig: Rig, permanence: string) => {
   return (await rig.call("memory_store_fact", input)).id as string;
 };
 
-const SCENES: Readonly<Record<JobName, Scene>> = {
+/** Encryption has its own test: encryption.test.ts. */
+const SCHEDULED = JOB_NAMES.filter((name) => name !== "rekey");
+
+const SCENES: Readonly<Record<Exclude<JobName, "rekey">, Scene>> = {
+  retention: {
+    async prepare(rig) {
+      const id = await fact(rig, "permanent");
+      for (const session of ["s1", "s2", "s3"]) {
+        await rig.call("memory_get", { id }, { session });
+        await rig.settled();
+      }
+      return id;
+    },
+    at: "2026-04-02T04:30:10Z",
+    state: (rig) => one(rig, "select count(*)::int4 from memory_events where event_type = $1", "memory.referenced"),
+    before: 3,
+    after: 1,
+    changed: 2,
+  },
   consolidate: {
     prepare: async (rig) =>
       (await rig.call("memory_store_episode", { content: "I live in Porto.", speaker: "user" })).id as string,
@@ -102,11 +120,13 @@ it("every job that has a name is registered", () => {
     episode_cleanup: "0 4 * * *",
     hygiene: "0 5 * * 0",
     reembed: undefined,
+    retention: "30 4 * * *",
+    rekey: undefined,
   });
 });
 
 onEachStore("the schedule", (open) => {
-  it.each(JOB_NAMES)("brings %s to its work", async (name) => {
+  it.each(SCHEDULED)("brings %s to its work", async (name) => {
     const rig = await open();
     const scene = SCENES[name];
     const id = await scene.prepare(rig);

@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { notesInMemory } from "../../src/daemon/schedule/notes.ts";
 import { createScheduler, type Scheduler } from "../../src/daemon/schedule/scheduler.ts";
+import { wrapDb } from "../../src/engine/adapters/db/wrap.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import type { Job, JobContext, JobName, JobReport } from "../../src/engine/memory/keep/job.ts";
 import { jobRunner } from "../../src/engine/memory/keep/run-job.ts";
@@ -182,7 +183,7 @@ onEachStore("jobs", (open) => {
     const running = scheduling(h, first).tick();
     await begun.passed;
     // Another daemon on the same server, as far as the database can tell.
-    const stranger = { ...h.memory, db: { ...h.db, kind: "postgres" as const } };
+    const stranger = { ...h.memory, db: wrapDb(h.db, () => ({ kind: "postgres" })) };
     const other = runnerOf({ memory: stranger }, sweep.job);
     const options = { dryRun: false, interrupted: () => false };
     await expect(other.runNow("decay_sweep", options)).rejects.toMatchObject({

@@ -1,18 +1,16 @@
 /** Random lives: whatever is called in whatever order, and however time moves, these laws hold. */
 import fc from "fast-check";
-import { afterAll, expect, it } from "vitest";
-import { openPglite, type PgliteDb } from "../../src/engine/adapters/db/pglite.ts";
+import { expect, it } from "vitest";
 import type { Db } from "../../src/engine/adapters/db/port.ts";
 import { mayHappen, next, type Transition, type Validity } from "../../src/engine/domain/lifecycle/lifecycle.ts";
 import { effectiveness } from "../../src/engine/domain/lifecycle/maturity.ts";
 import { TIERS, type Tier } from "../../src/engine/domain/lifecycle/tiers.ts";
 import type { Job } from "../../src/engine/memory/keep/job.ts";
 import { jobs } from "../../src/engine/memory/keep/jobs.ts";
-import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { foldShelf } from "../../src/engine/store/index/fold.ts";
 import { verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
 import { runJob } from "../support/job-runs.ts";
-import { migratedSnapshot } from "../support/stores.ts";
+import { verifyInScratch } from "../support/scratch.ts";
 import { type Guest, onOneRig } from "../support/tenants.ts";
 
 interface Life {
@@ -285,22 +283,11 @@ async function laws({ g }: Life): Promise<void> {
     "live memories have a vector",
   ).toEqual([]);
   expect(await verifyLexical(g.db)).toEqual([]);
-  expect(await inScratch((scratch) => verifyReplay(g.db, scratch))).toMatchObject({
+  expect(await verifyInScratch(g.db)).toMatchObject({
     equal: true,
     differences: [],
     orphans: [],
   });
-}
-
-/** One scratch store for the file: opening one takes longer than most replays. */
-let opened: Promise<PgliteDb> | undefined;
-afterAll(async () => (await opened)?.close());
-
-async function inScratch<T>(use: (scratch: Db) => Promise<T>): Promise<T> {
-  opened ??= migratedSnapshot().then((snapshot) => openPglite({ dir: undefined, snapshot }));
-  const scratch = await opened;
-  await scratch.exec("truncate episodes, facts, rules, rule_applications, memory_links, episode_references cascade");
-  return use(scratch);
 }
 
 /** A life in which every job has something to do; chance may take long to draw one. */

@@ -1,6 +1,5 @@
 /** What people do with what was learned moves how sure the reader has to be: for them, by kind, until they start again. */
 import { expect, it } from "vitest";
-import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { learnFrom } from "../../src/engine/adapters/extractor/local/collect.ts";
 import { shippedReader } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
 import type { Material } from "../../src/engine/adapters/extractor/port.ts";
@@ -8,10 +7,10 @@ import type { Claim } from "../../src/engine/domain/fact.ts";
 import { BAR, type Bars, KINDS, type Kind } from "../../src/engine/domain/learning/kinds.ts";
 import { contentKey } from "../../src/engine/domain/text/text.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
-import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { readCorpus } from "../../src/lab/learning/corpus.ts";
 import { runJob } from "../support/job-runs.ts";
-import { migratedSnapshot, onEachStore } from "../support/stores.ts";
+import { verifyInScratch } from "../support/scratch.ts";
+import { onEachStore } from "../support/stores.ts";
 import { type Guest, guestOf, onOneRig } from "../support/tenants.ts";
 
 const TRAINED = readCorpus().train;
@@ -207,12 +206,8 @@ onEachStore("learning from use", (open) => {
     await g.call("memory_forget", { id: one?.id });
     await g.call("memory_learning", { reset: true });
     await g.call("memory_confirm", { id: other?.id });
-    const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
-    try {
-      expect(await verifyReplay(g.db, scratch)).toMatchObject({ equal: true, differences: [], orphans: [] });
-    } finally {
-      await scratch.close();
-    }
+    const report = await verifyInScratch(g.db);
+    expect(report).toMatchObject({ equal: true, differences: [], orphans: [] });
 
     const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
     await g.db.query("update rules set content = $2 where id = $1", [other?.id, `Push with ${secret} alone.`]);

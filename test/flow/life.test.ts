@@ -1,11 +1,10 @@
 /** Life follows use: what is read lives on, what is not goes, and nothing that waits to be learned from goes by time. */
 import { expect, it } from "vitest";
-import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { episodeCleanup } from "../../src/engine/memory/keep/episode-cleanup.ts";
 import { promote } from "../../src/engine/memory/keep/promote.ts";
-import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { runJob } from "../support/job-runs.ts";
-import { migratedSnapshot, onEachStore, type Rig } from "../support/stores.ts";
+import { verifyInScratch } from "../support/scratch.ts";
+import { onEachStore, type Rig } from "../support/stores.ts";
 
 const DAY = 86_400_000;
 const store = async (rig: Rig, content: string, tier = "eden") =>
@@ -33,12 +32,8 @@ const expiry = async (rig: Rig, id: string) =>
 const inDays = (rig: Rig, days: number) => new Date(rig.now.getTime() + days * DAY);
 
 async function replaysAlike(rig: Rig): Promise<void> {
-  const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
-  try {
-    expect(await verifyReplay(rig.db, scratch)).toMatchObject({ equal: true, differences: [], orphans: [] });
-  } finally {
-    await scratch.close();
-  }
+  const report = await verifyInScratch(rig.db);
+  expect(report).toMatchObject({ equal: true, differences: [], orphans: [] });
 }
 
 onEachStore("life follows use", (open) => {

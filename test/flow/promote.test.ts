@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { wrapDb } from "../../src/engine/adapters/db/wrap.ts";
 import { promotedTo } from "../../src/engine/domain/lifecycle/promotion.ts";
 import { promote } from "../../src/engine/memory/keep/promote.ts";
 import { promotionBar, Settings } from "../../src/engine/memory/settings.ts";
@@ -225,16 +226,13 @@ onEachStore("promotion", (open) => {
     const straight = await lived();
     await runJob(straight, promote);
     const broken = await lived();
-    const { db } = broken.memory;
     let writes = 0;
     // The rule's own transaction passes, the episode's fails before it begins.
     const failing = Object.create(broken.memory, {
       db: {
-        value: {
-          ...db,
-          query: db.query,
-          tx: (work: never) => (writes++ === 0 ? db.tx(work) : Promise.reject(new Error("power cut"))),
-        },
+        value: wrapDb(broken.memory.db, (inner) => ({
+          tx: (work) => (writes++ === 0 ? inner.tx(work) : Promise.reject(new Error("power cut"))),
+        })),
       },
     });
     const context = { memory: failing, now: broken.now, dryRun: false, interrupted: () => false };

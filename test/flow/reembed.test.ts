@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Db, Sql } from "../../src/engine/adapters/db/port.ts";
+import { wrapDb } from "../../src/engine/adapters/db/wrap.ts";
 import { uuidv7Source } from "../../src/engine/adapters/ids.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import type { JobContext } from "../../src/engine/memory/keep/job.ts";
@@ -26,13 +27,7 @@ function dying(db: Db, statements: number): Db {
       return sql.query(text, params);
     },
   });
-  return {
-    kind: db.kind,
-    ...alive(db),
-    tx: (work) => db.tx((sql) => work(alive(sql))),
-    exec: (script) => db.exec(script),
-    close: () => db.close(),
-  };
+  return wrapDb(db, (inner) => ({ ...alive(inner), tx: (work) => inner.tx((sql) => work(alive(sql))) }));
 }
 
 onEachStore("re-embedding", (open) => {

@@ -1,25 +1,15 @@
 /** The stream alone rebuilds every row. */
 import fc from "fast-check";
-import { afterAll, expect, it } from "vitest";
-import { openPglite, type PgliteDb } from "../../src/engine/adapters/db/pglite.ts";
+import { expect, it } from "vitest";
+import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import type { Db } from "../../src/engine/adapters/db/port.ts";
-import { type ReplayReport, replay, verifyReplay } from "../../src/engine/memory/past/replay.ts";
+import { replay } from "../../src/engine/memory/past/replay.ts";
 import { live, steps } from "../support/history.ts";
+import { verifyInScratch } from "../support/scratch.ts";
 import { migratedSnapshot, onEachStore } from "../support/stores.ts";
 import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const TABLES = ["episodes", "facts", "rules", "rule_applications", "memory_links", "episode_references"];
-
-/** One scratch store for the file: opening one takes longer than most replays. */
-let opened: Promise<PgliteDb> | undefined;
-afterAll(async () => (await opened)?.close());
-
-async function inScratch<T>(work: (scratch: Db) => Promise<T>): Promise<T> {
-  opened ??= migratedSnapshot().then((snapshot) => openPglite({ dir: undefined, snapshot }));
-  const scratch = await opened;
-  await scratch.exec(`truncate ${TABLES.join(", ")} cascade`);
-  return work(scratch);
-}
 
 async function inStrict<T>(work: (scratch: Db) => Promise<T>): Promise<T> {
   const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
@@ -30,7 +20,7 @@ async function inStrict<T>(work: (scratch: Db) => Promise<T>): Promise<T> {
   }
 }
 
-const verify = (source: Db): Promise<ReplayReport> => inScratch((scratch) => verifyReplay(source, scratch));
+const verify = verifyInScratch;
 
 /** A small life with a bit of everything that has its own column or table. */
 async function smallLife(g: Pick<Guest, "call" | "later" | "settled">) {
@@ -191,7 +181,7 @@ onEachStore("replay", (open) => {
       writing = false;
       await Promise.all(writers);
     }
-    expect(written).toBeGreaterThan(3);
+    expect(written).toBeGreaterThanOrEqual(writers.length);
     await rig.settled();
     expect((await verify(rig.db)).equal).toBe(true);
   });

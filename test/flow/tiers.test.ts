@@ -1,13 +1,12 @@
 import { expect, it } from "vitest";
-import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { decaySweep } from "../../src/engine/memory/keep/decay-sweep.ts";
 import { episodeCleanup } from "../../src/engine/memory/keep/episode-cleanup.ts";
 import { promote } from "../../src/engine/memory/keep/promote.ts";
-import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { Settings } from "../../src/engine/memory/settings.ts";
 import { verifyLexical } from "../../src/engine/store/index/lexical-check.ts";
 import { runJob } from "../support/job-runs.ts";
-import { migratedSnapshot, onEachStore, type Rig } from "../support/stores.ts";
+import { verifyInScratch } from "../support/scratch.ts";
+import { onEachStore, type Rig } from "../support/stores.ts";
 
 const found = async (rig: Rig, asked: object) =>
   (await rig.call("memory_search", { query: "orchard apples", ...asked })).results.map((r: { id: string }) => r.id);
@@ -105,11 +104,7 @@ onEachStore("generations", (open) => {
       "rule.promoted",
       "rule.stored",
     ]);
-    const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
-    try {
-      expect((await verifyReplay(rig.db, scratch)).differences).toEqual([]);
-    } finally {
-      await scratch.close();
-    }
+    const report = await verifyInScratch(rig.db);
+    expect(report.differences).toEqual([]);
   });
 });

@@ -1,12 +1,11 @@
 /** Every vector has the bits of its tokens beside it, from the same look at the text; names of speakers are not looked at. */
 import { expect, test } from "vitest";
-import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import type { Embedder } from "../../src/engine/adapters/embedder/port.ts";
 import { episodeCleanup } from "../../src/engine/memory/keep/episode-cleanup.ts";
 import { reembed } from "../../src/engine/memory/keep/reembed.ts";
-import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { hashEmbedder } from "../support/hash-embedder.ts";
-import { migratedSnapshot, onEachStore, type Rig } from "../support/stores.ts";
+import { verifyInScratch } from "../support/scratch.ts";
+import { onEachStore, type Rig } from "../support/stores.ts";
 
 interface Stored {
   readonly memory_id: string;
@@ -172,11 +171,7 @@ onEachStore("token bits", (open) => {
   test("the stream still tells everything", async () => {
     const { rig } = await hashed();
     await ingest(rig);
-    const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
-    try {
-      expect(await verifyReplay(rig.db, scratch)).toMatchObject({ equal: true, differences: [], orphans: [] });
-    } finally {
-      await scratch.close();
-    }
+    const report = await verifyInScratch(rig.db);
+    expect(report).toMatchObject({ equal: true, differences: [], orphans: [] });
   });
 });

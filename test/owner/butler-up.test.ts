@@ -55,7 +55,7 @@ describe("butler up", () => {
     const created = await butler(home, ["token", "create", "--name", "laptop", "--butler", "general", "--json"]);
     const { token } = parsed(created.stdout) as { token: string };
     expect((await ask(token)).status).toBe(200);
-    expect((await butler(home, ["token", "list"])).stdout).toMatch(/laptop +general/);
+    expect((await butler(home, ["token", "list"])).stdout).toMatch(/laptop +writer +general/);
     expect((await butler(home, ["token", "revoke", "laptop"])).code).toBe(0);
     expect((await ask(token)).status).toBe(401);
     expect((await butler(home, ["token", "revoke", "laptop"])).code).toBe(3);

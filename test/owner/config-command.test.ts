@@ -51,6 +51,22 @@ describe("butler config check", () => {
     expect((await said(["show"])).code).toBe(2);
   });
 
+  test("the daemon's own settings are checked with them", async () => {
+    const own = emptyHome();
+    const file = join(own, "daemon.toml");
+    writeFileSync(file, "[limits]\ncalls_per_minute = 600\n");
+    const said = (...args: readonly string[]) => butler(own, ["config", "check", ...args]);
+    const ill = await said();
+    const told = JSON.parse((await said("--json")).stdout);
+    expect([ill.code, told.ok, told.daemon.faults[0].line]).toEqual([2, false, 2]);
+    expect(ill.stdout).toContain(
+      `✗ daemon.toml ${file}:2: limits.calls_per_minute: found a key that is not known here.`,
+    );
+    expect(ill.stdout).toContain("1 fault in 1 of 2 files.");
+    writeFileSync(file, "[limits]\n");
+    expect(await said()).toMatchObject({ code: 0, stdout: expect.stringContaining("✓ daemon.toml ok") });
+  });
+
   test("2 with the faults of every butler, and those that are fine are named too", async () => {
     const roster = rosterOf({
       ann: ANN,
@@ -115,7 +131,7 @@ describe("butler config show", () => {
     expect(rows).toContainEqual(["database", '"postgres://***@127.0.0.1:1/x"', "BUTLER_DATABASE_URL"]);
     expect(rows).toContainEqual(["ann", "memory on", `${roster}/ann/butler.toml`]);
     expect(rows).toContainEqual(["modules.memory.retrieval.default_limit", "5", "butler.toml:7"]);
-    expect(stdout).toMatch(/\n {2}\d\d more at their defaults\n$/);
+    expect(stdout).toMatch(/\n {2}\d+ more at their defaults\n$/);
     expect(stdout).not.toContain("hunter2");
     expect(stdout).not.toContain("default_mode");
     expect(stdout).not.toContain("\u001b");

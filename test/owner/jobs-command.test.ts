@@ -88,6 +88,7 @@ describe("a daemon", () => {
       "episode_cleanup",
       "hygiene",
       "promote",
+      "retention",
     ]);
   });
 });

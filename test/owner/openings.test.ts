@@ -38,7 +38,7 @@ async function asleep(home: string, hooks: AgentHooks, words: string): Promise<v
   await start(hooks, "first");
   await holds(home, words);
   expect((await butler(home, ["stop"])).code).toBe(0);
-  expect(processesOf(home)).toEqual([]);
+  await vi.waitFor(() => expect(processesOf(home)).toEqual([]), PATIENCE);
 }
 
 describe("openings", () => {

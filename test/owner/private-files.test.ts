@@ -1,7 +1,10 @@
 /** Everything that lies in a home is for its owner alone, whatever the umask of whoever starts us. */
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { unpackSnapshot } from "../../src/engine/adapters/db/unpack-snapshot.ts";
 import { openPaths } from "../../src/engine/adapters/files/private-files.ts";
 import { openMemory } from "../../src/main/library.ts";
 import { installHooks } from "../support/agent-hooks.ts";
@@ -31,6 +34,18 @@ test("what a store, an install, hooks and sessions leave has no right for anybod
   for (const name of ["butlers", "installs", "logs", "models", "plugins", "run", "spool", "token", "tokens.json"])
     expect(modesIn(join(home, name))).toEqual([]);
   await butler(home, ["stop"]);
+});
+
+test("the first store of a home is a copy of the one that the build has made", async () => {
+  const home = emptyHome();
+  expect(await butler(home, ["stats"])).toMatchObject({ code: 0 });
+  await butler(home, ["stop"]);
+  const built = emptyHome();
+  const archive = fileURLToPath(new URL("../../dist/empty-store.tar.gz", import.meta.url));
+  unpackSnapshot(gunzipSync(readFileSync(archive)), built);
+  // The file begins with a number that PostgreSQL draws whenever it makes a store from nothing.
+  const numberOf = (store: string) => readFileSync(join(store, "global", "pg_control")).readBigUInt64LE();
+  expect(numberOf(join(home, "butlers", "general", "store"))).toBe(numberOf(built));
 });
 
 test("what was open is closed by the next start, told by the doctor, and files that are not ours are left alone", async () => {

@@ -16,6 +16,8 @@ const REPORT: ReplayReport = {
   differing: {},
   differences: [],
   orphans: [],
+  receipts: { receipts: 0, faults: [] },
+  checkpoints: { checkpoints: 0, faults: [] },
   cutShort: false,
 };
 const step = (done: number) => ({ what: "replaying events", done, total: 3 });

@@ -60,13 +60,14 @@ describe("figures", () => {
     const recall = { at: 20, queries: 50, mean: 0.98, worst: 0.9, arm_p50: 1, exact_p50: 9 };
     const storage = { total: 4000, table: 2500, toast: 0, ann_index: 1450, other_indexes: 50 };
     const machine = { cpu: "one", cores: 2, node: "20", load: 0 };
-    const met = (n: number) =>
+    const met = (n: number, share = 0.1) =>
       scaleVerdicts({
         ...{ n, store: "postgres", queries: 1, machine, model: "m", embedded: 1, build: null, index: "hnsw" },
-        ...{ calls, at_once, storage, recall },
+        ...{ calls, at_once, storage, recall, row_security: { "search hybrid": { on: 11.5, off: 10, share } } },
       }).map((verdict) => verdict.met);
-    expect(met(100_000)).toEqual([false, true, true]);
-    expect(met(1_000_000)).toEqual([true, true, true]);
+    expect(met(100_000)).toEqual([false, true, true, true]);
+    expect(met(1_000_000)).toEqual([true, true, true, true]);
+    expect(met(1_000_000, 0.15)).toEqual([true, true, false, true]);
   });
 });
 

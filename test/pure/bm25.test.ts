@@ -130,6 +130,8 @@ describe("rank", () => {
         const least = some[k - 1]?.score ?? 0;
         const expected = some.filter(({ score }) => score >= least);
         expect(scored(ranking.topAmong(k, { slots, ids }), name)).toEqual(scored(expected, name));
+        const whole = ranking.top(1000);
+        for (const { score } of some) expect(ranking.above(score)).toBe(whole.findIndex((hit) => hit.score === score));
       }),
     );
   });

@@ -84,6 +84,17 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   output_price: price,
   prefilter: fc.boolean(),
   redact: fc.boolean(),
+  keep_kinds: fc.subarray(["card", "jwt", "iban"]),
+  also: fc.subarray(["email", "phone"]),
+  keep_days: fc.integer({ min: 1, max: 999 }),
+  keep_reads_days: fc.integer({ min: 1, max: 999 }),
+  encrypt_predicates: fc.subarray(["diagnosis", "salary"]),
+  encryption_key_env: fc.constantFrom("BUTLER_ENCRYPTION_KEY", "OWN_KEY"),
+  encryption_key_file: fc.constantFrom("/keys/one", "/keys/two"),
+  "privacy.patterns": fc.subarray([
+    { name: "customer", pattern: "KD-[0-9]{8}" },
+    { name: "case_file", pattern: "AZ [0-9]{1,4}/[0-9]{2}" },
+  ]),
 };
 
 const valueFor = (path: Path): fc.Arbitrary<unknown> => {

@@ -75,7 +75,7 @@ describe("the gist of an exchange", () => {
     );
     expect(told?.worth).toBe(2);
     expect(told?.text).toBe(
-      "user: try the new key against the sandbox → failed: HTTP 422 key longer than 32 characters; The sandbox wants 32 characters at most. I hash the key now.",
+      "user: try the new key against the sandbox → failed: HTTP 422; The sandbox wants 32 characters at most. I hash the key now.",
     );
   });
 

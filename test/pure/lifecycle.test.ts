@@ -48,11 +48,13 @@ describe("a newly told fact", () => {
     content,
     trust,
     valid_to: valid_to === null ? null : new Date(valid_to),
+    corroborated_at: null,
   });
   const told = (content: string, validTo?: string, trust: Trust = "agent") => ({
     content,
     trust,
     valid_to: validTo === undefined ? null : new Date(validTo),
+    corroborated_at: null,
   });
   it.each([
     ["nobody holds the key", told("Berlin"), undefined, "create"],

@@ -131,8 +131,8 @@ describe("laws", () => {
     "- ",
     "I, ",
     "no longer ",
-  ])("two hundred thousand characters of %j come to an end", (piece) => {
-    const text = piece.repeat(Math.ceil(200_000 / piece.length));
+  ])("fifty thousand characters of %j come to an end", (piece) => {
+    const text = piece.repeat(Math.ceil(50_000 / piece.length));
     expect(Answer.safeParse(learn(material([text]))).success).toBe(true);
     expect(Answer.safeParse(learn(material([text.replaceAll(" ", "\n")]))).success).toBe(true);
   });

@@ -7,7 +7,7 @@ import { changesIn, fileFact, topicWords } from "../../src/engine/adapters/extra
 import { MARKS, marksOf } from "../../src/engine/adapters/extractor/local/reader/marks.ts";
 import { isOfTheMoment } from "../../src/engine/adapters/extractor/local/reader/moment.ts";
 import { type Net, outputOf, packNet, unpackNet } from "../../src/engine/adapters/extractor/local/reader/net.ts";
-import { pack, scoreOf, unpack } from "../../src/engine/adapters/extractor/local/reader/packed.ts";
+import { join, pack, scoresOf, unpack } from "../../src/engine/adapters/extractor/local/reader/packed.ts";
 import { type Read, shippedReader } from "../../src/engine/adapters/extractor/local/reader/reader.ts";
 import { splitMessage } from "../../src/engine/adapters/extractor/local/reader/split.ts";
 import { MADE_FROM, WEIGHTS } from "../../src/engine/adapters/extractor/local/reader/weights.ts";
@@ -248,18 +248,38 @@ describe("weights", () => {
       weights: Float64Array.from(pairs, ([, its]) => its),
     }));
 
+  it("of several regressions side by side give the scores of each", () => {
+    fc.assert(
+      fc.property(
+        fc.array(regression, { minLength: 1, maxLength: 5 }),
+        fc.func(fc.integer({ min: -3, max: 3 })),
+        (all, valueAt) => {
+          const places = Int32Array.from(new Set([...all.flatMap((one) => [...one.places]), PLACES]));
+          const features = { places, values: Float64Array.from(places, (place) => valueAt(place)) };
+          const alone = all.map(({ bias, places: own, weights }) =>
+            places.reduce(
+              (sum, place, at) => sum + (weights[own.indexOf(place)] ?? 0) * (features.values[at] ?? 0),
+              bias,
+            ),
+          );
+          expect([...scoresOf(join(all), features)]).toEqual(alone);
+        },
+      ),
+    );
+  });
+
   it("are nearly the same when they have been packed", () => {
     fc.assert(
       fc.property(regression, (before) => {
-        const after = unpack(pack(before));
+        const after = join([unpack(pack(before))]);
         const most = Math.max(0, ...before.weights.map(Math.abs));
         for (const [nth, place] of before.places.entries()) {
           const one = { places: Int32Array.of(place), values: Float64Array.of(1) };
-          expect(Math.abs(scoreOf(after, one) - 0.25 - (before.weights[nth] ?? 0))).toBeLessThanOrEqual(
+          expect(Math.abs((scoresOf(after, one)[0] ?? 0) - 0.25 - (before.weights[nth] ?? 0))).toBeLessThanOrEqual(
             0.01 * most + 1e-9,
           );
         }
-        expect(scoreOf(after, { places: Int32Array.of(PLACES), values: Float64Array.of(1) })).toBe(0.25);
+        expect([...scoresOf(after, { places: Int32Array.of(PLACES), values: Float64Array.of(1) })]).toEqual([0.25]);
       }),
     );
   });

@@ -1,9 +1,10 @@
-/** An assembler for the few forms of WebAssembly text that `max-sim.wat` uses: one memory, one function, folded instructions. */
+/** An assembler for the few forms of WebAssembly text that `max-sim.wat`, `codes.wat` and `dots.wat` use: one memory, one function, folded instructions. */
 
 type Form = string | Form[];
 type List = Form[];
 
 const I32 = 0x7f;
+const F32 = 0x7d;
 const VOID = 0x40;
 const END = 0x0b;
 
@@ -15,7 +16,14 @@ const PLAIN: Readonly<Record<string, readonly number[]>> = {
   "i32.mul": [0x6c],
   "i32.shl": [0x74],
   "i32.wrap_i64": [0xa7],
+  "i32.load": [0x28, 2, 0],
+  "i32.load16_u": [0x2f, 1, 0],
   "i32.store": [0x36, 2, 0],
+  "i32.store16": [0x3b, 1, 0],
+  "f32.add": [0x92],
+  "f32.load": [0x2a, 2, 0],
+  "f32.mul": [0x94],
+  "f32.store": [0x38, 2, 0],
   "i64.load": [0x29, 3, 0],
   "i64.popcnt": [0x7b],
   "i64.xor": [0x85],
@@ -28,7 +36,13 @@ export function assemble(text: string): Uint8Array {
   const code = parts.find((part) => part[0] === "func") as List;
   const variables = code.filter((part) => part[0] === "param" || part[0] === "local") as List[];
   const params = variables.filter(([kind]) => kind === "param").length;
-  const locals = variables.length - params;
+  const floats = variables.filter(([, , type]) => type === "f32").length;
+  // Numbers of one type stand together: those of 32-bit floats are declared last.
+  const groups = [
+    [variables.length - params - floats, I32],
+    [floats, F32],
+  ].filter(([count]) => count !== 0);
+  const locals = [groups.length, ...groups.flatMap(([count = 0, type = 0]) => [...unsigned(count), type])];
   const names = variables.map(([, name]) => name as string);
   const body = code.slice(2 + variables.length).flatMap((form) => instruction(form as List, names, []));
   const exported = (form: List, kind: number) => {
@@ -41,7 +55,7 @@ export function assemble(text: string): Uint8Array {
     ...section(3, [1, 0]),
     ...section(5, [1, 0, ...unsigned(Number(memory[2]))]),
     ...section(7, [2, ...exported(memory, 2), ...exported(code, 0)]),
-    ...section(10, [1, ...sized([1, ...unsigned(locals), I32, ...body, END])]),
+    ...section(10, [1, ...sized([...locals, ...body, END])]),
   ]);
 }
 
@@ -56,6 +70,8 @@ function instruction([name, ...rest]: List, names: readonly string[], labels: re
       return [...all(others), 0x21, ...unsigned(names.indexOf(first as string))];
     case "i32.const":
       return [0x41, ...signed(Number(first))];
+    case "f32.const":
+      return [0x43, ...new Uint8Array(Float32Array.of(Number(first)).buffer)];
     case "br":
       return [0x0c, ...unsigned(labels.indexOf(first as string))];
     case "br_if":

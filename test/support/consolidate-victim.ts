@@ -5,6 +5,7 @@
 import { fileURLToPath } from "node:url";
 import { fixedClock } from "../../src/engine/adapters/clock.ts";
 import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { wrapDb } from "../../src/engine/adapters/db/wrap.ts";
 import type { Extractor, Material } from "../../src/engine/adapters/extractor/port.ts";
 import { uuidv7Source } from "../../src/engine/adapters/ids.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
@@ -43,15 +44,14 @@ function watched(db: Db, pass: (phase: Phase, moment: Moment) => void): { db: Db
   let phase: Phase = "claim";
   const step = (moment: Moment) => pass(phase, moment);
   return {
-    db: {
-      ...db,
+    db: wrapDb(db, (inner) => ({
       query(text, params) {
         step("statement");
-        return db.query(text, params);
+        return inner.query(text, params);
       },
       async tx(work) {
         let decisive = phase !== "claim";
-        const result = await db.tx(async (sql) => {
+        const result = await inner.tx(async (sql) => {
           const done = await work({
             query(text, params) {
               step("statement");
@@ -67,7 +67,7 @@ function watched(db: Db, pass: (phase: Phase, moment: Moment) => void): { db: Db
         if (decisive) phase = NEXT[phase];
         return result;
       },
-    },
+    })),
     asked: () => step("commit"),
     answered() {
       step("committed");

@@ -2,11 +2,11 @@
 
 const SIZES = [10_000, 20_000, 40_000] as const;
 /** Below this nothing is judged: a quadratic pattern takes hundreds of milliseconds for 40 KB. */
-const QUIET_MS = 20;
+const QUIET_MS = 60;
 /** Between the 4 of linear work and the 16 of quadratic work, nearer to the latter. */
 const MOST_RATIO = 10;
 const SURELY_LINEAR = 6;
-const RUNS = 4;
+const RUNS = 8;
 /** A thousand characters may be 150 sentences, of which each is read for half a millisecond. */
 const TOO_LONG_MS = 400;
 

@@ -209,7 +209,14 @@ export const steps = (length: number) =>
     },
   );
 
-export async function live(rig: Living, drawn: readonly Step[]): Promise<Teller> {
+/** What somebody does by calling tools, without time passing: what an undo can take back. */
+export const deeds = (maxLength: number) =>
+  fc.array(fc.oneof(episode, episode, fact, fact, fact, rule, rule, mark, mark, mark, change, change, undo, note), {
+    minLength: 1,
+    maxLength,
+  });
+
+export async function live(rig: Living, drawn: readonly Step[], known?: Teller): Promise<Teller> {
   const life: Teller = {
     outcome: rig.outcome,
     later: rig.later,
@@ -218,9 +225,9 @@ export async function live(rig: Living, drawn: readonly Step[]): Promise<Teller>
     get now() {
       return rig.now;
     },
-    ids: [],
-    rules: [],
-    episodes: [],
+    ids: [...(known?.ids ?? [])],
+    rules: [...(known?.rules ?? [])],
+    episodes: [...(known?.episodes ?? [])],
   };
   for (const step of drawn) await step(life);
   await life.settled();

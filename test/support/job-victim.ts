@@ -7,6 +7,7 @@ import { fixedClock } from "../../src/engine/adapters/clock.ts";
 import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import type { Db, Sql } from "../../src/engine/adapters/db/port.ts";
 import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
+import { wrapDb } from "../../src/engine/adapters/db/wrap.ts";
 import { uuidv7Source } from "../../src/engine/adapters/ids.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
@@ -36,6 +37,7 @@ export const RUN_AT = new Date("2026-04-30T12:00:00.000Z");
 const settings = Settings.parse({
   eden: { max_entries: 100 },
   long: { max_entries: 5 },
+  events: { keep_days: 15, keep_reads_days: 1 },
   retrieval: { vector_index: "ivfflat" },
 });
 
@@ -44,19 +46,18 @@ export const openPlace = (place: Place, durable = true): Promise<Db> =>
 
 /** Tells each gate before it opens. With `small`, batches are those of the embedded store, so that there are several. */
 function gated(db: Db, small: boolean, pass: (gate: Gate) => void): Db {
-  return {
-    ...db,
+  return wrapDb(db, (given) => ({
     kind: small ? "pglite" : db.kind,
     query(text, params) {
       pass("alone");
-      return db.query(text, params);
+      return given.query(text, params);
     },
     exec(script) {
       pass("alone");
-      return db.exec(script);
+      return given.exec(script);
     },
     tx: (work) =>
-      db.tx(async (sql) => {
+      given.tx(async (sql) => {
         let gate: Gate = "alone";
         const inner: Sql = {
           query(text, params) {
@@ -69,7 +70,7 @@ function gated(db: Db, small: boolean, pass: (gate: Gate) => void): Db {
         pass("commit");
         return result;
       }),
-  };
+  }));
 }
 
 export type Run = (pass?: (gate: Gate) => void) => Promise<JobReport>;

@@ -77,6 +77,7 @@ function fakeEngine(memory: FakeMemory, parts: FakeEngineParts, runner: JobRunne
     runs: runner,
     maintain: (options) => parts.maintain(memory, options),
     verifyReplay: (tell) => parts.verify(memory, tell),
+    tellRefused: async () => undefined,
     adopt: (embedder) => parts.adopt(memory, embedder),
     ping: async () => void (await parts.probe(memory)),
     sample: () => Promise.reject(new Error("this store has no numbers")),

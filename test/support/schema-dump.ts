@@ -36,14 +36,35 @@ const OPTIONS = `
   select relname as table_name, 'with (' || array_to_string(reloptions, ', ') || ')' as line
   from pg_class where relkind = 'r' and reloptions is not null and relnamespace = current_schema()::regnamespace`;
 
+/** Without the names of roles, which differ from store to store: a policy is for all or for the owner, a right is a tenant's. */
+const ROW_SECURITY = [
+  `select 'alter table ' || relname || case when relrowsecurity then ' enable' else ' disable' end || ' row level security'
+     || case when relforcerowsecurity then ', force row level security' else '' end || ';' as line
+   from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace order by relname collate "C"`,
+  `select 'create policy ' || p.polname || ' on ' || c.relname || case when p.polroles = '{0}' then '' else ' to owner' end
+     || ' using (' || regexp_replace(pg_get_expr(p.polqual, p.polrelid), '\\s+', ' ', 'g') || ')'
+     || coalesce(' with check (' || regexp_replace(pg_get_expr(p.polwithcheck, p.polrelid), '\\s+', ' ', 'g') || ')', '') || ';' as line
+   from pg_policy p join pg_class c on c.oid = p.polrelid
+   where c.relnamespace = current_schema()::regnamespace order by c.relname collate "C", p.polname collate "C"`,
+  `select 'grant ' || string_agg(lower(x.privilege_type), ', ' order by x.privilege_type) || ' on ' || c.relname || ' to tenants;' as line
+   from pg_class c cross join lateral aclexplode(c.relacl) x
+   where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and x.grantee <> c.relowner
+   group by c.relname order by c.relname collate "C"`,
+];
+
+/** Triggers that the embedded store has once it was searched: engine/store/read-model/triggers.ts. */
+const READ_MODEL = "changed\\_%";
+
 const REST = [
   `select indexdef || ';' as line from pg_indexes where schemaname = current_schema()
      and indexname not in (select conname from pg_constraint)
    order by tablename collate "C", indexname collate "C"`,
   `select pg_get_triggerdef(t.oid) || ';' as line from pg_trigger t join pg_class c on c.oid = t.tgrelid
-   where not t.tgisinternal and c.relnamespace = current_schema()::regnamespace order by t.tgname collate "C"`,
+   where not t.tgisinternal and t.tgname not like '${READ_MODEL}' and c.relnamespace = current_schema()::regnamespace order by t.tgname collate "C"`,
   `select pg_get_functiondef(p.oid) || ';' as line from pg_proc p
-   where p.pronamespace = current_schema()::regnamespace and ${OURS("p.oid", "pg_proc")} order by p.proname collate "C"`,
+   where p.pronamespace = current_schema()::regnamespace and ${OURS("p.oid", "pg_proc")} and p.proname not like '${READ_MODEL}'
+   order by p.proname collate "C"`,
+  ...ROW_SECURITY,
 ];
 
 export async function dumpSchema(db: Db): Promise<string> {

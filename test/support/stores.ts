@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, describe, inject } from "vitest";
+import { afterEach, describe, inject } from "vitest";
 import type { Clock } from "../../src/engine/adapters/clock.ts";
 import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import type { Db } from "../../src/engine/adapters/db/port.ts";
@@ -13,13 +13,17 @@ import { localExtractor } from "../../src/engine/adapters/extractor/local.ts";
 import { uuidv7Source } from "../../src/engine/adapters/ids.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
+import type { Vault } from "../../src/engine/adapters/vault/port.ts";
 import { type OpenMemory, openMemory } from "../../src/engine/memory/open.ts";
 import { Settings } from "../../src/engine/memory/settings.ts";
+import { tellChanges } from "../../src/engine/store/read-model/triggers.ts";
 import { migrate } from "../../src/engine/store/schema/migrate.ts";
 import { callTool, type Identity } from "../../src/engine/tools/call.ts";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
+import { closeSharedAtEnd, closeWithFile } from "./file-end.ts";
 import { testModel } from "./model.ts";
 import { cloneDatabase, templateDatabase } from "./postgres.ts";
+import { takeStore } from "./reused-stores.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are checked by the assertions of each test, field by field.
 type Answer = Record<string, any>;
@@ -48,6 +52,7 @@ export interface RigOptions {
   readonly model?: boolean;
   readonly role?: "butler" | "memory";
   readonly butler?: string;
+  readonly vault?: Vault;
 }
 
 export type OpenRig = (options?: RigOptions) => Promise<Rig>;
@@ -58,18 +63,42 @@ const FOLDER = new URL("../../src/engine/store/migrations/", import.meta.url);
 const MIGRATIONS = readdirSync(FOLDER)
   .sort()
   .map((name) => readFileSync(new URL(name, FOLDER)));
-const digest = createHash("sha256").update(Buffer.concat(MIGRATIONS)).digest("hex").slice(0, 16);
+const SECURITY = readFileSync(new URL("../access/row-security.ts", FOLDER));
+const TRIGGERS = readFileSync(new URL("../read-model/triggers.ts", FOLDER));
+const digest = createHash("sha256")
+  .update(Buffer.concat([...MIGRATIONS, SECURITY, TRIGGERS]))
+  .digest("hex")
+  .slice(0, 16);
 
 let embedder: Promise<Embedder> | undefined;
-const sharedEmbedder = () => (embedder ??= testModel().then((files) => openOnnxEmbedder(files)));
+
+function sharedEmbedder(): Promise<Embedder> {
+  if (embedder !== undefined) return embedder;
+  const opening = testModel().then((files) => openOnnxEmbedder(files));
+  embedder = opening;
+  closeWithFile(async () => {
+    embedder = undefined;
+    await (await opening).close();
+  });
+  return opening;
+}
 
 /** Migrating takes seconds, copying a migrated store a fraction of one. */
-export async function migratedSnapshot(): Promise<Uint8Array> {
-  const path = `${CACHE}/pglite-${digest}.tar`;
+export const migratedSnapshot = (): Promise<Uint8Array> => snapshotOf(`pglite-${digest}`, migrate);
+
+/** With the triggers too that the read model makes at the first search. */
+const followedSnapshot = (): Promise<Uint8Array> =>
+  snapshotOf(`pglite-followed-${digest}`, async (db) => {
+    await migrate(db);
+    await tellChanges(db);
+  });
+
+async function snapshotOf(name: string, make: (db: Db) => Promise<unknown>): Promise<Uint8Array> {
+  const path = `${CACHE}/${name}.tar`;
   if (!existsSync(path)) {
     mkdirSync(CACHE, { recursive: true });
     const db = await openPglite({ dir: undefined });
-    await migrate(db);
+    await make(db);
     const dump = await db.dump();
     await db.close();
     const temporary = `${path}.${process.pid}`;
@@ -80,7 +109,7 @@ export async function migratedSnapshot(): Promise<Uint8Array> {
 }
 
 const openEmbedded = async () => ({
-  db: await openPglite({ dir: undefined, snapshot: await migratedSnapshot() }),
+  db: await openPglite({ dir: undefined, snapshot: await followedSnapshot() }),
   drop: async () => undefined,
 });
 
@@ -123,7 +152,7 @@ export function onEachStore(name: string, suite: (open: OpenRig, store: string) 
         for (const close of closing.splice(0).toReversed()) await close();
       });
       suite(async (options = {}) => {
-        const { db, drop } = await store.open();
+        const { db, drop } = await takeStore(store.name, store.open);
         closing.push(drop);
         const rig = await openRig(db, options);
         closing.push(() => rig.memory.close());
@@ -131,13 +160,7 @@ export function onEachStore(name: string, suite: (open: OpenRig, store: string) 
       }, store.name);
     });
   }
-  afterAll(closeSharedEmbedder);
-}
-
-export async function closeSharedEmbedder(): Promise<void> {
-  const closing = embedder;
-  embedder = undefined;
-  await (await closing)?.close();
+  closeSharedAtEnd();
 }
 
 export async function openRig(db: Db, options: RigOptions = {}): Promise<Rig> {
@@ -154,6 +177,7 @@ export async function openRig(db: Db, options: RigOptions = {}): Promise<Rig> {
     tokenizer: await openTokenizer(settings.retrieval.tokenizer),
     extractor: localExtractor(),
     settings,
+    vault: options.vault,
     log: silentLog,
   });
   const outcome: Rig["outcome"] = (tool, input, { as, ...extra } = {}) =>
@@ -185,6 +209,9 @@ export async function openRig(db: Db, options: RigOptions = {}): Promise<Rig> {
       if (result.ok) throw new Error(`${tool} should have been refused: ${JSON.stringify(result.answer)}`);
       return result.error;
     },
-    settled: () => memory.afterwards.settled(),
+    async settled() {
+      await memory.afterwards.settled();
+      await memory.readModel.settled();
+    },
   };
 }

@@ -2,7 +2,9 @@
 
 import { afterAll, beforeAll, describe, inject } from "vitest";
 import type { MemoryEvent } from "../../src/engine/domain/event.ts";
-import { closeSharedEmbedder, openRig, type Rig, type RigOptions, STORES } from "./stores.ts";
+import { closeSharedAtEnd } from "./file-end.ts";
+import { takeStore } from "./reused-stores.ts";
+import { openRig, type Rig, type RigOptions, STORES } from "./stores.ts";
 
 export interface Guest extends Omit<Rig, "now"> {
   readonly now: Date;
@@ -37,7 +39,7 @@ export function onOneRig(
       let drop: (() => Promise<unknown>) | undefined;
       let guests = 0;
       beforeAll(async () => {
-        const opened = await store.open();
+        const opened = await takeStore(store.name, store.open);
         drop = opened.drop;
         rig = await openRig(opened.db, options);
       });
@@ -52,7 +54,7 @@ export function onOneRig(
       }, store.name);
     });
   }
-  afterAll(closeSharedEmbedder);
+  closeSharedAtEnd();
 }
 
 export function guestOf(rig: Rig, tenant: string): Guest {

@@ -1,4 +1,6 @@
 /** The state of a running owner, and the steps that its calls and jobs share: opening a store for work, counting calls, handing out models. */
+
+import type { Refusals } from "../../doors/refusals.ts";
 import { type Clock, systemClock } from "../../engine/adapters/clock.ts";
 import type { Embedder } from "../../engine/adapters/embedder/port.ts";
 import type { Log } from "../../engine/adapters/log.ts";
@@ -11,6 +13,7 @@ import type { ButlerConfig } from "../config/config.ts";
 import { type RecentCalls, recentCalls } from "../health/recent-calls.ts";
 import type { Sampled } from "../health/sampler.ts";
 import { createStandings, type Standings } from "../health/standing.ts";
+import type { CallLimits } from "../limits/limited-call.ts";
 import type { Roster } from "../roster/roster.ts";
 import type { ScheduleNotes } from "../schedule/notes.ts";
 import type { Scheduler } from "../schedule/scheduler.ts";
@@ -33,6 +36,10 @@ export interface OwnerParts {
   readonly peek?: ((butler: string, work: (store: Sampled) => Promise<void>) => Promise<void>) | undefined;
   /** Absent: nothing is measured. */
   readonly meter?: Meter | undefined;
+  /** How calls are shared out among tenants; absent: they are not. */
+  readonly limits?: CallLimits | undefined;
+  /** Told of every call that was refused. */
+  readonly refusals?: Refusals | undefined;
   /** Told of every change of a memory that is kept here. */
   readonly changes?: OwnerChanges | undefined;
   /** Absent: this owner runs no jobs. */
@@ -224,6 +231,6 @@ export async function underWay(state: OwnerState, work: () => Promise<Outcome>):
 
 export const stopping = refusal("unavailable", "The owner of the memory is stopping; try again.");
 
-export function refusal(code: MemoryError["code"], message: string): Extract<Outcome, { ok: false }> {
-  return { ok: false, error: { code, message } };
+export function refusal(code: MemoryError["code"], message: string, field?: string): Extract<Outcome, { ok: false }> {
+  return { ok: false, error: { code, message, ...(field === undefined ? {} : { field }) } };
 }

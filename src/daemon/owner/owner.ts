@@ -9,18 +9,18 @@ import {
   type Standing,
 } from "../../doors/backend.ts";
 import { MemoryError, reasonOf } from "../../engine/domain/errors.ts";
-import { EVERY_SCOPE } from "../../engine/domain/scope.ts";
+import type { RefusedAccess } from "../../engine/memory/access.ts";
 import type { Following } from "../../engine/memory/following.ts";
 import type { ReplayProgress } from "../../engine/memory/past/replay.ts";
 import { toolNamed } from "../../engine/tools/index.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import { viewNamed } from "../../engine/views/index.ts";
-import type { ButlerConfig } from "../config/config.ts";
 import type { HookOutcome } from "../health/recent-calls.ts";
 import type { Roster } from "../roster/roster.ts";
 import { jobRequests } from "../schedule/job-requests.ts";
 import { createScheduler } from "../schedule/scheduler.ts";
-import { noteCall } from "./note-call.ts";
+import { refusedBeforeService } from "./before-service.ts";
+import { noteCall, noteRefusal } from "./note-call.ts";
 import {
   ask,
   isResting,
@@ -51,6 +51,8 @@ export interface Owner extends Backend {
   standings(): Promise<readonly Standing[]>;
   /** A hook was answered. */
   hooked(butler: string, outcome: HookOutcome): void;
+  /** Writes down what callers of this butler were refused, in the streams of their tenants. */
+  tellRefused(butler: string, refused: readonly RefusedAccess[]): Promise<void>;
   /** Rebuilds a butler's rows from its stream and compares them; never throws. */
   verifyReplay(butler: string, tell: ReplayProgress): Promise<Outcome>;
   /** Opens the store before the first call asks for it, where there is only one. If that fails, the first call tries again and says why. */
@@ -74,9 +76,10 @@ export function createOwner(parts: OwnerParts): Owner {
   return {
     butlers: async () => roster().map(({ name, role, description }): ButlerInfo => ({ name, role, description })),
     invoke: (principal, butler, request, following) =>
-      underWay(state, () =>
-        noteCall(state, butler, request, () => answer(state, principal, butler, request, following)),
-      ),
+      underWay(state, async () => {
+        const work = () => withinLimits(state, principal, butler, request, following);
+        return noteRefusal(state, principal, butler, request, await noteCall(state, butler, request, work));
+      }),
     health: () => health(state),
     roster,
     reload(changed) {
@@ -101,6 +104,7 @@ export function createOwner(parts: OwnerParts): Owner {
       state.calls.noteHook(butler, outcome);
       state.meter.count("butler_hooks_total", { butler, outcome });
     },
+    tellRefused: (butler, refused) => visit(state, butler, (engine) => engine.tellRefused(refused)),
     verifyReplay: (butler, tell) => underWay(state, () => compareWithStream(state, butler, tell)),
     rest: () => rest(state),
     inFlight: () => state.inFlight,
@@ -129,6 +133,23 @@ function jobsOf(state: OwnerState): ((request: unknown) => Promise<Outcome>) | u
   return jobRequests({ ...common, roster, scheduler, visit: (name, work) => ask(state, name, work) });
 }
 
+/** Calls of butlers that are not there are refused at once. */
+function withinLimits(
+  state: OwnerState,
+  principal: Principal,
+  butler: string,
+  request: ToolRequest,
+  following: Following | undefined,
+): Promise<Outcome> {
+  const served = state.butlers.byName.get(butler);
+  const work = (followed: Following | undefined) => answer(state, principal, butler, request, followed);
+  const { limits } = state.parts;
+  // A service shares out its own calls; if it is this very owner, a call would wait for the place that it holds itself.
+  if (limits === undefined || served === undefined || served.remote !== undefined) return work(following);
+  const { tenant } = inTenant(principal, served.config.tenant);
+  return limits.run({ tenant, tool: request.tool, bounded: request.limited === true, following }, work);
+}
+
 async function answer(
   { butlers, parts, standings }: OwnerState,
   principal: Principal,
@@ -144,12 +165,12 @@ async function answer(
   const { config, keeper, remote } = served;
   const by = inTenant(principal, config.tenant);
   if (principal.butler !== "*" && principal.butler !== butler && config.role !== "memory") {
-    return refusal("forbidden", `This token is for the butler "${principal.butler}", not for "${butler}".`);
+    return refusal("forbidden", `This token is for the butler "${principal.butler}", not for "${butler}".`, "butler");
   }
   if (!config.memory.enabled) return switchedOff(butler);
   if (remote) return refusedBeforeService(config, by, request, remote.url) ?? remote.call(request, following);
   const { tool, input, ...options } = request;
-  const taken = toolNamed(tool)?.effect === "forget" ? parts.changes?.taking(butler) : undefined;
+  const taken = (viewNamed(tool) ?? toolNamed(tool))?.effect === "forget" ? parts.changes?.taking(butler) : undefined;
   try {
     let wrote = false;
     const outcome = await keeper.use((engine) => {
@@ -170,29 +191,6 @@ async function answer(
   } finally {
     taken?.();
   }
-}
-
-/**
- * The service sees one token for all who call through this owner, with that token's tenant and rights. A caller of another tenant,
- * or with fewer rights, would get those of the token, and is refused here.
- */
-function refusedBeforeService(
-  config: ButlerConfig,
-  principal: Principal,
-  { tool, input }: ToolRequest,
-  url: string,
-): Outcome | undefined {
-  const { name, tenant } = config;
-  if (viewNamed(tool) !== undefined)
-    return refusal("unavailable", `"${name}" keeps its memory at ${new URL(url).origin}; its pages are there.`);
-  if (principal.readOnly === true && toolNamed(tool)?.effect !== "read")
-    return refusal("forbidden", "You may look but not change anything; sign in as an admin for that.");
-  if (principal.tenant !== tenant)
-    return refusal("forbidden", `The memory of "${name}" is kept by a service for another tenant than this token's.`);
-  const scope = typeof input === "object" && input !== null && "scope" in input ? input.scope : undefined;
-  if (scope === EVERY_SCOPE && !principal.admin)
-    return refusal("forbidden", 'scope "*" needs an admin token; leave scope out to read your own.');
-  return undefined;
 }
 
 async function compareWithStream(state: OwnerState, butler: string, tell: ReplayProgress): Promise<Outcome> {

@@ -61,6 +61,7 @@ function found(row: Row, place: number, options: RenderOptions, paint: Paint): s
   const details = [
     labelled("score", row.score),
     labelled("confidence", row.effective_confidence),
+    text(row.trust) && `trust ${text(row.trust)}${row.corroborated === false ? ", unconfirmed" : ""}`,
     typeof row.importance === "number" ? `importance ${round(row.importance)}` : undefined,
     text(row.maturity) ?? text(row.tier),
     age(row, options.now),

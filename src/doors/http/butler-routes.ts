@@ -2,8 +2,8 @@
 import type { Context } from "hono";
 import type { Tool } from "../../engine/tools/define.ts";
 import type { Backend, Principal } from "../backend.ts";
-import { httpStatus, unknownTool, wireFailure } from "../failures.ts";
-import { callExtras, type DoorEnv, mayUse, readJson, refuse, refusedButler } from "./guards.ts";
+import { unknownTool } from "../failures.ts";
+import { callExtras, type DoorEnv, mayUse, readJson, refuse, refusedButler, turnAway } from "./guards.ts";
 
 interface ButlerParts {
   readonly backend: Backend;
@@ -32,7 +32,7 @@ export async function callTool(
   { name, tool }: { readonly name: string; readonly tool: string },
 ): Promise<Response> {
   const refused = refusedButler(c.get("principal"), name, await backend.butlers());
-  if (refused !== undefined) return refuse(c, refused);
+  if (refused !== undefined) return turnAway(c, refused, { butler: name });
   if (!tools.some((known) => known.name === tool)) return refuse(c, unknownTool(tool));
   const extras = callExtras(c, local !== undefined);
   if ("code" in extras) return refuse(c, extras);
@@ -40,7 +40,5 @@ export async function callTool(
   if (!body.ok) return refuse(c, body.failure, body.status);
   const request = { tool, input: body.value, ...extras };
   const outcome = await backend.invoke(c.get("principal"), name, request, { signal: c.req.raw.signal });
-  return outcome.ok
-    ? c.json(outcome.answer)
-    : c.json({ error: wireFailure(outcome.error) }, httpStatus(outcome.error.code));
+  return outcome.ok ? c.json(outcome.answer) : refuse(c, outcome.error);
 }

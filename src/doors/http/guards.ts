@@ -4,26 +4,55 @@
  */
 import type { Context, Env, MiddlewareHandler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Door } from "../../engine/adapters/meter.ts";
 import type { Failure, ToolRequest } from "../../engine/tools/outcome.ts";
 import type { ButlerInfo, Principal } from "../backend.ts";
-import { httpStatus, wireFailure } from "../failures.ts";
+import { statusOf, wireFailure } from "../failures.ts";
+import { type Refusals, refusalKind } from "../refusals.ts";
 import { SMALL_BYTES, tooMuchJson } from "./json-size.ts";
 
 export interface DoorEnv extends Env {
-  Variables: { principal: Principal };
+  /** `refusals`: absent where nobody keeps them; `overRate`: why the calls of this request are refused, each with that reason. */
+  Variables: {
+    principal: Principal;
+    refusals: Refusals | undefined;
+    overRate: Failure | undefined;
+    /** Whether the token or the session is still good, for answers that go on for long. Absent on the local socket. */
+    stillValid: (() => Promise<boolean>) | undefined;
+  };
 }
 
-export type Authenticate = (token: string) => Promise<Principal | undefined>;
+/** Whose token it is; undefined for nobody's, and a failure where there is more to say about it. */
+export type Authenticate = (token: string) => Promise<Principal | Failure | undefined>;
+
+export const isPrincipal = (found: Principal | Failure | undefined): found is Principal =>
+  found !== undefined && !("code" in found);
 
 /** The Host headers of requests from this machine. */
 export const loopbackHosts = (port: number): string[] => [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
 
-export function refuse(
-  c: Context,
-  failure: Failure,
-  status: ContentfulStatusCode = httpStatus(failure.code),
-): Response {
+export function refuse(c: Context, failure: Failure, status: ContentfulStatusCode = statusOf(failure)): Response {
+  if (failure.retry_after !== undefined) c.header("Retry-After", String(failure.retry_after));
   return c.json({ error: wireFailure(failure) }, status);
+}
+
+/** Refuses, and writes down who was turned away and why. */
+export function turnAway(
+  c: Context<DoorEnv>,
+  failure: Failure,
+  { butler, status = statusOf(failure) }: { readonly butler?: string; readonly status?: ContentfulStatusCode } = {},
+): Response {
+  const kind = status === 413 ? "size" : refusalKind(failure);
+  const by: Principal | undefined = c.get("principal");
+  if (kind !== undefined)
+    c.get("refusals")?.note({ kind, door: doorOf(c.req.path), butler, ...(by === undefined ? {} : { by }) });
+  return refuse(c, failure, status);
+}
+
+function doorOf(path: string): Door {
+  if (path.startsWith("/hooks/")) return "hook";
+  if (path.startsWith("/butlers/")) return "mcp";
+  return path.startsWith("/api/") && !path.includes("/tools/") ? "pages" : "http";
 }
 
 /** DNS rebinding: a foreign name that resolves to this machine still arrives with that foreign name in Host. */
@@ -32,7 +61,7 @@ export function guardHost(allowedHosts: () => readonly string[]): MiddlewareHand
     const host = (c.req.header("host") ?? "").toLowerCase();
     if (allowedHosts().some((allowed) => names(allowed.toLowerCase(), host))) return next();
     const message = `This door does not answer to the host "${host}"; allow it with BUTLER_HOST or use 127.0.0.1.`;
-    return refuse(c, { code: "forbidden", message, field: "Host" });
+    return turnAway(c, { code: "forbidden", message, field: "Host" });
   };
 }
 
@@ -44,7 +73,7 @@ function names(allowed: string, host: string): boolean {
 export const guardOrigin: MiddlewareHandler<DoorEnv> = async (c, next) => {
   const origin = c.req.header("origin");
   if (origin === undefined || hostOf(origin) === (c.req.header("host") ?? "").toLowerCase()) return next();
-  return refuse(c, { code: "forbidden", message: "Pages of other origins may not call this door.", field: "Origin" });
+  return turnAway(c, { code: "forbidden", message: "Pages of other origins may not call this door.", field: "Origin" });
 };
 
 function hostOf(origin: string): string | undefined {
@@ -56,30 +85,47 @@ const tokenIn = (c: Context): string | undefined => /^Bearer +(\S+) *$/i.exec(c.
 /** The principal of a valid token, on routes that need none. */
 export async function bearerOf(c: Context, authenticate: Authenticate): Promise<Principal | undefined> {
   const token = tokenIn(c);
-  return token === undefined ? undefined : authenticate(token);
+  const found = token === undefined ? undefined : await authenticate(token);
+  return isPrincipal(found) ? found : undefined;
 }
+
+const NO_TOKEN: Failure = {
+  code: "unauthorized",
+  message: 'A token is needed: send "Authorization: Bearer <token>"; butler token create makes one.',
+};
+const UNKNOWN_TOKEN: Failure = {
+  code: "unauthorized",
+  message: "This token is unknown or revoked; butler token list shows the valid ones.",
+};
 
 /** A page's session, by its cookie; only below `/api/`, which pages call. */
 export type FindSession = (c: Context<DoorEnv>) => Promise<Principal | undefined>;
 
-export function guardCaller(authenticate: Authenticate, findSession: FindSession): MiddlewareHandler<DoorEnv> {
+export function guardCaller(
+  authenticate: Authenticate,
+  findSession: FindSession,
+  /** Where a client learns who gives out tokens, for the header of a refusal. */
+  metadata: (c: Context<DoorEnv>) => string | undefined,
+): MiddlewareHandler<DoorEnv> {
   return async (c, next) => {
     const token = tokenIn(c);
-    const principal = token === undefined ? await findSession(c) : await authenticate(token);
-    if (principal === undefined) {
-      c.header(
-        "WWW-Authenticate",
-        `Bearer realm="butler-memory"${token === undefined ? "" : ', error="invalid_token"'}`,
-      );
-      return refuse(c, {
-        code: "unauthorized",
-        message:
-          token === undefined
-            ? 'A token is needed: send "Authorization: Bearer <token>"; butler token create makes one.'
-            : "This token is unknown or revoked; butler token list shows the valid ones.",
-      });
+    const identify = () => (token === undefined ? findSession(c) : authenticate(token));
+    const found = await identify();
+    if (!isPrincipal(found)) {
+      const failure = found ?? (token === undefined ? NO_TOKEN : UNKNOWN_TOKEN);
+      if (failure.code === "unauthorized") {
+        const where = metadata(c);
+        const parts = [
+          'realm="butler-memory"',
+          ...(token === undefined ? [] : ['error="invalid_token"']),
+          ...(where === undefined ? [] : [`resource_metadata="${where}"`]),
+        ];
+        c.header("WWW-Authenticate", `Bearer ${parts.join(", ")}`);
+      }
+      return turnAway(c, failure);
     }
-    c.set("principal", principal);
+    c.set("principal", found);
+    c.set("stillValid", async () => isPrincipal(await identify()));
     return next();
   };
 }
@@ -100,7 +146,8 @@ export function guardPost(maxBodyBytes: number): MiddlewareHandler<DoorEnv> {
       const message = "The body must be JSON: send Content-Type: application/json.";
       return refuse(c, { code: "invalid_input", message, field: "Content-Type" }, 415);
     }
-    if (Number(c.req.header("content-length") ?? 0) > maxBodyBytes) return refuse(c, tooLarge(maxBodyBytes), 413);
+    if (Number(c.req.header("content-length") ?? 0) > maxBodyBytes)
+      return turnAway(c, tooLarge(maxBodyBytes), { status: 413 });
     return next();
   };
 }
@@ -153,10 +200,12 @@ export function callExtras(c: Context<DoorEnv>, local: boolean): Extras | Failur
   const idempotencyKey = c.req.header("idempotency-key");
   const session = c.req.header("x-butler-session");
   const project = c.req.header("x-butler-project");
+  const tenant = c.req.header("x-butler-tenant");
   return {
     ...(idempotencyKey ? { idempotencyKey } : {}),
     ...(session ? { session } : {}),
     ...(project ? { project } : {}),
+    ...(tenant ? { tenant } : {}),
     ...(now ? { now } : {}),
   };
 }

@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 import type { Context } from "hono";
 import type { Backend, ButlerInfo } from "../backend.ts";
-import { type DoorEnv, mayUse, readJson, refuse, refusedButler } from "./guards.ts";
+import { type DoorEnv, mayUse, readJson, refuse, refusedButler, turnAway } from "./guards.ts";
 
 interface HookParts {
   readonly backend: Backend;
@@ -19,7 +19,7 @@ export async function answerHook(
   if (!backend.hook) return refuse(c, { code: "not_found", message: "This server has no hooks.", field: "path" });
   if (butler === undefined) return refuse(c, whichButler(butlers.filter((one) => mayUse(c.get("principal"), one))));
   const refused = refusedButler(c.get("principal"), butler, butlers);
-  if (refused !== undefined) return refuse(c, refused);
+  if (refused !== undefined) return turnAway(c, refused, { butler });
   const body = await readJson(c.req.raw, maxBodyBytes);
   if (!body.ok) return refuse(c, body.failure, body.status);
   const project = c.req.header("x-butler-project") || undefined;
@@ -29,7 +29,7 @@ export async function answerHook(
   const gone = seconds === undefined ? undefined : Number(seconds) * 1_000 || 0;
   const asked = { agent, event, butler, input: body.value, project, given, gone };
   const answered = await backend.hook(c.get("principal"), asked);
-  if (!answered.ok) return refuse(c, answered.error);
+  if (!answered.ok) return turnAway(c, answered.error, { butler });
   if (answered.settled) await whenSent(c, answered.settled);
   return answered.answer === undefined ? c.body(null, 204) : c.json(answered.answer);
 }

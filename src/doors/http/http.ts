@@ -5,7 +5,10 @@ import type { Meter } from "../../engine/adapters/meter.ts";
 import type { Tool } from "../../engine/tools/define.ts";
 import { type Backend, type Principal, through } from "../backend.ts";
 import { toFailure } from "../failures.ts";
+import type { Refusals } from "../refusals.ts";
 import { type PageSessions, pageSessions } from "./access/page-sessions.ts";
+import { guardRate, type RateLimits } from "./access/rate-guard.ts";
+import { metadataAddress, type ResourceServer, serveMetadata } from "./access/resource-metadata.ts";
 import { CODE_PATH, offerCode, sessionOf, signIn, signOut, whoAmI } from "./access/session-routes.ts";
 import { serveWebFiles } from "./access/web-files.ts";
 import { serveApi } from "./api/serve.ts";
@@ -34,6 +37,12 @@ export interface HttpOptions {
   readonly local?: Principal;
   /** `host:port` as in the Host header; an entry without port stands for every port. See `loopbackHosts`. */
   readonly allowedHosts: readonly string[] | (() => readonly string[]);
+  /** How much a caller may ask for; absent: as much as it likes, as on the local socket. */
+  readonly rates?: RateLimits | undefined;
+  /** Where those are counted who are turned away. */
+  readonly refusals?: Refusals | undefined;
+  /** Who gives out tokens besides this home; absent: nobody. */
+  readonly resourceServer?: ResourceServer | undefined;
   readonly maxBodyBytes?: number;
   readonly log: Log;
   readonly version: string;
@@ -55,19 +64,24 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** Routes that are added to the returned app later are behind the same guards. */
 export function httpApp(options: HttpOptions): Hono<DoorEnv> {
   const { authenticate, local, log, version, metrics, allowedHosts: hosts } = options;
+  const limited = options.rates !== undefined;
   const door = {
     ...options,
-    backend: through(options.backend, "http"),
+    backend: through(options.backend, "http", limited),
     maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES,
     sessions: options.sessions ?? pageSessions(),
   };
-  const mcp = mcpLoader({ ...door, backend: through(options.backend, "mcp") });
+  const mcp = mcpLoader({ ...door, backend: through(options.backend, "mcp", limited) });
 
   const app = new Hono<DoorEnv>();
   app.onError((error, c) => refuse(c, toFailure(error, log)));
   app.notFound((c) => refuse(c, { code: "not_found", message: `There is nothing at ${c.req.path}.`, field: "path" }));
 
   app.use(plainHeaders);
+  app.use(async (c, next) => {
+    c.set("refusals", options.refusals);
+    return next();
+  });
   if (local === undefined) app.use(guardHost(typeof hosts === "function" ? hosts : () => hosts));
   app.use(guardOrigin);
 
@@ -77,11 +91,15 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
 
   if (metrics?.open) app.get("/metrics", (c) => answerMetrics(metrics, c));
 
+  serveMetadata(app, options.resourceServer);
   serveWebFiles(app, options.webFolder);
 
   app.post("/api/session", guardPost(door.maxBodyBytes), (c) => signIn(door, c));
 
-  app.use(local === undefined ? guardCaller(authenticate, sessionOf(door.sessions)) : trustLocal(local));
+  const { resourceServer } = options;
+  const metadata = (c: Context) => (resourceServer === undefined ? undefined : metadataAddress(c, resourceServer));
+  app.use(local === undefined ? guardCaller(authenticate, sessionOf(door.sessions), metadata) : trustLocal(local));
+  if (options.rates !== undefined) app.use(guardRate(options.rates));
   app.use(guardPost(door.maxBodyBytes));
 
   const mcpDoor = (c: Context<DoorEnv, "/butlers/:name/mcp">) => answerMcp(door, mcp, c, c.req.param("name"));
@@ -95,7 +113,7 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
     "/api/session",
   );
   if (local !== undefined) route(app, { POST: (c) => offerCode(door, c) }, CODE_PATH);
-  serveApi(app, { ...door, backend: through(options.backend, "pages") });
+  serveApi(app, { ...door, backend: through(options.backend, "pages", limited) });
   route(app, { POST: (c) => answerHook(door, c, c.req.param()) }, "/hooks/:agent/:event");
   route(app, { POST: mcpDoor, GET: mcpDoor, DELETE: mcpDoor }, "/butlers/:name/mcp");
   return app;

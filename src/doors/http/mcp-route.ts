@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { Backend, Principal } from "../backend.ts";
 import type { McpHttpDoor, McpHttpOptions } from "../mcp/mcp-http.ts";
-import { callExtras, type DoorEnv, isSmall, readJson, refuse, refusedButler } from "./guards.ts";
+import { callExtras, type DoorEnv, isSmall, readJson, refuse, refusedButler, turnAway } from "./guards.ts";
 
 interface McpParts extends McpHttpOptions {
   readonly backend: Backend;
@@ -33,11 +33,12 @@ export async function answerMcp(
 ): Promise<Response> {
   const principal = c.get("principal");
   const refused = refusedButler(principal, butler, await parts.backend.butlers());
-  if (refused !== undefined) return refuse(c, refused);
+  if (refused !== undefined) return turnAway(c, refused, { butler });
   const extras = callExtras(c, parts.local !== undefined);
   if ("code" in extras) return refuse(c, extras);
   const toolset = c.req.query("tools") === "full" ? "full" : "core";
-  const caller = { principal, butler, toolset, extras } as const;
+  const overRate = c.get("overRate");
+  const caller = { principal, butler, toolset, extras, overRate, refusals: c.get("refusals") } as const;
   if (c.req.method !== "POST" || isSmall(c)) return (await load()).fetch(c.req.raw, caller);
   const body = await readJson(c.req.raw, parts.maxBodyBytes);
   return body.ok ? (await load()).fetch(c.req.raw, caller, body.value) : refuse(c, body.failure, body.status);

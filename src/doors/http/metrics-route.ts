@@ -1,7 +1,7 @@
 /** `/metrics`: the numbers of all butlers for Prometheus. Names of butlers are private, so a token is needed unless the operator says otherwise. */
 import type { Context } from "hono";
 import { type Principal, TENANT_OF_BUTLER } from "../backend.ts";
-import { type DoorEnv, refuse } from "./guards.ts";
+import { type DoorEnv, refuse, turnAway } from "./guards.ts";
 
 export interface MetricsDoor {
   /** Answered without a token too (`BUTLER_METRICS=open`). */
@@ -20,10 +20,10 @@ export async function answerMetricsTo(
   metrics: MetricsDoor | undefined,
   c: Context<DoorEnv>,
 ): Promise<Response> {
-  if (principal.butler !== "*" || principal.tenant !== TENANT_OF_BUTLER) {
+  if (principal.butler !== "*" || principal.tenant !== TENANT_OF_BUTLER || principal.scopes !== undefined) {
     const message =
       "Metrics are of all butlers; make a token for that: butler token create --name prometheus --reader.";
-    return refuse(c, { code: "forbidden", message });
+    return turnAway(c, { code: "forbidden", message, field: "role" });
   }
   if (metrics !== undefined) return answerMetrics(metrics, c);
   return refuse(c, { code: "unavailable", message: "Nothing is measured here; butler up does." });

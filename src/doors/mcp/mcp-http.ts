@@ -7,8 +7,9 @@ import type { Log } from "../../engine/adapters/log.ts";
 import type { Meter } from "../../engine/adapters/meter.ts";
 import type { Following } from "../../engine/memory/following.ts";
 import type { Tool } from "../../engine/tools/define.ts";
-import type { ToolRequest } from "../../engine/tools/outcome.ts";
+import type { Failure, Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import type { Backend, Principal } from "../backend.ts";
+import type { Refusals } from "../refusals.ts";
 import type { Toolset } from "./advertise.ts";
 import { mcpServer } from "./mcp.ts";
 
@@ -27,6 +28,9 @@ export interface McpCaller {
   readonly butler: string;
   readonly toolset: Toolset;
   readonly extras: Omit<ToolRequest, "tool" | "input">;
+  /** Set when too much has come from this caller: every call of this request is answered with it. */
+  readonly overRate?: Failure | undefined;
+  readonly refusals?: Refusals | undefined;
 }
 
 interface ConnectedCaller extends McpCaller {
@@ -47,16 +51,22 @@ export function mcpHttpDoor(options: McpHttpOptions): McpHttpDoor {
     ({ authInfo }) => {
       const caller = authInfo?.extra?.caller as ConnectedCaller | undefined;
       if (caller === undefined) throw new Error("an MCP request came past the guards");
-      const { principal, butler, toolset, extras, closed } = caller;
+      const { principal, butler, toolset, extras, closed, overRate, refusals } = caller;
+      const refuseCall = async (error: Failure): Promise<Outcome> => {
+        refusals?.note({ kind: "rate", door: "mcp", by: principal, butler });
+        return { ok: false, error };
+      };
       // A client cancels by closing its request: without a session no other request can name it.
       const call = (request: ToolRequest, { signal, progress }: Following) =>
-        backend.invoke(
-          principal,
-          butler,
-          { ...request, ...extras },
-          { signal: signal ? AbortSignal.any([signal, closed]) : closed, progress },
-        );
-      return mcpServer({ tools, toolset, butler, version, call, log, meter });
+        overRate !== undefined
+          ? refuseCall(overRate)
+          : backend.invoke(
+              principal,
+              butler,
+              { ...request, ...extras },
+              { signal: signal ? AbortSignal.any([signal, closed]) : closed, progress },
+            );
+      return mcpServer({ tools, toolset, butler, version, call, log, meter, readOnly: principal.readOnly });
     },
     {
       maxRequestBodySize: options.maxBodyBytes,

@@ -25,6 +25,8 @@ export interface McpOptions {
   readonly toolset: Toolset;
   readonly butler: string;
   readonly version: string;
+  /** The caller may look and change nothing: it is shown the tools that do so, and is refused the others. */
+  readonly readOnly?: boolean | undefined;
   /** Whether the agent has our hooks; without a word it has none. */
   readonly hooks?: boolean;
   call(request: ToolRequest, following: Following): Promise<Outcome>;
@@ -40,12 +42,13 @@ const LIST_CACHE = { ttlMs: 300_000, cacheScope: "private" } as const;
 
 export function mcpServer(options: McpOptions): Server {
   const { tools, toolset, butler, version } = options;
-  const { log = silentLog, meter = silentMeter } = options;
+  const { log = silentLog, meter = silentMeter, readOnly = false } = options;
+  const shown = readOnly ? tools.filter(({ effect }) => effect === "read") : tools;
   const server = new Server(
     { name: "butler-memory", title: `Butler Memory: ${butler}`, version },
     {
       capabilities: { tools: {}, resources: {}, prompts: {} },
-      instructions: serverInstructions(butler, { hooks: options.hooks ?? false }),
+      instructions: serverInstructions(butler, { hooks: options.hooks ?? false, readOnly }),
       cacheHints: {
         "tools/list": LIST_CACHE,
         "prompts/list": LIST_CACHE,
@@ -65,7 +68,7 @@ export function mcpServer(options: McpOptions): Server {
   };
 
   server.setRequestHandler("tools/list", () =>
-    measured(meter, "tools/list", "", async () => ({ tools: listedTools(tools, toolset) })),
+    measured(meter, "tools/list", "", async () => ({ tools: listedTools(shown, toolset) })),
   );
   server.setRequestHandler("tools/call", { params: CallParams }, ({ name, arguments: input = {} }, context) => {
     const tool = tools.find((known) => known.name === name);

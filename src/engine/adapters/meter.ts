@@ -58,6 +58,10 @@ export const COUNTERS = {
     help: "Statements that the store refused or did not answer.",
     labels: ["butler"],
   },
+  butler_refusals_total: {
+    help: "Requests that were turned away, by kind: token, butler, tenant, role, scope, rate and others.",
+    labels: ["kind", "door"],
+  },
   butler_hooks_total: {
     help: "Hooks of agents: told, late (the answer came too late), without (memory refused or failed).",
     labels: ["butler", "outcome"],

@@ -9,7 +9,8 @@ export interface MemoryEvent {
   readonly butler: string;
   readonly scope: string;
   readonly event_type: string;
-  readonly entity_type: MemoryType | "read" | "embedding_version" | "consolidation";
+  /** `read`: an access that changed no memory. */
+  readonly entity_type: MemoryType | "read" | "embedding_version" | "consolidation" | "erasure";
   readonly entity_id: string;
   readonly occurred_at: Date;
   readonly actor: string;

@@ -1,9 +1,11 @@
 /** A fact: what is true of a subject. Under one key, (tenant, scope, subject, predicate), one is live at a time. */
+
 import type { Fading, Permanence } from "./lifecycle/decay.ts";
 import type { Validity } from "./lifecycle/lifecycle.ts";
+import type { Reviewed } from "./lifecycle/quarantine.ts";
 import type { StoredMemory } from "./memory-types.ts";
 
-export interface Fact extends StoredMemory, Fading {
+export interface Fact extends StoredMemory, Fading, Reviewed {
   readonly scope: string;
   /** Normalised, as keys are compared. */
   readonly subject: string;

@@ -1,10 +1,12 @@
 /** A rule: how to behave. */
+
 import type { Fading } from "./lifecycle/decay.ts";
 import type { Validity } from "./lifecycle/lifecycle.ts";
 import type { Maturity } from "./lifecycle/maturity.ts";
+import type { Reviewed } from "./lifecycle/quarantine.ts";
 import type { StoredMemory } from "./memory-types.ts";
 
-export interface Rule extends StoredMemory, Fading {
+export interface Rule extends StoredMemory, Fading, Reviewed {
   readonly scope: string;
   readonly original_content: string | null;
   readonly matcher: Record<string, unknown> | null;

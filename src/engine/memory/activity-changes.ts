@@ -88,6 +88,9 @@ const FIGURES = [
   "episodes",
   "kind",
   "counts",
+  "count",
+  "door",
+  "tool",
 ] as const;
 
 const figuresOf = (payload: Readonly<Record<string, unknown>>): Record<string, unknown> =>

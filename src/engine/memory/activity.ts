@@ -3,7 +3,7 @@ import { invalid } from "../domain/errors.ts";
 import { type MemoryEvent, UNREMARKABLE } from "../domain/event.ts";
 import { shownPayload } from "../domain/replay.ts";
 import { readableScopes } from "../domain/scope.ts";
-import { memoriesOfSession, readStream, seqOf } from "../store/history/events.ts";
+import { memoriesOfSession, placeOfRemoved, readStream, seqOf } from "../store/history/events.ts";
 import { shownChanges } from "./activity-changes.ts";
 import type { Call } from "./memory.ts";
 
@@ -72,7 +72,10 @@ const CURSOR = /^e([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 async function placeAfter({ memory, caller }: Call, cursor: string): Promise<string> {
   if (cursor === START) return "0";
   const id = CURSOR.exec(cursor)?.[1];
-  const place = id === undefined ? undefined : await seqOf(memory.db, caller.tenant, id);
+  const place =
+    id === undefined
+      ? undefined
+      : ((await seqOf(memory.db, caller.tenant, id)) ?? (await placeOfRemoved(memory.db, caller.tenant, id)));
   if (place === undefined) throw invalid("cursor", "cursor must be a next_cursor of an earlier answer.");
   return place;
 }

@@ -2,7 +2,7 @@
 import { effectiveConfidence } from "../domain/lifecycle/decay.ts";
 import { isLive } from "../domain/lifecycle/lifecycle.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
-import { ladderOf, type Viewer } from "../domain/scope.ts";
+import { everyVisible } from "../domain/scope.ts";
 import { historyThen, linksThen } from "../store/history/as-of.ts";
 import { historyOf } from "../store/history/events.ts";
 import { linksOf } from "../store/memories/links.ts";
@@ -23,7 +23,7 @@ const HISTORY = 100;
 export async function get(call: Call, input: GetInput) {
   const { found, links, history } = await (input.as_of === undefined
     ? readNow(call, input)
-    : readThen(atThatTime(call, input.as_of), input));
+    : readThen(await atThatTime(call, input.as_of), input));
   const { id } = found.row;
   return {
     ...(input.as_of === undefined ? {} : { as_of: input.as_of.toISOString() }),
@@ -60,22 +60,20 @@ async function readNow(call: Call, input: GetInput) {
   const found = await findMemory(call, memory.db, input.id, input.type);
   const { id } = found.row;
   const [links, history] = await Promise.all([
-    linksOf(memory.db, caller.tenant, id, seenBy(caller)),
+    // A link to another butler's memory would reveal its id, and how many such memories there are.
+    linksOf(memory.db, caller.tenant, id, everyVisible(caller)),
     historyOf(memory.db, caller.tenant, id, HISTORY),
   ]);
   if (isLive(found.row.validity)) reference(call, [{ type: found.type, id }]);
   return { found, links, history };
 }
 
-/** Scopes whose links are shown. A link to another butler's memory would reveal its id, and how many such memories there are. */
-const seenBy = (viewer: Viewer) => (viewer.admin ? undefined : ladderOf(viewer.butler));
-
 /** Reading the past counts no reference: it is no reason to keep a memory longer. */
 async function readThen(call: Call, input: GetInput) {
   const { memory, caller, now } = call;
   const found = await findThen(call, input.id, input.type);
   const [links, history] = await Promise.all([
-    linksThen(memory.db, caller.tenant, found.row.id, now, seenBy(caller)),
+    linksThen(memory.db, caller.tenant, found.row.id, now, everyVisible(caller)),
     historyThen(memory.db, caller.tenant, found.row.id, now, HISTORY),
   ]);
   return { found, links, history };
@@ -94,6 +92,7 @@ function whole(now: Date, found: Found) {
     content: found.row.content,
     state: validity,
     scope: found.scope,
+    trust: found.row.trust,
     ...(found.type === "episode" ? {} : { effective_confidence: effectiveConfidence(found.row, now) }),
   };
 }

@@ -8,13 +8,16 @@ import type { Log } from "../adapters/log.ts";
 import type { Meter } from "../adapters/meter.ts";
 import type { Reranker } from "../adapters/reranker/port.ts";
 import type { Tokenizer } from "../adapters/tokenizer/port.ts";
+import type { Vault } from "../adapters/vault/port.ts";
 import type { Trust } from "../domain/learning/trust.ts";
 import type { Recipe } from "../domain/ranking/recipe.ts";
 import type { RequestContext } from "../domain/request.ts";
 import type { Viewer } from "../domain/scope.ts";
+import type { StoreRoles } from "../store/access/access.ts";
 import type { Shelves } from "../store/memories/shelves.ts";
 import type { Afterwards } from "./afterwards.ts";
 import type { Following } from "./following.ts";
+import type { FollowedModel } from "./read-model/follow.ts";
 import type { Uncounted } from "./recall/reference.ts";
 import type { EmbeddingVersions } from "./recall/versions.ts";
 import type { Settings } from "./settings.ts";
@@ -24,7 +27,9 @@ export interface Memory {
   readonly butler: string;
   /** A butler with the role `memory` keeps memories for other butlers too. */
   readonly role: "butler" | "memory";
+  /** In a call the store as its tenant sees it, in a job the whole store, elsewhere a store without rows: `tenancy.ts`. */
   readonly db: Db;
+  readonly roles: StoreRoles;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Undefined without an embedding model: keyword search goes on and answers say `degraded`. */
@@ -44,12 +49,16 @@ export interface Memory {
   readonly tokenizer: Tokenizer;
   readonly settings: Settings;
   readonly shelves: Shelves;
+  /** What ranking reads, kept in memory beside the embedded store. */
+  readonly readModel: FollowedModel;
   /** How many memories this process has added to each shelf since its postings were last folded. */
   readonly unfolded: Map<number, number>;
   /** Answers whose references wait to be counted. */
   readonly uncounted: Uncounted[];
   /** Work that follows the answer: counting references, folding postings. */
   readonly afterwards: Afterwards;
+  /** Undefined without a key of encryption. */
+  readonly vault: Vault | undefined;
   readonly log: Log;
   readonly meter: Meter;
 }

@@ -8,11 +8,15 @@ import type { Log } from "../adapters/log.ts";
 import { type Meter, silentMeter } from "../adapters/meter.ts";
 import type { Reranker } from "../adapters/reranker/port.ts";
 import type { Tokenizer } from "../adapters/tokenizer/port.ts";
+import type { Vault } from "../adapters/vault/port.ts";
 import { RECIPE, type Recipe } from "../domain/ranking/recipe.ts";
+import { asNobody, asOwnerOf, asTenant } from "../store/access/access.ts";
+import type { StoreAccess } from "../store/access/roles.ts";
 import { openShelves } from "../store/memories/shelves.ts";
 import { migrate } from "../store/schema/migrate.ts";
 import { openAfterwards } from "./afterwards.ts";
 import type { Memory } from "./memory.ts";
+import { followModel, noModel } from "./read-model/follow.ts";
 import { openVersions } from "./recall/versions.ts";
 import type { Settings } from "./settings.ts";
 
@@ -35,6 +39,7 @@ export interface MemoryParts {
   /** Weights of late interaction, for a benchmark that compares several; RECIPE if left out. */
   readonly recipe?: Recipe | undefined;
   readonly tokenizer: Tokenizer;
+  readonly vault?: Vault | undefined;
   readonly settings: Settings;
   readonly log: Log;
   /** Absent: nothing is measured. */
@@ -50,17 +55,30 @@ export interface OpenMemory extends Memory {
   close(): Promise<void>;
 }
 
+/** Loaded only where it is needed: a store is opened on the way of the first answer. */
+async function warnOfRole({ log, butler }: MemoryParts, access: StoreAccess): Promise<void> {
+  const { roleMissing } = await import("../store/access/advice.ts");
+  const weak = roleMissing(access);
+  if (weak) log.warn({ butler }, `${weak.found}. ${weak.remedy}`);
+}
+
 export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
-  await migrate(parts.db);
+  const access = await migrate(parts.db);
+  const { roles } = access;
+  if (roles.tenant === undefined) await warnOfRole(parts, access);
   const afterwards = openAfterwards(parts.log);
-  const shelves = openShelves(parts.db);
-  const versions = openVersions(parts);
+  const shelves = openShelves((tenant) => asTenant(parts.db, roles, tenant));
+  const versions = openVersions({ ...parts, db: asOwnerOf(parts.db, roles, "embedding versions") });
   if (parts.embedder) await versions.adopt(parts.embedder);
+  const readModel = parts.db.onChange ? followModel(asOwnerOf(parts.db, roles, "read model"), parts.log) : noModel;
   return {
     ...parts,
+    db: asNobody(parts.db, roles),
+    roles,
     meter: parts.meter ?? silentMeter,
     reranker: parts.reranker,
     extractor: parts.extractor,
+    vault: parts.vault,
     recipe: parts.recipe ?? RECIPE,
     knownNames: new Map(),
     get embedder() {
@@ -71,6 +89,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
     },
     versions,
     shelves,
+    readModel,
     unfolded: new Map(),
     uncounted: [],
     afterwards,
@@ -78,6 +97,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
     isDead: () => parts.db.isDead?.() ?? false,
     async close() {
       await afterwards.settled();
+      await readModel.close();
       await parts.reranker?.close();
       await parts.extractor?.close();
       await versions.close();

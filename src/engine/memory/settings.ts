@@ -5,6 +5,10 @@ import { DAY_MS } from "../domain/lifecycle/decay.ts";
 import type { PromotionBar } from "../domain/lifecycle/promotion.ts";
 import type { Tier, TierPolicy } from "../domain/lifecycle/tiers.ts";
 import { MIN_RELEVANCE } from "../domain/ranking/fit.ts";
+import { readOwnPattern } from "../domain/redaction/own-pattern.ts";
+import { PERSONAL_KINDS } from "../domain/redaction/personal.ts";
+import { isBuiltIn, KIND_NAME } from "../domain/redaction/policy.ts";
+import { SECRET_KINDS } from "../domain/redaction/scan.ts";
 
 const share = z.number().min(0).max(1);
 const positive = z.number().positive();
@@ -33,6 +37,30 @@ const Quotas = z
   .refine((q) => q.profile + q.facts + q.rules + q.episodes <= 1 + 1e-9, {
     message: "shares that add up to at most 1, those you leave out at their defaults",
   });
+
+const OwnPattern = z.strictObject({
+  name: z
+    .string()
+    .regex(KIND_NAME, "a name of small letters, digits, _ and -, as it will stand in the text")
+    .refine((name) => !isBuiltIn(name), { message: "a name that no kind has already" }),
+  pattern: z.string().superRefine((source, context) => {
+    const read = readOwnPattern(source);
+    if (!read.ok) context.addIssue(`a pattern that is quick on any text; this one ${read.reason}`);
+  }),
+});
+
+const Privacy = z.strictObject({
+  redact: z.boolean().default(true),
+  // Kinds of secrets that are left where they are.
+  keep_kinds: z.array(z.enum(SECRET_KINDS)).default([]),
+  also: z.array(z.enum(PERSONAL_KINDS)).default([]),
+  patterns: z.array(OwnPattern).max(50).default([]),
+  // Facts with these predicates are stored encrypted.
+  encrypt_predicates: z.array(z.string().min(1)).max(200).default([]),
+  encryption_key_env: variable.default("BUTLER_ENCRYPTION_KEY"),
+  // Wins over the variable.
+  encryption_key_file: z.string().min(1).optional(),
+});
 
 export const Settings = z
   .strictObject({
@@ -158,7 +186,12 @@ export const Settings = z
         notices: z.boolean().default(true),
       })
       .prefault({}),
-    privacy: z.strictObject({ redact: z.boolean().default(true) }).prefault({}),
+    privacy: Privacy.prefault({}),
+    // How long each reading is an event of its own, and after how long all older events of a memory become one; without
+    // keep_days they are all kept.
+    events: z
+      .strictObject({ keep_days: z.number().min(1).optional(), keep_reads_days: z.number().min(1).default(30) })
+      .prefault({}),
   })
   .describe("[modules.memory]");
 

@@ -1,7 +1,7 @@
 /** The whole ids for the short ones that a model was shown, within what the caller may see. */
 import { invalid, notFound } from "../domain/errors.ts";
 import { MEMORY_TYPES, type MemoryType } from "../domain/memory-types.ts";
-import { ladderOf } from "../domain/scope.ts";
+import { everyVisible } from "../domain/scope.ts";
 import { plainShortId } from "../domain/short-id.ts";
 import { clip } from "../domain/text/text.ts";
 import { memoriesNamed } from "../store/memories/short-ids.ts";
@@ -28,7 +28,7 @@ async function wholeId(call: Call, field: string, short: string, type: MemoryTyp
   const { memory, caller, now } = call;
   const [first, ...others] = await memoriesNamed(memory.db, short, {
     tenant: caller.tenant,
-    scopes: caller.admin ? undefined : ladderOf(caller.butler),
+    scopes: everyVisible(caller),
     types: type === undefined ? MEMORY_TYPES : [type],
     now,
   });

@@ -4,10 +4,12 @@ import { span } from "../adapters/trace.ts";
 import { conflict, forbidden, invalid, MemoryError, unavailable } from "../domain/errors.ts";
 import type { Trust } from "../domain/learning/trust.ts";
 import type { RequestContext } from "../domain/request.ts";
-import { isButlerName, projectScope } from "../domain/scope.ts";
+import { boundProject, checkStep, isButlerName, projectScope } from "../domain/scope.ts";
 import { clip } from "../domain/text/text.ts";
+import { tellElevated } from "../memory/access.ts";
 import { Cancelled, type Following, stopIfCancelled } from "../memory/following.ts";
 import type { Call, Caller, Memory } from "../memory/memory.ts";
+import { memoryOf } from "../memory/tenancy.ts";
 import { withWholeIds } from "../memory/whole-ids.ts";
 import { viewNamed } from "../views/index.ts";
 import * as f from "./fields.ts";
@@ -26,6 +28,10 @@ export interface Identity {
   readonly voice: Trust;
   /** May look at everything that it could otherwise change. */
   readonly readOnly?: boolean;
+  /** Of a token that is bound to scopes: it reads and writes these and no others. */
+  readonly scopes?: readonly string[] | undefined;
+  /** May read the memories of another tenant that the request names; each time is an event of that tenant. */
+  readonly crossTenant?: boolean;
 }
 
 export function callTool(
@@ -63,16 +69,17 @@ async function answerCall(
     const view = viewNamed(request.tool);
     const tool = view ?? toolNamed(request.tool);
     if (!tool) throw new MemoryError("not_found", noSuchTool(request.tool));
-    if (identity.readOnly === true && tool.effect !== "read")
-      throw forbidden("you may look but not change anything; sign in as an admin for that.");
+    const { who, elevated } = inAskedTenant(identity, request.tenant);
+    if (who.readOnly === true && tool.effect !== "read")
+      throw forbidden("you may look but not change anything; sign in as an admin for that.", "role");
     requestId = requestIdIn(request.input);
     const safe = safeIds(memory);
     const input = safe.input(checked(tool.input, request.input === undefined ? {} : request.input));
     const project = safe.id(checked(f.project.optional(), request.project, "project"));
     const call: Call = {
-      memory,
+      memory: memoryOf(memory, who.tenant),
       caller: {
-        ...callerOf(memory, identity, input.butler, project),
+        ...callerOf(memory, who, input.butler, project),
         session: safe.id(checked(f.name.optional(), request.session, "session")),
       },
       now: nowOf(memory, request.now),
@@ -81,9 +88,10 @@ async function answerCall(
         (input.idempotency_key as string | undefined) ??
         safe.id(checked(f.idempotencyKey.optional(), request.idempotencyKey, "idempotency_key")),
       following,
-      uncounted: view !== undefined,
+      uncounted: view !== undefined || elevated,
     };
     stopIfCancelled(call);
+    if (elevated) await tellElevated(call, tool.name);
     const answer = tool.output.parse(await tool.run(call, await withWholeIds(call, input)));
     return { ok: true, answer: requestId === undefined ? answer : { ...answer, request_id: requestId } };
   } catch (error) {
@@ -98,18 +106,34 @@ function checked<S extends z.ZodType>(schema: S, value: unknown, place = ""): z.
   return result.value;
 }
 
+/** The tenant comes with the token. One that a request names beside it is refused, unless the token is for such reads. */
+function inAskedTenant(
+  who: Identity,
+  asked: string | undefined,
+): { readonly who: Identity; readonly elevated: boolean } {
+  if (asked === undefined || asked === who.tenant) return { who, elevated: false };
+  if (who.crossTenant !== true)
+    throw forbidden("this token is for the memories of its own tenant; leave X-Butler-Tenant out.", "tenant");
+  const tenant = checked(f.name, asked, "tenant");
+  return { who: { ...who, tenant, admin: true, readOnly: true }, elevated: true };
+}
+
 type Known = Omit<Caller, "session">;
 
 function callerOf(memory: Memory, who: Identity, asked: unknown, project: string | undefined): Known {
   const shared = memory.role === "memory";
   if (who.butler !== "*" && who.butler !== memory.butler && !shared)
-    throw forbidden(`this token belongs to butler "${who.butler}", not to "${memory.butler}".`);
+    throw forbidden(`this token belongs to butler "${who.butler}", not to "${memory.butler}".`, "butler");
   const own = who.butler === "*" ? (shared && typeof asked === "string" ? asked : memory.butler) : who.butler;
   if (!isButlerName(own)) throw invalid("butler", `"${clip(own, 60)}" is not the name of a butler.`);
   if (asked !== undefined && asked !== own)
     throw forbidden(`butler "${asked}" is not yours; this connection belongs to "${own}".`, "butler");
-  const known = { tenant: who.tenant, butler: own, admin: who.admin, actor: who.name, voice: who.voice };
-  return project === undefined ? known : { ...known, butler: projectScope(own, project) };
+  const { tenant, admin, name: actor, voice, scopes } = who;
+  const known = { tenant, butler: own, admin, actor, voice, ...(scopes === undefined ? {} : { scopes }) };
+  const stands = project ?? (scopes === undefined ? undefined : boundProject(own, scopes));
+  const caller = stands === undefined ? known : { ...known, butler: projectScope(own, stands) };
+  checkStep(caller);
+  return caller;
 }
 
 function nowOf(memory: Memory, asked: string | undefined): Date {

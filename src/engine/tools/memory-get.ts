@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { TRUST } from "../domain/learning/trust.ts";
 import { RELATIONS } from "../domain/link.ts";
 import { shortId } from "../domain/short-id.ts";
 import { clip } from "../domain/text/text.ts";
@@ -25,6 +26,7 @@ export const memoryGet = defineTool({
       state: f.state,
       content: z.string(),
       scope: z.string(),
+      trust: z.enum(TRUST),
     }),
     links: z.object({ outbound: z.array(LinkEnd), inbound: z.array(LinkEnd) }),
     history: z.array(
@@ -40,9 +42,9 @@ export const memoryGet = defineTool({
   core: false,
   run: (call, input) => get(call, input),
   text: (a) => {
-    const { type, id, state, scope, content, ...rest } = a.memory;
+    const { type, id, state, scope, content, trust, ...rest } = a.memory;
     return [
-      `${type} ${shortId(id)} (${state}, ${scope})`,
+      `${type} ${shortId(id)} (${state}, ${scope}, trust ${trust})`,
       manyEscapes(content) ? JSON.stringify(content) : content,
       ...Object.entries(rest).flatMap(([name, value]) => fieldLine(name, value)),
       ...linkLines(a.links),
@@ -51,8 +53,8 @@ export const memoryGet = defineTool({
   },
   brief: {
     shape: { memory: z.looseObject({}), links: z.unknown(), history: z.array(z.unknown()) },
-    tell: ({ memory: { type, id, state, scope, content }, links }) => ({
-      memory: { type, id: shortId(id), state, scope, content },
+    tell: ({ memory: { type, id, state, scope, trust, content }, links }) => ({
+      memory: { type, id: shortId(id), state, scope, trust, content },
       links: linkLines(links),
     }),
   },

@@ -7,6 +7,8 @@ export interface Failure {
   readonly message: string;
   readonly field?: string;
   readonly request_id?: string;
+  /** Seconds after which the same call may be answered. */
+  readonly retry_after?: number;
 }
 
 export type Outcome<Answer = Record<string, unknown>> =
@@ -22,8 +24,12 @@ export interface ToolRequest {
   readonly session?: string;
   /** The project a coding agent works in: its memories are filed apart from those of other projects. */
   readonly project?: string;
+  /** The tenant to look at, from the `X-Butler-Tenant` header; another one than the token's needs a token for that. */
+  readonly tenant?: string;
   /** Set by the door itself, never by who calls. */
   readonly door?: Door;
+  /** Of a caller with a token, to whom limits apply. Set by the door itself, never by who calls. */
+  readonly limited?: boolean;
   /** ISO time of a local caller with BUTLER_NOW; refused by an owner on real time. */
   readonly now?: string;
 }

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { shownFact } from "../domain/fact.ts";
+import { TRUST } from "../domain/learning/trust.ts";
 import { PERMANENCE } from "../domain/lifecycle/decay.ts";
 import { MATURITY } from "../domain/lifecycle/maturity.ts";
 import { INTENTS } from "../domain/ranking/intent.ts";
@@ -43,6 +44,11 @@ export const Result = z.object({
   effective_confidence: z.number(),
   scope: z.string(),
   state: f.state,
+  trust: z.enum(TRUST).describe("Whose word it is: of a tool, an import, an agent or the user."),
+  corroborated: z
+    .boolean()
+    .optional()
+    .describe("Of what a tool or an import said: whether another source said it too."),
   tags: z.array(z.string()),
   created_at: z.string(),
   subject: z.string().optional(),
@@ -92,10 +98,16 @@ export const resultsBrief = {
 };
 
 function shortResult(r: Found): Record<string, unknown> {
-  if (r.type === "episode") return { episode: `${dayOf(r)}: ${said(r)}` };
-  if (r.type === "rule") return r.warning ? { warning: said(r) } : { rule: `${said(r)} (${r.maturity})` };
-  return { fact: said(r), ...(r.effective_confidence > 0.995 ? {} : { confidence: hundredths(r) }) };
+  const by = { trust: wordOf(r) };
+  if (r.type === "episode") return { episode: `${dayOf(r)}: ${said(r)}`, ...by };
+  if (r.type === "rule")
+    return { ...(r.warning ? { warning: said(r) } : { rule: `${said(r)} (${r.maturity})` }), ...by };
+  return { fact: said(r), ...(r.effective_confidence > 0.995 ? {} : { confidence: hundredths(r) }), ...by };
 }
+
+/** "tool, unconfirmed": nobody else has said it. */
+const wordOf = ({ trust, corroborated }: Found): string =>
+  corroborated === undefined ? trust : `${trust}, ${corroborated ? "corroborated" : "unconfirmed"}`;
 
 function notes(r: Found): (string | undefined)[] {
   return [
@@ -103,6 +115,7 @@ function notes(r: Found): (string | undefined)[] {
     r.type === "episode" ? dayOf(r) : undefined,
     r.type === "rule" && !r.warning ? (r.maturity ?? undefined) : undefined,
     r.type === "fact" ? `confidence ${r.effective_confidence.toFixed(2)}` : undefined,
+    `trust ${wordOf(r)}`,
     `score ${r.score.toFixed(2)}`,
     shortId(r.id),
   ];

@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { within } from "../../daemon/pause.ts";
 import type { HookAnswer, HookRequest, Principal } from "../../doors/backend.ts";
 import { OPENING_PROMPT } from "../../doors/mcp/opening-prompt.ts";
+import { boundProject, projectScope } from "../../engine/domain/scope.ts";
+import type { Failure } from "../../engine/tools/outcome.ts";
 import { typedCall } from "../../engine/tools/typed-call.ts";
 import { decodeGiven } from "../openings/opening-file.ts";
 import { projectOf } from "../projects/project.ts";
@@ -49,8 +51,24 @@ export function hookAnswerer(parts: HookParts): HookAnswerer {
     const reading = state.remembers(butler) ? dialect.read(event, asked.input) : undefined;
     // The event is not used, or is of a newer version and cannot be read.
     if (!reading) return { ok: true, answer: dialect.answer(event, {}) };
+    const refused = local
+      ? undefined
+      : refusedHook(principal, butler, projectElsewhere(principal, reading.folder, asked));
+    if (refused !== undefined) return { ok: false, error: refused };
     return answerEvent(state, sessionEvent(state, { principal, asked, agent, reading, local }));
   };
+}
+
+/** Before anything is left for later: what a token may not store must not wait in the spool either. */
+function refusedHook(principal: Principal, butler: string, project: string | undefined): Failure | undefined {
+  if (principal.readOnly === true) {
+    const message = "Hooks record what is said, and this token may look but not change anything; use one of a writer.";
+    return { code: "forbidden", message, field: "role" };
+  }
+  const step = project === undefined ? butler : projectScope(butler, project);
+  if (principal.scopes === undefined || principal.scopes.includes(step)) return undefined;
+  const message = `This token is not for "${step}"; name a project of its scopes in X-Butler-Project.`;
+  return { code: "forbidden", message, field: "scope" };
 }
 
 interface ReadHook {
@@ -66,9 +84,11 @@ function sessionEvent(state: HookState, { principal, asked, agent, reading, loca
   const by = local ? "local" : principal;
   const project = local
     ? projectOf(reading.folder, asked.project).key
-    : projectElsewhere(reading.folder, asked.project);
+    : projectElsewhere(principal, reading.folder, asked);
   const session = `${agent}:${reading.session}`;
-  const call = typedCall((request) => state.invoke(principal, butler, { ...request, project, session }));
+  const call = typedCall((request) =>
+    state.invoke(principal, butler, { ...request, session, ...(project === undefined ? {} : { project }) }),
+  );
   const key = sessionKey({ by, butler, agent, session: reading.session });
   // Only a hook of this home has read a file of this home.
   const given = local ? decodeGiven(asked.given) : undefined;
@@ -97,8 +117,11 @@ function noteFolder(state: HookState, butler: string, folder: string): void {
 }
 
 /** The folder is on the caller's machine, so its project is named without looking at files here. */
-const projectElsewhere = (folder: string, given: string | undefined): string =>
-  (given === undefined ? undefined : projectKey(given)) ?? pathKey("folder", folder);
+function projectElsewhere({ scopes }: Principal, folder: string, { butler, project }: HookRequest): string | undefined {
+  const given = project === undefined ? undefined : projectKey(project);
+  if (given === undefined && scopes !== undefined) return boundProject(butler, scopes);
+  return given ?? pathKey("folder", folder);
+}
 
 async function answerEvent(state: HookState, event: SessionEvent): Promise<HookAnswer> {
   const { dialect, name, reading } = event;

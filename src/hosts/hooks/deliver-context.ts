@@ -122,8 +122,8 @@ const opens = ({ home }: HookState, { reading, key }: SessionEvent): boolean =>
 function noteStart(state: HookState, event: SessionEvent, memory: string): void {
   const { agent, butler, project, key, reading } = event;
   const { session: id, folder } = reading;
-  const at = nowOf(state);
-  noteSession(state.home, { started: { id, key, butler, agent, kind: "hook", folder, project, at, memory } });
+  const started = { id, key, butler, agent, kind: "hook", folder, at: nowOf(state), memory } as const;
+  noteSession(state.home, { started: project === undefined ? started : { ...started, project } });
 }
 
 /** A session that was given its context before, or gets it with its next prompt, does not run without memory. */

@@ -53,7 +53,7 @@ export interface SessionEvent {
   /** As the agent calls it. */
   readonly name: string;
   readonly butler: string;
-  readonly project: string;
+  readonly project: string | undefined;
   /** Of the session, see `sessionKey`. */
   readonly key: string;
   readonly dialect: Dialect;

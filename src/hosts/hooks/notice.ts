@@ -56,7 +56,7 @@ function lookFor(state: HookState, event: SessionEvent): Notice {
   const { noticed: before } = state;
   const changed = SHOW_MESSAGES.has(agent) ? state.notices?.(butler) : undefined;
   if (changed === undefined) return SILENT;
-  const key = sessionKey({ by, butler, agent: "", session: project });
+  const key = sessionKey({ by, butler, agent: "", session: project ?? "" });
   if (before.telling.has(key) || before.changedAt.get(key) === changed) return SILENT;
   before.telling.add(key);
   let found: Found | undefined;
@@ -116,7 +116,8 @@ async function lookAfter(
     return lookAfter(state, event, key, undefined);
   if (!outcome.ok) return undefined;
   const { events, next_cursor } = outcome.answer;
-  const own = cursor === undefined ? [] : events.filter((one) => isNews(one, projectScope(butler, project)));
+  const step = project === undefined ? butler : projectScope(butler, project);
+  const own = cursor === undefined ? [] : events.filter((one) => isNews(one, step));
   const line = own.length === 0 ? undefined : noticeLine(own);
   if (line === undefined && next_cursor !== cursor) saveCursor(state, key, next_cursor);
   return { line, cursor: next_cursor };

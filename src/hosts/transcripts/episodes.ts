@@ -10,7 +10,7 @@ export interface About {
   readonly agent: string;
   readonly session: string;
   readonly folder?: string;
-  readonly project?: string;
+  readonly project?: string | undefined;
 }
 
 const ORDINARY = 5;

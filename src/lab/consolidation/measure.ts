@@ -1,8 +1,10 @@
 /** Stores a corpus turn by turn, consolidates it, and counts what was learned. */
+
 import { areNearDuplicates } from "../../engine/domain/lifecycle/near-duplicates.ts";
 import { contentKey } from "../../engine/domain/text/text.ts";
 import { consolidate } from "../../engine/memory/learn/consolidate.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
+import { asOwner } from "../../engine/memory/tenancy.ts";
 import { fill, type Unit } from "../quality/fill.ts";
 import { alikeFacts, forgetLearning, learnedFacts, unwitnessed } from "../sql/learned.ts";
 
@@ -36,20 +38,20 @@ export async function measureCorpus(
   started = performance.now();
   const { counts } = await runOnce(memory);
   const learn_seconds = (performance.now() - started) / 1_000;
-  const facts = await learnedFacts(memory.db);
+  const facts = await learnedFacts(asOwner(memory, "lab"));
   const told = new Map<string, number>();
   for (const { subject, content } of facts.live) {
     const key = JSON.stringify([subject, contentKey(content)]);
     told.set(key, (told.get(key) ?? 0) + 1);
   }
-  const near = (await alikeFacts(memory.db)).filter(({ a, b, cosine }) => areNearDuplicates(a, b, cosine));
+  const near = (await alikeFacts(asOwner(memory, "lab"))).filter(({ a, b, cosine }) => areNearDuplicates(a, b, cosine));
   const again = await learnAgain(memory);
   return {
     ...{ corpus: unit.corpus.id, turns, store_seconds, learn_seconds },
     ...{ facts: facts.live.length, rules: facts.rules, counts },
     exact_duplicates: [...told.values()].reduce((sum, n) => sum + n - 1, 0),
     near_duplicates: new Set(near.map(({ later }) => later)).size,
-    unwitnessed: await unwitnessed(memory.db),
+    unwitnessed: await unwitnessed(asOwner(memory, "lab")),
     changed_again: again,
   };
 }
@@ -59,7 +61,7 @@ const runOnce = (memory: Memory) =>
 
 /** Consolidates the same episodes once more: nothing but the state of the episodes may change. */
 async function learnAgain(memory: Memory): Promise<number> {
-  await forgetLearning(memory.db);
+  await forgetLearning(asOwner(memory, "lab"));
   const { counts, changed } = await runOnce(memory);
   return changed - (counts.episodes_consolidated ?? 0);
 }

@@ -4,6 +4,7 @@ import { DAY_MS, effectiveConfidence, type Permanence } from "../../engine/domai
 import { clip } from "../../engine/domain/text/text.ts";
 import { jobNamed } from "../../engine/memory/keep/jobs.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
+import { asOwner } from "../../engine/memory/tenancy.ts";
 import { isLive, isLiveEpisode } from "../../engine/store/memories/live.ts";
 import type { ToolAnswer, ToolInput } from "../../engine/tools/index.ts";
 import type { AnyToolName } from "../../engine/tools/typed-call.ts";
@@ -105,7 +106,7 @@ async function nightly(memory: Memory): Promise<void> {
 }
 
 async function confidenceOf(memory: Memory, id: string): Promise<number | null> {
-  const [row] = await memory.db.query<{ confidence: number; decay_rate: number; last_confirmed_at: Date }>(
+  const [row] = await asOwner(memory, "lab").query<{ confidence: number; decay_rate: number; last_confirmed_at: Date }>(
     `select confidence, decay_rate, last_confirmed_at from facts where id = $1 and ${isLive()}
      union all
      select confidence, decay_rate, last_confirmed_at from rules where id = $1 and ${isLive()}

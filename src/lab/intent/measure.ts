@@ -74,7 +74,7 @@ function under(memory: Memory, name: SettingName): Memory {
     ...atTime(memory, ASKED_AT),
     settings: { ...settings, retrieval: { ...settings.retrieval, ...SETTINGS[name] } },
     uncounted: [],
-    afterwards: { push: () => undefined, settled: () => Promise.resolve() },
+    afterwards: { push: () => undefined, later: () => undefined, settled: () => Promise.resolve() },
   };
 }
 

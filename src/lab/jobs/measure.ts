@@ -1,8 +1,10 @@
 /** Times of the nightly sweep and of a replay, and of searches during the sweep. */
+
 import type { Db } from "../../engine/adapters/db/port.ts";
 import { decaySweep } from "../../engine/memory/keep/decay-sweep.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
 import { replay } from "../../engine/memory/past/replay.ts";
+import { asOwner } from "../../engine/memory/tenancy.ts";
 import { callTool } from "../../engine/tools/call.ts";
 import { round, type Spread, spread } from "../figures.ts";
 import { episodeText, picker, queryText } from "../sentences.ts";
@@ -38,7 +40,7 @@ async function fillFacts(db: Db, count: number, now: Date): Promise<void> {
 
 export async function measureSweep(memory: Memory, facts: number, residentMb: () => number): Promise<SweepFigures> {
   const now = memory.clock.now();
-  await fillFacts(memory.db, facts, now);
+  await fillFacts(asOwner(memory, "lab"), facts, now);
   await storeEpisodes(memory, 500);
   const context = { memory, now, dryRun: false, interrupted: () => false };
   const times: number[] = [];
@@ -91,6 +93,6 @@ export async function measureReplay(memory: Memory, episodes: number, into: Db):
   await storeEpisodes(memory, episodes);
   await memory.afterwards.settled();
   const started = performance.now();
-  const { events } = await replay(memory.db, into);
+  const { events } = await replay(asOwner(memory, "lab"), into);
   return { events, events_per_second: Math.round(events / ((performance.now() - started) / 1000)) };
 }

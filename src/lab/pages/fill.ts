@@ -2,10 +2,12 @@
  * Fills the store of `butler bench pages`. Words and vectors are indexed as `butler bench scale` does it; rows, links and events are
  * written in bulk, each in the form that the tools would have given it.
  */
+
 import { type Fact, factText } from "../../engine/domain/fact.ts";
 import { DAY_MS, DECAY_PER_DAY, RULE_DECAY_PER_DAY } from "../../engine/domain/lifecycle/decay.ts";
 import { normaliseKey } from "../../engine/domain/text/text.ts";
 import type { Memory } from "../../engine/memory/memory.ts";
+import { asOwner } from "../../engine/memory/tenancy.ts";
 import { insertRows } from "../../engine/store/memories/rows.ts";
 import type { Progress } from "../build.ts";
 import { turnOf } from "../hooks/sessions.ts";
@@ -31,16 +33,16 @@ export async function fillPages(memory: Memory, sizes: Sizes, samples: number, p
   const kinds = [episodes(memory, sizes, told), facts(memory, sizes, told), rules(memory, sizes)];
   await fillKinds(memory, kinds, samples, progress);
   progress(0, PARTS, "links, marks and runs");
-  await putRuns(memory.db, TENANT, BUTLER, told.runs, told.episodes, OF_A_RUN);
-  await putMarks(memory.db);
-  await putLinks(memory.db);
-  await planEvents(memory.db, sizes.events, NOW);
+  await putRuns(asOwner(memory, "lab"), TENANT, BUTLER, told.runs, told.episodes, OF_A_RUN);
+  await putMarks(asOwner(memory, "lab"));
+  await putLinks(asOwner(memory, "lab"));
+  await planEvents(asOwner(memory, "lab"), sizes.events, NOW);
   for (let part = 0; part < PARTS; part++) {
     progress(part, PARTS, "events");
     const end = part === PARTS - 1 ? new Date(NOW.getTime() + 1) : timeOf(part + 0.5, PARTS);
-    await putEvents(memory.db, TENANT, BUTLER, timeOf(part - 0.5, PARTS), end);
+    await putEvents(asOwner(memory, "lab"), TENANT, BUTLER, timeOf(part - 0.5, PARTS), end);
   }
-  await tidyPages(memory.db);
+  await tidyPages(asOwner(memory, "lab"));
 }
 
 interface Run {
@@ -68,7 +70,8 @@ const EPISODE =
     /\s+/,
   );
 
-function episodes({ db }: Memory, sizes: Sizes, told: Told): Kind<unknown> {
+function episodes(memory: Memory, sizes: Sizes, told: Told): Kind<unknown> {
+  const db = asOwner(memory, "lab");
   const count = sizes.episodes;
   const expires_at = new Date(NOW.getTime() + TEN_YEARS);
   return kindOf({
@@ -117,7 +120,8 @@ const FACT =
   forgotten_at forget_reason confidence decay_rate last_confirmed_at tenant_id source_butler source source_episode_id created_at
   importance tags metadata trust`.split(/\s+/);
 
-function facts({ db }: Memory, sizes: Sizes, told: Told): Kind<unknown> {
+function facts(memory: Memory, sizes: Sizes, told: Told): Kind<unknown> {
+  const db = asOwner(memory, "lab");
   const planned = planFacts(sizes.facts);
   const count = planned.length;
   const made: string[] = [];
@@ -176,7 +180,8 @@ const RULE =
   harmful_count last_applied_at confidence decay_rate last_confirmed_at tenant_id source_butler source created_at importance tags
   metadata trust`.split(/\s+/);
 
-function rules({ db }: Memory, sizes: Sizes): Kind<unknown> {
+function rules(memory: Memory, sizes: Sizes): Kind<unknown> {
+  const db = asOwner(memory, "lab");
   const count = sizes.rules;
   return kindOf({
     type: "rule",

@@ -65,6 +65,7 @@ export async function questions(ask: Ask): Promise<Question[]> {
     is("facts of an unknown reader", () => "facts?reader=nobody"),
     is("facts by trust", (p) => `facts?trust=${one(p, ["user", "agent", "imported"])}`),
     is("facts that no tool told", () => "facts?trust=tool"),
+    is("what waits for a person", () => "review"),
     is("facts of a subject", (p) => `facts?subject=${one(p, ids.subjects)}`),
     is("facts with words", (p) => `facts?q=${encodeURIComponent(queryText(p).slice(0, 60))}`),
     is(

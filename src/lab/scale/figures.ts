@@ -6,6 +6,7 @@ import {
   least,
   most,
   type Report,
+  round,
   STORAGE_TARGET,
   type Storage,
   stepLines,
@@ -13,6 +14,7 @@ import {
   type Verdict,
   verdictLine,
 } from "../figures.ts";
+import type { SecurityCost } from "./row-security.ts";
 
 export interface ScaleReport {
   readonly n: number;
@@ -29,6 +31,8 @@ export interface ScaleReport {
   readonly at_once: AtOnce;
   readonly storage: Storage | null;
   readonly recall: VectorRecall;
+  /** By kind of call. */
+  readonly row_security: Readonly<Record<string, SecurityCost>>;
   readonly targets: readonly Verdict[];
 }
 
@@ -64,6 +68,7 @@ export function scaleVerdicts(report: Omit<ScaleReport, "targets">): Verdict[] {
       report.n <= 100_000 ? 60 : 80,
     ),
     least(`vector arm, recall@${report.recall.at}`, "", report.recall.mean, 0.97),
+    most("row security, share of a search", "", report.row_security["search hybrid"]?.share ?? null, 0.1),
     most("vectors and tokens a memory", "B", report.storage?.total ?? null, STORAGE_TARGET),
   ];
 }
@@ -83,6 +88,10 @@ export function scaleLines(report: ScaleReport): string[] {
     ...callLines(report.calls, report.at_once),
     storageLine(report.storage),
     `vector arm (index: ${index}): recall@${recall.at} ${recall.mean} over ${recall.queries} queries, the worst ${recall.worst}; ${recall.arm_p50} ms, comparing everything ${recall.exact_p50} ms`,
+    ...Object.entries(report.row_security).map(
+      ([name, { on, off, share }]) =>
+        `${name}, its text embedded before: ${on} ms with row security, ${off} ms without (${round(share * 100)} %)`,
+    ),
     "",
     ...report.targets.map(verdictLine),
     "",

@@ -15,6 +15,7 @@ import type { Memory } from "../../engine/memory/memory.ts";
 import type { VersionedEmbedder } from "../../engine/memory/recall/versions.ts";
 import { visibleUntil } from "../../engine/memory/remember/index-memory.ts";
 import { tierPolicy } from "../../engine/memory/settings.ts";
+import { asOwner } from "../../engine/memory/tenancy.ts";
 import { foldShelf } from "../../engine/store/index/fold.ts";
 import { putLexical } from "../../engine/store/index/lexical.ts";
 import type { Progress } from "../build.ts";
@@ -85,7 +86,7 @@ export async function fillKinds(
     done += kind.count;
     firstSample += sampled.count;
   }
-  await dropSamples(memory.db);
+  await dropSamples(asOwner(memory, "lab"));
 }
 
 const textSeed = (type: MemoryType) => SEED + type.length * 31;
@@ -108,7 +109,7 @@ async function embedSamples(
   }
   const rows = made.map(({ vector, tokens }) => ({ vector, pieces: tokens.pieces, bits: tokens.bits }));
   const noise = noises(picker(SEED + 1), side.embedder.version.dimensions);
-  await putSamples(memory.db, rows, (vector) => vector.map((x) => x * QUIET), noise);
+  await putSamples(asOwner(memory, "lab"), rows, (vector) => vector.map((x) => x * QUIET), noise);
 }
 
 export function noises(p: Pick, dimensions: number): Float32Array[] {
@@ -127,7 +128,8 @@ async function fillKind<Row>(
   sampled: { readonly from: number; readonly count: number },
   progress: (count: number) => void,
 ): Promise<void> {
-  const { db, ids, clock } = memory;
+  const { ids, clock } = memory;
+  const db = asOwner(memory, "lab");
   const words = picker(textSeed(kind.type));
   const mixing = picker(SEED + 2 + kind.type.length);
   const shelves = new Map<string, number>();
@@ -190,7 +192,7 @@ function kindsOf(memory: Memory, n: number): Kind<unknown>[] {
         const row = { id, speaker: null, ...turnOf(index), content, importance: p.number(10) };
         return { row, scope: memory.butler, text: content };
       },
-      put: (rows) => bulkEpisodes(memory.db, born, expiresAt, rows),
+      put: (rows) => bulkEpisodes(asOwner(memory, "lab"), born, expiresAt, rows),
       visibleUntil: expiresAt,
     }),
     kindOf({
@@ -215,7 +217,7 @@ function kindsOf(memory: Memory, n: number): Kind<unknown>[] {
         };
         return { row, scope: row.scope, text: factText(row) };
       },
-      put: (rows) => bulkFacts(memory.db, born, rows),
+      put: (rows) => bulkFacts(asOwner(memory, "lab"), born, rows),
       visibleUntil: visibleUntil(memory, standard),
     }),
     kindOf({
@@ -226,7 +228,7 @@ function kindsOf(memory: Memory, n: number): Kind<unknown>[] {
         const row = { id, scope: scope(p), content: ruleText(p), confidence: 0.5, decay_rate: RULE_DECAY_PER_DAY };
         return { row, scope: row.scope, text: row.content };
       },
-      put: (rows) => bulkRules(memory.db, born, rows),
+      put: (rows) => bulkRules(asOwner(memory, "lab"), born, rows),
       visibleUntil: visibleUntil(memory, candidate),
     }),
   ];

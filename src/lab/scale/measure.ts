@@ -1,7 +1,9 @@
 /** Calls and the vector arm's recall on a store that `fillScale` made. */
+
 import type { Call, Memory } from "../../engine/memory/memory.ts";
 import { lookOf, retrieveTraced } from "../../engine/memory/recall/retrieve.ts";
 import { searchQuery } from "../../engine/memory/recall/search.ts";
+import { asOwner, memoryOf } from "../../engine/memory/tenancy.ts";
 import { gatherCandidates, type VectorArm } from "../../engine/store/index/search.ts";
 import { indexState } from "../../engine/store/index/vector-index.ts";
 import { round, spread } from "../figures.ts";
@@ -9,10 +11,11 @@ import { atOnce } from "../latency/at-once.ts";
 import { inputsOf, KINDS, measureKind, SEARCH, storageOf } from "../measure.ts";
 import { distinct, picker, queryText } from "../sentences.ts";
 import { recallOf, type ScaleReport, type VectorRecall } from "./figures.ts";
+import { securityCosts } from "./row-security.ts";
 
 const NEAREST = 20;
 
-export type ScaleMeasured = Pick<ScaleReport, "calls" | "at_once" | "storage" | "recall" | "index">;
+export type ScaleMeasured = Pick<ScaleReport, "calls" | "at_once" | "storage" | "recall" | "row_security" | "index">;
 
 export async function measureScale(
   memory: Memory,
@@ -29,9 +32,11 @@ export async function measureScale(
   const at_once = await atOnce(memory, inputsOf(SEARCH, queries, seed + 150));
   progress("recall of the vector arm, beside comparing everything");
   const recall = await armRecall(memory, Math.min(50, queries), seed + 300);
+  progress("row security, on and off");
+  const row_security = await securityCosts(memory, Math.min(100, queries), seed + 400);
   const { serving } = memory.versions;
-  const index = serving === undefined ? "none" : (await indexState(memory.db, serving.version)).kind;
-  return { calls, at_once, storage: await storageOf(memory), recall, index };
+  const index = serving === undefined ? "none" : (await indexState(asOwner(memory, "lab"), serving.version)).kind;
+  return { calls, at_once, storage: await storageOf(memory), recall, row_security, index };
 }
 
 /** Asks the vector arm once as a search builds it, and once so that the index is not used. */
@@ -72,7 +77,7 @@ async function nearest(call: Call, arm: VectorArm, times: number[]): Promise<str
 }
 
 const callOn = (memory: Memory): Call => ({
-  memory,
+  memory: memoryOf(memory, "default"),
   caller: { tenant: "default", butler: memory.butler, admin: false, actor: "bench", voice: "user", session: undefined },
   now: memory.clock.now(),
   request: undefined,

@@ -1,4 +1,5 @@
 /** `butler bench scale`: a store of many memories, made by SQL, and what calls on it cost. */
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { MemoryError, unavailable } from "../../engine/domain/errors.ts";
 import { maintain } from "../../engine/memory/keep/maintain.ts";
 import { fitIndex } from "../../engine/memory/keep/vector-index.ts";
 import type { OpenMemory } from "../../engine/memory/open.ts";
+import { asOwner } from "../../engine/memory/tenancy.ts";
 import type { Context } from "../../main/program/command.ts";
 import { memoryOpener } from "../../main/wiring/engines.ts";
 import { type Progress, progressLine } from "../../main/words/progress.ts";
@@ -79,7 +81,7 @@ async function measure(bench: Bench): Promise<ScaleReport> {
     let step = 0;
     // The measured writes stay in a kept store: another seed makes the next run write other texts.
     const measured = await measureScale(memory, queries, 1_000_003 * (filled.had + 1), (what) =>
-      progress.show(++step, 8, what),
+      progress.show(++step, 9, what),
     );
     const report = {
       n,
@@ -122,8 +124,12 @@ async function fill({ n, progress }: Bench, memory: OpenMemory): Promise<{ had: 
   await fillScale(memory, n, samplesOf(n), showShares(progress));
   if (memory.db.kind === "postgres") {
     progress.show(n, n, "vacuum");
-    await tidyTables(memory.db);
-    await giveIndexMemory(memory.db, Math.min(GRAPH_MB.most, Math.max(GRAPH_MB.least, n * GRAPH_MB.each)), 2);
+    await tidyTables(asOwner(memory, "lab"));
+    await giveIndexMemory(
+      asOwner(memory, "lab"),
+      Math.min(GRAPH_MB.most, Math.max(GRAPH_MB.least, n * GRAPH_MB.each)),
+      2,
+    );
   }
   return { had, seconds: secondsSince(started) };
 }
@@ -135,7 +141,7 @@ async function finish({ n, progress }: Bench, memory: OpenMemory): Promise<Omit<
   show(0, 1, "vector index");
   const poll = setInterval(() => {
     // Only the progress display asks; the index is built without an answer too.
-    void indexProgress(memory.db).then(
+    void indexProgress(asOwner(memory, "lab")).then(
       (share) => share !== undefined && show(share, 1, "vector index"),
       () => undefined,
     );

@@ -71,6 +71,11 @@ A line of a file is {"text", "keep": [{"part", "kind"}], "like"?}: corpus/README
 butler bench week [--data <file>] [--searched] [--json]
 
 Lives through a scripted week of 30 sessions in one project, with hooks, transcripts and jobs on a moved clock, and prints what each
-session is told at its start, each line judged useful (+), useless (.) or harmful (!). --searched asks as for a first prompt instead.`;
+session is told at its start, each line judged useful (+), useless (.) or harmful (!). --searched asks as for a first prompt instead.
+
+butler bench tenants [--n <memories>] [--queries <calls>] [--store pglite|postgres] [--json]
+
+Two tenants in one store, each with a limit of 20 calls a second: one searches in peace, the other sends 200 a second. Says how long
+the first one waits with and without the second, in turns of 20 calls, over HTTP. --n 1000 and --queries 200 are the defaults.`;
 
 export const run: CommandModule["run"] = (args) => runLab(["bench", ...args]);

@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import { type ButlerConfig, configError, defaultButler } from "../../daemon/config/config.ts";
+import { checkDaemonToml } from "../../daemon/config/daemon-config.ts";
 import type { Written } from "../../daemon/config/faults.ts";
 import { configSchema } from "../../daemon/config/json-schema.ts";
 import { butlerValues, type Presets } from "../../daemon/config/values.ts";
 import { warningsOf } from "../../daemon/config/warnings.ts";
-import { homeAt } from "../../daemon/home.ts";
+import { homeAt, readIfThere } from "../../daemon/home.ts";
 import { type RosterEntry, rosterEntries } from "../../daemon/roster/roster.ts";
 import type { ExitCode } from "../../doors/failures.ts";
 import { invalid, notFound } from "../../engine/domain/errors.ts";
@@ -19,7 +20,7 @@ butler config show [--butler <name>] [--all] [--json] [--roster <folder>] [--por
                    [--database-url <url>] [--model-dir <folder>]
 butler config schema
 
-check reads every butler.toml of the roster (without one, that of BUTLER_HOME, if there is any) and reports all faults at once, each with its file, line and key (exit code 2),
+check reads every butler.toml of the roster (without one, that of BUTLER_HOME, if there is any) and the daemon.toml of BUTLER_HOME, and reports all faults at once, each with its file, line and key (exit code 2),
 and settings that are valid but surely not meant (exit code 0). show lists the settings in force and where each came from: a flag,
 the environment, a line of butler.toml, or the default; --all shows the defaults too. schema prints the JSON schema of
 butler.toml, for editors. Secrets are masked. A flag wins over the environment, the environment over butler.toml, and
@@ -40,15 +41,25 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
 async function check(args: readonly string[], { environment, say }: Context): Promise<ExitCode> {
   const { values } = readOptions(args, { roster: { type: "string" }, json: { type: "boolean" } });
   const roster = values.roster === undefined ? environment.roster : resolve(values.roster);
-  const { settingsFile } = homeAt(environment.home);
+  const { settingsFile, daemonFile } = homeAt(environment.home);
   const found = checkedOf(rosterEntries(roster, settingsFile));
   const butlers = found.length > 0 ? found : [{ name: "general", faults: [], warnings: [] }];
-  const ok = butlers.every(({ faults }) => faults.length === 0);
+  const daemon = checkedDaemon(daemonFile);
+  const ok = [...butlers, ...daemon].every(({ faults }) => faults.length === 0);
   if (values.json) {
     const told = butlers.map((butler) => ({ ok: butler.faults.length === 0, ...butler }));
-    say(JSON.stringify({ ok, roster: roster ?? null, butlers: told }, null, 2));
-  } else for (const line of checkLines(butlers, roster, onTerminal(environment))) say(line);
+    const [limits = null] = daemon.map((one) => ({ ok: one.faults.length === 0, ...one }));
+    say(JSON.stringify({ ok, roster: roster ?? null, butlers: told, daemon: limits }, null, 2));
+  } else for (const line of checkLines(butlers, daemon, roster, onTerminal(environment))) say(line);
   return ok ? 0 : 2;
+}
+
+/** The settings of the daemon itself, if it has a file of them. */
+function checkedDaemon(file: string): CheckedButler[] {
+  const text = readIfThere(file);
+  if (text === undefined) return [];
+  const checked = checkDaemonToml(text, file);
+  return [{ name: "daemon.toml", file, faults: checked.ok ? [] : checked.faults, warnings: [] }];
 }
 
 const checkedOf = (entries: readonly RosterEntry[]): CheckedButler[] =>

@@ -4,6 +4,7 @@ import { systemClock } from "../../engine/adapters/clock.ts";
 import type { ModelVariant } from "../../engine/adapters/model/catalogue.ts";
 import type { Finding } from "../doctor/finding.ts";
 import {
+  checkDaemonToml,
   checkDisk,
   checkHome,
   checkNode,
@@ -12,6 +13,7 @@ import {
   checkSpool,
   checkTokens,
 } from "../doctor/home-checks.ts";
+import { checkIsolation } from "../doctor/isolation-check.ts";
 import { checkModel } from "../doctor/model-check.ts";
 import { checkPort } from "../doctor/port-check.ts";
 import { checkDatabaseRights, checkDatabaseServer, checkOwner, checkStore } from "../doctor/store-checks.ts";
@@ -22,7 +24,7 @@ import { version } from "../version.ts";
 export const usage = `butler doctor [--json]
 
 Looks at everything a butler needs and says what is wrong and what to do: Node, the home and who may read it, disk,
-roster, model, owner, stores and their health, tokens, port, what waits to be stored and
+roster, model, owner, stores and their health, keys of encryption, tokens, port, what waits to be stored and
 which openings lie ready. Nothing is changed. Exit code 1 when something failed.`;
 
 export async function run(args: readonly string[], { environment, say }: Context): Promise<ExitCode> {
@@ -52,7 +54,8 @@ async function* examine(environment: Environment): AsyncGenerator<Finding> {
   const homeFindings = checkHome(home);
   yield* homeFindings;
   yield await checkDisk(home);
-  yield checkTokens(home);
+  yield checkTokens(home, systemClock.now());
+  yield checkDaemonToml(home);
   yield checkSpool(home);
   yield checkOpenings(home, systemClock.now());
   const { finding, roster } = checkRoster(environment.roster, home.settingsFile);
@@ -72,6 +75,7 @@ async function* examine(environment: Environment): AsyncGenerator<Finding> {
       yield* await checkStore({ home, databaseUrl: environment.databaseUrl, ownership }, butler);
       const rights = environment.databaseUrl && (await checkDatabaseRights(environment.databaseUrl, butler));
       if (rights) yield rights;
+      if (environment.databaseUrl !== undefined) yield* await checkIsolation(environment.databaseUrl, butler);
     }
   } finally {
     await ownership.lock?.release();

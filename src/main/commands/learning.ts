@@ -1,13 +1,13 @@
 import { writeFileSync } from "node:fs";
 import type { OwnerClient } from "../../daemon/line/client.ts";
-import { renderError } from "../../doors/cli/render.ts";
-import { type ExitCode, exitCode } from "../../doors/failures.ts";
+import type { ExitCode } from "../../doors/failures.ts";
 import { invalid, MemoryError, reasonOf } from "../../engine/domain/errors.ts";
 import type { ToolInput } from "../../engine/tools/index.ts";
 import { typedCall } from "../../engine/tools/typed-call.ts";
 import { ownerClient } from "../owner/owner-client.ts";
 import { chooseButler } from "../program/choose-butler.ts";
 import { type Context, readOptions } from "../program/command.ts";
+import { tellFailure } from "../program/tell-failure.ts";
 import { corpusLines, type LearningShown, learningWords, resetWords } from "../words/learning-bars.ts";
 
 export const usage = `butler learning [--limit <n>] [--butler <name>] [--json]
@@ -48,16 +48,13 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
 }
 
 async function answer(verb: string, values: Values, client: OwnerClient, context: Context): Promise<ExitCode> {
-  const { environment, say, note } = context;
+  const { say } = context;
   const json = values.json === true;
   const butler = await chooseButler(client, values.butler);
   const call = typedCall((request) => client.invoke(butler, request));
   const outcome = await call("memory_learning", inputOf(verb, values.limit));
   if (!outcome.ok) {
-    const options = { json, colour: environment.colour && process.stderr.isTTY === true };
-    if (json) say(renderError(outcome.error, options));
-    else note(renderError(outcome.error, options));
-    return exitCode(outcome.error.code);
+    return tellFailure(outcome.error, json, context);
   }
   if (verb === "export") exportTo(values.out, outcome.answer, context);
   else if (json) say(JSON.stringify(outcome.answer, null, 2));

@@ -12,7 +12,8 @@ export const usage = `butler replay --verify [--butler <name>] [--json]
 
 Rebuilds every row of a butler's memory from its audit stream, in an empty store in memory, and compares the two row by
 row and column by column. Nothing is changed, and the memory can be used meanwhile. Exit code 0 when all is the same,
-4 when something differs: then a row was changed without an event, or an event does not say all that it changed.`;
+4 when something differs: then a row was changed without an event, or an event does not say all that it changed. Where
+retention has made one event of older ones, replay begins with that, and compares it with the hash in its checkpoint.`;
 
 const options = { verify: { type: "boolean" }, butler: { type: "string" }, json: { type: "boolean" } } as const;
 
@@ -44,15 +45,21 @@ const sum = (counts: Readonly<Record<string, number>>): number => Object.values(
 
 function words(report: ReplayReport): string[] {
   const done = `Replayed ${count(report.events)} events and compared ${count(sum(report.rows))} rows`;
-  if (report.equal) return [`${done}: every row is the same.`];
+  const erasures =
+    report.receipts.receipts === 0 ? "" : ` ${count(report.receipts.receipts)} receipts of erasures are whole.`;
+  const folds =
+    report.checkpoints.checkpoints === 0 ? "" : ` Checkpoints: ${count(report.checkpoints.checkpoints)}, all whole.`;
+  if (report.equal) return [`${done}: every row is the same.${erasures}${folds}`];
   const tables = Object.entries(report.differing).map(([table, n]) => `${count(n)} in ${table}`);
   const rows = sum(report.differing);
   const hidden = rows - new Set(report.differences.map(({ table, id }) => `${table} ${id}`)).size;
   return [
-    `${done}: ${rows === 0 ? "the rows agree, but the stream has holes" : `${count(rows)} rows differ (${tables.join(", ")})`}.`,
+    `${done}: ${rows === 0 ? "the rows agree, but the stream, its checkpoints or the receipts of erasures have holes" : `${count(rows)} rows differ (${tables.join(", ")})`}.`,
     ...report.differences.map(line),
     ...(hidden > 0 ? [`… and ${count(hidden)} more rows.`] : []),
     ...report.orphans,
+    ...report.receipts.faults.map((fault) => `  receipts of erasures: ${fault}`),
+    ...report.checkpoints.faults.map((fault) => `  checkpoints: ${fault}`),
     ...(report.cutShort ? ["Too many differences: the rest was not looked at."] : []),
   ];
 }

@@ -3,9 +3,10 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
+import { readDaemonSettings } from "../../daemon/config/daemon-config.ts";
 import { type Home, ownPaths } from "../../daemon/home.ts";
 import { loadRoster, type Roster } from "../../daemon/roster/roster.ts";
-import { listTokens } from "../../daemon/tokens/tokens.ts";
+import { listTokens, type TokenInfo } from "../../daemon/tokens/tokens.ts";
 import { openPaths } from "../../engine/adapters/files/private-files.ts";
 import { isMissing, messageOf, reasonOf } from "../../engine/domain/errors.ts";
 import { failedFolder } from "../../hosts/hooks/spool/files.ts";
@@ -60,19 +61,49 @@ function isOpenToOthers(path: string): boolean {
   }
 }
 
-export function checkTokens(home: Home): Finding {
+/** An owner does not start with a faulty one. */
+export function checkDaemonToml(home: Home): Finding {
+  if (!existsSync(home.daemonFile)) return ok("daemon.toml", "none; every limit has its default");
+  try {
+    const { oauth } = readDaemonSettings(home);
+    return ok(
+      "daemon.toml",
+      oauth === undefined ? "limits; no issuer of tokens" : `tokens of ${oauth.issuer} are taken`,
+    );
+  } catch (error) {
+    return fail("daemon.toml", messageOf(error), `Correct ${home.daemonFile}, or move it away.`);
+  }
+}
+
+/** Time enough to rotate a token before the program that holds it is refused. */
+const EXPIRES_SOON_MS = 14 * 86_400_000;
+
+export function checkTokens(home: Home, now: Date): Finding {
   const open = [home.tokenFile, home.tokensFile].filter(isOpenToOthers);
   if (open.length > 0) {
     const remedy = `chmod 600 ${open.join(" ")}, and revoke what others may have read: butler token revoke <name>.`;
     return fail("tokens", `others may read ${open.join(", ")}`, remedy);
   }
   try {
-    const count = listTokens(home).length;
-    if (count === 0) return ok("tokens", "none yet; the first start makes one");
-    return ok("tokens", `${count} in ${home.tokensFile}, for you alone`);
+    const tokens = listTokens(home);
+    if (tokens.length === 0) return ok("tokens", "none yet; the first start makes one");
+    return tokensEnding(tokens, now) ?? ok("tokens", `${tokens.length} in ${home.tokensFile}, for you alone`);
   } catch (error) {
     return fail("tokens", reasonOf(error), `Move ${home.tokensFile} away and create the tokens anew.`);
   }
+}
+
+function tokensEnding(tokens: readonly TokenInfo[], now: Date): Finding | undefined {
+  const before = (at: Date) => tokens.filter(({ expires }) => expires !== undefined && expires <= at.toISOString());
+  const over = before(now);
+  const soon = before(new Date(now.getTime() + EXPIRES_SOON_MS)).filter((token) => !over.includes(token));
+  if (over.length + soon.length === 0) return undefined;
+  const told = [
+    ...over.map(({ name, expires }) => `"${name}" expired on ${expires?.slice(0, 10)}`),
+    ...soon.map(({ name, expires }) => `"${name}" expires on ${expires?.slice(0, 10)}`),
+  ];
+  const remedy = "butler token rotate <name> --expires 90d gives a new one, butler token revoke <name> ends it.";
+  return warn("tokens", told.join(", "), remedy);
 }
 
 export function checkSpool(home: Home): Finding {

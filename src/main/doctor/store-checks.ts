@@ -20,10 +20,16 @@ import { isMissingDatabase } from "../../engine/adapters/db/postgres-errors.ts";
 import { checkRights, openDatabaseWarning, superuserWarning } from "../../engine/adapters/db/postgres-rights.ts";
 import { acquireLock, type Lock } from "../../engine/adapters/files/lock.ts";
 import { errorCode, isMissing, reasonOf } from "../../engine/domain/errors.ts";
-import { type Failing, readStats } from "../../engine/store/memories/stats.ts";
+import { verifyReceipts } from "../../engine/memory/erase/receipts.ts";
+import { asOwnerOf } from "../../engine/store/access/access.ts";
+import { readAccess } from "../../engine/store/access/roles.ts";
+import { factsByKey } from "../../engine/store/jobs/rekey.ts";
+import { type Counted, countByScope, type Failing, readStats } from "../../engine/store/memories/stats.ts";
 import type { OutcomeOf } from "../../engine/tools/typed-call.ts";
 import { conditionFindings, conditionsOfOwner, conditionsOfStore } from "./condition-checks.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
+import { keyFindings } from "./key-check.ts";
+import { receiptFindings, receiptsOfOwner } from "./receipt-check.ts";
 
 const ANSWER_MS = 20_000;
 
@@ -73,7 +79,8 @@ export async function checkStore(parts: StoreParts, butler: ButlerConfig): Promi
   if (!butler.memory.enabled) return [ok(check, "no memory in its butler.toml")];
   if (butler.memory.service !== undefined) return [ok(check, `kept by ${butler.memory.service}`)];
   try {
-    if (parts.ownership.owner) return await askOwner(parts.home, check, butler.name);
+    if (parts.ownership.owner)
+      return [...(await askOwner(parts.home, check, butler.name)), ...keyFindings(butler, undefined)];
     if (parts.databaseUrl !== undefined) return await lookAtDatabase(parts.databaseUrl, check, butler);
     if (!parts.ownership.lock)
       return [warn(check, "not looked at: another process holds the lock", "See the owner above.")];
@@ -99,13 +106,16 @@ async function askOwner(home: Home, check: string, butler: string): Promise<Find
     return [fail(check, outcome.error.message, `The owner's log may say more: ${home.ownerLog}.`), ...conditions];
   const { episodes, facts, rules, consolidation } = outcome.answer;
   const counts = counted(episodes.total, facts.total, rules.total);
-  return [learning(check, `the owner answers: ${counts}`, consolidation.failing), ...conditions];
+  const receipts = await receiptsOfOwner(home, butler, ANSWER_MS);
+  return [learning(check, `the owner answers: ${counts}`, consolidation.failing), ...conditions, ...receipts];
 }
 
 async function lookAtFolder(dir: string, check: string, butler: ButlerConfig): Promise<Finding[]> {
   const names = filesIn(dir);
-  if (names.length === 0) return [ok(check, "not there yet; the first use makes it")];
-  if (names.includes("butler-unfinished")) return [ok(check, "its making was interrupted; the next use makes it anew")];
+  const keys = () => keyFindings(butler, undefined);
+  if (names.length === 0) return [ok(check, "not there yet; the first use makes it"), ...keys()];
+  if (names.includes("butler-unfinished"))
+    return [ok(check, "its making was interrupted; the next use makes it anew"), ...keys()];
   const db = await openPgliteExclusive({ dir });
   return lookInside(db, check, butler, `${dir} opens`);
 }
@@ -116,24 +126,34 @@ async function lookAtDatabase(url: string, check: string, butler: ButlerConfig):
     return await lookInside(db, check, butler, `database butler_${butler.name}`);
   } catch (error) {
     if (!isMissingDatabase(error)) throw error;
-    return [ok(check, `database butler_${butler.name} is not there yet; the first use makes it`)];
+    const found = `database butler_${butler.name} is not there yet; the first use makes it`;
+    return [ok(check, found), ...keyFindings(butler, undefined)];
   }
 }
 
-async function lookInside(db: Db, check: string, butler: ButlerConfig, where: string): Promise<Finding[]> {
+async function lookInside(store: Db, check: string, butler: ButlerConfig, where: string): Promise<Finding[]> {
   try {
-    const found = await readStats(db, { tenant: butler.tenant, scopes: undefined, now: systemClock.now() });
-    const sum = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0);
-    const live = (found.fact_states.active ?? 0) + (found.fact_states.fading ?? 0);
-    const counts = counted(sum(found.by_tier), live, sum(found.rule_maturity));
+    const db = asOwnerOf(store, (await readAccess(store)).roles, "health");
+    const asked = { tenant: butler.tenant, scopes: undefined, now: systemClock.now() };
+    const found = await readStats(db, asked);
+    const all = await countByScope(db, asked);
+    const sum = (of: (one: Counted) => boolean) => all.reduce((n, one) => (of(one) ? n + one.n : n), 0);
+    const counts = counted(
+      sum(({ what }) => what === "tier"),
+      sum(({ what, name }) => what === "state" && ["active", "fading"].includes(name)),
+      sum(({ what }) => what === "maturity"),
+    );
     const conditions = await conditionsOfStore(db, butler.memory.extractor.daily_budget_usd, systemClock.now());
-    return [learning(check, `${where}: ${counts}`, found.failing), ...conditionFindings(butler.name, conditions)];
+    const receipts = receiptFindings(butler.name, await verifyReceipts(db));
+    const first = learning(check, `${where}: ${counts}`, found.failing);
+    const keys = keyFindings(butler, await factsByKey(db));
+    return [first, ...conditionFindings(butler.name, conditions), ...receipts, ...keys];
   } catch (error) {
     // Undefined table or column: made by another version, or never finished.
     if (!["42P01", "42703"].includes(errorCode(error) ?? "")) throw error;
     return [warn(check, `${where}, but its tables are of another version`, "The next start brings them up to date.")];
   } finally {
-    await db.close();
+    await store.close();
   }
 }
 

@@ -65,6 +65,8 @@ const WORDS: Readonly<Record<string, string>> = {
   "fact.repeated": "confirmed",
   "fact.contradicted": "doubted",
   "fact.began": "became true",
+  "fact.review_expired": "no longer under review",
+  "rule.review_expired": "no longer under review",
   "rule.stored": "learned",
   "rule.repeated": "confirmed",
   "rule.contradicted": "doubted",
@@ -78,6 +80,7 @@ export function ofStream(butler: string, event: StreamEvent, known: KnownSession
   const { event_type: name, entity_type, payload } = event;
   if (name === "learning.reset")
     return { ...placeOf(butler, event, known), by: event.actor, what: "reset", text: RESET };
+  if (name.startsWith("access.")) return ofAccess(butler, event);
   if (entity_type === "consolidation")
     return name === "consolidation.failed" ? failedReading(butler, event) : undefined;
   if (name === "fact.superseded" && payload.superseded_by !== undefined) return undefined;
@@ -92,6 +95,20 @@ export function ofStream(butler: string, event: StreamEvent, known: KnownSession
     ...some({ state: memory?.state, text: memory?.text, trust: memory?.trust, was: replaced?.text, reader }),
     ...some({ sureness: memory?.learned?.sureness, hint: memory?.learned?.hint }),
     ...some({ note: noteOf(event) }),
+  };
+}
+
+/** Somebody was turned away, or looked in from another tenant. */
+function ofAccess(butler: string, event: StreamEvent): Happening {
+  const { kind, door, count, tool } = event.payload;
+  const place = { ...placeOf(butler, event, new Map()), by: event.actor };
+  if (event.event_type === "access.elevated")
+    return { ...place, what: "looked in", text: `${event.actor} of another tenant called ${String(tool)}` };
+  const times = count === 1 ? "once" : `${String(count)} times`;
+  return {
+    ...place,
+    what: "refused",
+    text: `${event.actor} was turned away ${times} at the door ${String(door)}: ${String(kind)}`,
   };
 }
 

@@ -27,9 +27,10 @@ export function homeReads({ environment, home, owner, clock, follow }: HomeReadP
   /** A home has one tenant for each butler; a shared memory may serve tokens of others, who are told nothing of this home. */
   const refused = (principal: Principal, butler: string): Extract<Outcome, { ok: false }> | undefined => {
     const tenant = tenantOf(owner.roster(), butler);
-    const own = principal.admin || principal.butler === butler;
+    // Sessions, settings and jobs are of the whole butler: who is bound to scopes is not shown them.
+    const own = (principal.admin || principal.butler === butler) && principal.scopes === undefined;
     if (own && inTenant(principal, tenant).tenant === tenant) return undefined;
-    return { ok: false, error: { code: "forbidden", message: "This is for those who run the butler." } };
+    return { ok: false, error: { code: "forbidden", message: "This is for those who run the butler.", field: "role" } };
   };
   return {
     sessions: async (principal, butler) =>

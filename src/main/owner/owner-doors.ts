@@ -2,16 +2,23 @@
 import type { RequestListener } from "node:http";
 import { fileURLToPath } from "node:url";
 import { getRequestListener } from "@hono/node-server";
+import type { DaemonSettings } from "../../daemon/config/daemon-schema.ts";
 import type { Home } from "../../daemon/home.ts";
+import { rateLimits } from "../../daemon/limits/rate-limits.ts";
+import { isJwt, jwtChecker } from "../../daemon/oauth/check-jwt.ts";
 import type { Owner } from "../../daemon/owner/owner.ts";
 import { tenantOf } from "../../daemon/roster/roster.ts";
-import { tokenChecker } from "../../daemon/tokens/tokens.ts";
+import { tokenChecker } from "../../daemon/tokens/check-token.ts";
+import { noteLastUses } from "../../daemon/tokens/last-use.ts";
 import { type Backend, type HomeReads, inTenant } from "../../doors/backend.ts";
 import { pageSessions } from "../../doors/http/access/page-sessions.ts";
 import { httpApp } from "../../doors/http/http.ts";
 import type { MetricsDoor } from "../../doors/http/metrics-route.ts";
+import type { Refusals } from "../../doors/refusals.ts";
+import { systemClock } from "../../engine/adapters/clock.ts";
 import type { Log } from "../../engine/adapters/log.ts";
 import type { Meter } from "../../engine/adapters/meter.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import { tools } from "../../engine/tools/index.ts";
 import type { HookAnswerer } from "../../hosts/hooks/answer-hook.ts";
 import { version } from "../version.ts";
@@ -24,8 +31,10 @@ const WEB = fileURLToPath(
 
 export interface OwnerDoorParts {
   readonly home: Home;
+  readonly settings: DaemonSettings;
   readonly log: Log;
   readonly owner: Owner;
+  readonly refusals: Refusals;
   readonly callers: LocalCallers;
   readonly hook: HookAnswerer;
   readonly reads: HomeReads;
@@ -45,14 +54,19 @@ export function ownerDoors(parts: OwnerDoorParts): {
   readonly port: RequestListener;
 } {
   const { home, log, owner, callers, hook, reads, signal, meter, metrics } = parts;
-  const check = tokenChecker(home);
+  const uses = noteLastUses(home, (error) => log.warn({ reason: reasonOf(error) }, "last uses of tokens are not kept"));
+  const check = tokenChecker(home, { used: uses.used });
+  const { oauth, limits } = parts.settings;
+  const checkJwt = oauth === undefined ? undefined : jwtChecker({ settings: oauth, clock: systemClock, log });
   const health: Backend["health"] = async () => {
     const fault = parts.rosterFault();
     return { ...(await owner.health()), ...(fault === undefined ? {} : { roster: fault }) };
   };
   const common = {
     tools,
-    authenticate: async (token: string) => check(token),
+    authenticate: async (token: string) => (checkJwt && isJwt(token) ? checkJwt(token) : check(token)),
+    refusals: parts.refusals,
+    resourceServer: oauth && { issuer: oauth.issuer, resource: oauth.resource },
     log,
     version,
     tokenLocation: home.tokenFile,
@@ -72,6 +86,11 @@ export function ownerDoors(parts: OwnerDoorParts): {
     backend: { ...owner, health, hook: localHook, home: reads },
     local: callers.unnamed,
   });
-  const port = httpApp({ ...common, backend: { ...owner, health, hook: portHook, home: reads } });
+  const port = httpApp({
+    ...common,
+    maxBodyBytes: limits.max_body_bytes,
+    rates: rateLimits(limits, () => performance.now()),
+    backend: { ...owner, health, hook: portHook, home: reads },
+  });
   return { socket: getRequestListener(socket.fetch), port: getRequestListener(port.fetch) };
 }

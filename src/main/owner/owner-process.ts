@@ -1,8 +1,12 @@
 /** Runs an owner with its doors in this process: what `butler up` and `butler own` have in common. */
 import { hostname, networkInterfaces } from "node:os";
 import { basename } from "node:path";
+import type { RefusalBook } from "../../daemon/audit/refusal-book.ts";
 import { markChanged } from "../../daemon/change-marks.ts";
+import { readDaemonSettings } from "../../daemon/config/daemon-config.ts";
+import type { LimitSettings } from "../../daemon/config/daemon-schema.ts";
 import { type Home, ownPaths } from "../../daemon/home.ts";
+import { callLimits } from "../../daemon/limits/limited-call.ts";
 import { createOwner, type Owner } from "../../daemon/owner/owner.ts";
 import { databaseMark } from "../../daemon/owner/owner-file.ts";
 import type { OwnerChanges } from "../../daemon/owner/owner-state.ts";
@@ -14,6 +18,7 @@ import { notesInFile, notesInMemory } from "../../daemon/schedule/notes.ts";
 import { ensureHomeToken } from "../../daemon/tokens/tokens.ts";
 import { through } from "../../doors/backend.ts";
 import { loopbackHosts } from "../../doors/http/guards.ts";
+import type { Refusals } from "../../doors/refusals.ts";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Lock } from "../../engine/adapters/files/lock.ts";
 import { closeTree } from "../../engine/adapters/files/private-files.ts";
@@ -40,6 +45,7 @@ import { mcpLines } from "./mcp-lines.ts";
 import { type News, newsCounter } from "./news.ts";
 import { openingsFor } from "./openings.ts";
 import { ownerDoors } from "./owner-doors.ts";
+import { refusalsOf } from "./refusals.ts";
 
 export interface OwnerProcessParts {
   readonly environment: Environment;
@@ -57,6 +63,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
   // What this process and its children write is for its user alone.
   process.umask(0o077);
   closeHome(home, log);
+  const settings = readDaemonSettings(home);
   const clock = clockAt(environment.now);
   await ensureHomeToken(home, clock.now());
 
@@ -64,7 +71,8 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
   const following = followers();
   let openings: Openings | undefined;
   const metrics = mode === "up" ? (await import("../metrics/registry.ts")).openMetrics(version) : undefined;
-  const owner = ownerOf(parts, clock, metrics?.meter, {
+  const refusals: RefusalBook = refusalsOf({ home, log, clock, meter: metrics?.meter, owner: () => owner });
+  const owner: Owner = ownerOf(parts, clock, metrics?.meter, refusals, settings.limits, {
     changed(butler, tool) {
       markChanged(home, butler, clock.now());
       news.changed(butler, tool);
@@ -93,8 +101,10 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
   let boundPort = environment.port;
   const doors = ownerDoors({
     home,
+    settings,
     log,
     owner,
+    refusals,
     callers,
     hook: hookAnswerer({
       home,
@@ -142,6 +152,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
     busy: () => pickup.busy() || (openings?.busy() ?? false),
     closing: async () => {
       watch.stop();
+      await refusals.flush();
       const stored = pickup.stop();
       await (openings?.stop(stored) ?? stored);
     },
@@ -168,6 +179,8 @@ function ownerOf(
   { environment, home, roster, log, early }: OwnerProcessParts,
   clock: Clock,
   meter: Meter | undefined,
+  refusals: Refusals,
+  limits: LimitSettings,
   changes: OwnerChanges,
 ): Owner {
   const { databaseUrl, modelDir } = environment;
@@ -178,6 +191,8 @@ function ownerOf(
     roster,
     log,
     meter,
+    refusals,
+    limits: callLimits(limits),
     open: engineOpener({ stores, clock, log, models, meter }),
     jobs: storeJobs(stores, clock, databaseUrl === undefined ? notesInFile(home.scheduleFile, log) : notesInMemory()),
     model: sharedModels({ folders: models, fetch: true, apart: true, log }),

@@ -35,12 +35,20 @@ export const commands: Readonly<Record<string, Entry>> = {
   call: { about: "Call a tool by its name.", load: () => import("../commands/call.ts") },
   why: { about: "Why a memory is shown for a question.", load: () => import("../commands/why.ts") },
   "why-not": { about: "What keeps a memory out of an answer.", load: () => import("../commands/why-not.ts") },
+  review: {
+    about: "What waits for a person: memories of untrusted sources, and contradicted ones.",
+    load: () => import("../commands/review.ts"),
+  },
   job: { about: "Jobs of the memory: list, run or look back.", load: () => import("../commands/job.ts") },
   learning: {
     about: "How sure the reader must be to keep a sentence, and what has moved that.",
     load: () => import("../commands/learning.ts"),
   },
-  token: { about: "Create, list or revoke tokens for HTTP.", load: () => import("../commands/token.ts") },
+  token: { about: "Create, list, rotate or revoke tokens for HTTP.", load: () => import("../commands/token.ts") },
+  audit: {
+    about: "Who was turned away, and which secrets stand in what is stored.",
+    load: () => import("../commands/audit.ts"),
+  },
   model: { about: "Fetch the embedding model, or say where it is.", load: () => import("../commands/model.ts") },
   config: {
     about: "Check every butler.toml, or show the settings in force and where each came from.",
@@ -53,6 +61,18 @@ export const commands: Readonly<Record<string, Entry>> = {
   doctor: {
     about: "Look at everything a butler needs, and say what is wrong.",
     load: () => import("../commands/doctor.ts"),
+  },
+  undo: {
+    about: "Take back what came of a request, a session, a run, a source or a time.",
+    load: () => import("../commands/undo.ts"),
+  },
+  erase: {
+    about: "Erase a subject, a session or one memory for good, with a receipt.",
+    load: () => import("../commands/erase.ts"),
+  },
+  export: {
+    about: "Everything that is known about a subject, as text or JSON.",
+    load: () => import("../commands/export.ts"),
   },
   replay: {
     about: "Rebuild the memory from its audit stream, and compare.",

@@ -18,6 +18,7 @@ import type { Settings } from "../../engine/memory/settings.ts";
 import { extractorOrWhyNot } from "./extractor.ts";
 import { type ModelFolders, olderModel } from "./models.ts";
 import { openDb, type StoreLocation } from "./stores.ts";
+import { vaultOrWhyNot } from "./vault.ts";
 
 export const clockAt = (now: string | undefined): Clock =>
   now === undefined ? systemClock : fixedClock(new Date(now));
@@ -80,6 +81,7 @@ function opener<T>(options: OpenerOptions, open: (parts: MemoryParts) => Promise
         embedder,
         tokenizer: await tokens,
         settings: config.memory,
+        vault: vaultOrWhyNot(config.memory.privacy, log),
         log,
         meter,
         previous: models && olderModel(models, log),

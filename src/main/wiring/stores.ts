@@ -12,6 +12,8 @@ import { openPgliteExclusive } from "../../engine/adapters/db/pglite.ts";
 import type { Db } from "../../engine/adapters/db/port.ts";
 import type { Log } from "../../engine/adapters/log.ts";
 import { jobs } from "../../engine/memory/keep/jobs.ts";
+import { asOwnerOf } from "../../engine/store/access/access.ts";
+import { readAccess } from "../../engine/store/access/roles.ts";
 import { readSample, readSizes } from "../../engine/store/health/sample.ts";
 import type { EarlyStore } from "./early-store.ts";
 
@@ -51,17 +53,18 @@ export async function peekInto(
   clock: Clock,
   work: (store: Sampled) => Promise<void>,
 ): Promise<void> {
-  const db = await (await server()).openBare(databaseUrl, butler);
+  const store = await (await server()).openBare(databaseUrl, butler);
   try {
+    const db = asOwnerOf(store, (await readAccess(store)).roles, "health");
     await work({ sample: () => readSample(db, clock.now()), sizes: () => readSizes(db, clock.now()) });
   } finally {
-    await db.close();
+    await store.close();
   }
 }
 
 /** The build leaves a snapshot of a store with all migrations and no rows. Without it a new store takes seconds to make. */
 async function emptyStore(): Promise<Uint8Array | undefined> {
-  const path = import.meta.url.endsWith(".ts") ? "../../../dist/empty-store.tar.gz" : "../empty-store.tar.gz";
+  const path = import.meta.url.endsWith(".ts") ? "../../../dist/empty-store.tar.gz" : "../../empty-store.tar.gz";
   const file = new URL(path, import.meta.url);
   return existsSync(file) ? gunzip(await readFile(file)) : undefined;
 }

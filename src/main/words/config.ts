@@ -28,16 +28,22 @@ const [BOLD, DIM, RED, GREEN, YELLOW] = [1, 2, 31, 32, 33];
 /** The width of the column of values; a longer value moves only its own source to the right. */
 const VALUE_WIDTH = 40;
 
-export function checkLines(butlers: readonly CheckedButler[], roster: string | undefined, colour: boolean): string[] {
+export function checkLines(
+  butlers: readonly CheckedButler[],
+  daemon: readonly CheckedButler[],
+  roster: string | undefined,
+  colour: boolean,
+): string[] {
   const paint = painter(colour);
-  const width = Math.max(...butlers.map(({ name }) => name.length));
+  const all = [...butlers, ...daemon];
+  const width = Math.max(...all.map(({ name }) => name.length));
   const indent = " ".repeat(width + 3);
-  const faults = butlers.flatMap((butler) => butler.faults);
-  const warnings = butlers.flatMap((butler) => butler.warnings);
+  const faults = all.flatMap((one) => one.faults);
+  const warnings = all.flatMap((one) => one.warnings);
   return [
     roster === undefined ? withoutRoster(butlers) : `The roster ${roster}`,
     "",
-    ...butlers.map((butler) => {
+    ...all.map((butler) => {
       const told = [...butler.faults, ...butler.warnings].map(faultText);
       const sign =
         butler.faults.length > 0 ? paint(RED, "✗") : told.length > 0 ? paint(YELLOW, "!") : paint(GREEN, "✓");
@@ -45,12 +51,14 @@ export function checkLines(butlers: readonly CheckedButler[], roster: string | u
     }),
     "",
     faults.length > 0
-      ? `${faults.length} ${faults.length === 1 ? "fault" : "faults"} in ${butlers.filter((butler) => butler.faults.length > 0).length} of ${butlers.length} butlers.`
+      ? `${faults.length} ${faults.length === 1 ? "fault" : "faults"} in ${all.filter((one) => one.faults.length > 0).length} of ${counted(all.length, daemon.length)}.`
       : warnings.length > 0
         ? `Nothing is wrong; ${warnings.length} could be better.`
         : "All is well.",
   ];
 }
+
+const counted = (all: number, files: number): string => (files === 0 ? `${all} butlers` : `${all} files`);
 
 const withoutRoster = ([only]: readonly CheckedButler[]): string =>
   `There is no roster: one butler, ${only?.file === undefined ? "at its defaults" : `with ${only.file}`}.`;

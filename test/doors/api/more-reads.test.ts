@@ -140,7 +140,7 @@ onEachStore("more reads of the pages", (open) => {
       }),
       jobs: async () => ({ ok: true, answer: { jobs: [] } }),
       standing: async () => ({ ok: false, error: { code: "unavailable", message: "nobody measures" } }),
-      tokens: { list: noTokens, create: noTokens, revoke: noTokens },
+      tokens: { list: noTokens, create: noTokens, rotate: noTokens, revoke: noTokens },
       follow: () => () => undefined,
     };
     const api = apiOver(rig, {}, { home });

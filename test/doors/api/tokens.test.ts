@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Home, homeAt, prepareHome } from "../../../src/daemon/home.ts";
-import { createToken, ensureHomeToken, tokenChecker } from "../../../src/daemon/tokens/tokens.ts";
+import { tokenChecker } from "../../../src/daemon/tokens/check-token.ts";
+import { createToken, ensureHomeToken } from "../../../src/daemon/tokens/tokens.ts";
 import { type HomeReads, TENANT_OF_BUTLER } from "../../../src/doors/backend.ts";
 import { homeTokens } from "../../../src/main/owner/home-tokens.ts";
 import { apiOver } from "../../support/api-rig.ts";
@@ -45,16 +46,18 @@ test("a token is made, listed without its secret, opens its butler alone, and is
 test("nobody else reads or changes them", async () => {
   const pages = api();
   const strangers = {
-    agent: { butler: "general", tenant: "default", admin: false },
-    tenant: { butler: "*", tenant: "others", admin: true },
-    butler: { butler: "general", tenant: TENANT_OF_BUTLER, admin: true },
-    reader: { butler: "*", tenant: TENANT_OF_BUTLER, admin: true, reader: true },
-  };
+    agent: { butler: "general", tenant: "default", role: "writer" },
+    tenant: { butler: "*", tenant: "others", role: "admin" },
+    butler: { butler: "general", tenant: TENANT_OF_BUTLER, role: "admin" },
+    scoped: { butler: "*", tenant: TENANT_OF_BUTLER, role: "admin", scopes: ["general"] },
+    reader: { butler: "*", tenant: TENANT_OF_BUTLER, role: "reader", scopes: ["*"] },
+  } as const;
   for (const [name, asked] of Object.entries(strangers)) {
     const { token } = await createToken(home, { name, ...asked }, now);
     for (const [path, body] of [
       ["tokens", { name: "mine" }],
       ["tokens/agent/revoke", {}],
+      ["tokens/agent/rotate", {}],
     ] as const)
       expect(await pages.refused(path, { method: "POST", as: token, body }), `${name} ${path}`).toMatchObject({
         status: 403,
@@ -62,6 +65,18 @@ test("nobody else reads or changes them", async () => {
     if (name !== "reader") expect(await pages.refused("tokens", { as: token })).toMatchObject({ status: 403 });
   }
   expect((await pages.get("tokens", { as: own })).tokens).toHaveLength(1 + Object.keys(strangers).length);
+});
+
+test("a token with a role, scopes and a last day; a new one in its place ends it", async () => {
+  const pages = api();
+  const asked = { name: "ci", role: "writer", scopes: ["general/app"], expires_in_days: 30 };
+  const made = await pages.post("tokens", asked, { as: own });
+  expect(made).toMatchObject({ role: "writer", scopes: ["general/app"], expires: "2026-02-01T03:04:05.000Z" });
+  const turned = await pages.post("tokens/ci/rotate", {}, { as: own });
+  expect(turned).toMatchObject({ name: "ci", scopes: ["general/app"], expires: made.expires });
+  const check = tokenChecker(home, { clock: { now: () => now, fixed: true } });
+  expect(check(turned.token)).toMatchObject({ name: "ci", scopes: ["general/app"] });
+  expect(check(made.token)).toBeUndefined();
 });
 
 test("what cannot be done is refused with its reason", async () => {

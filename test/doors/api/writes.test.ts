@@ -106,6 +106,60 @@ onEachStore("changes from the pages", (open) => {
     expect((await api.get("facts")).facts).toMatchObject([{ content: "v", state: "active" }]);
   });
 
+  it("undo says what would be reversed, reverses it once for each key, and is undone itself", async () => {
+    const rig = await open({ model: false });
+    const api = apiOver(rig);
+    const told = { subject: "mail", predicate: "provider" };
+    const old = await rig.call("memory_store_fact", { ...told, content: "Postfix" });
+    const poison = await rig.call("memory_store_fact", { ...told, content: "evil.example" }, { session: "poisoned" });
+    const known = async () => (await api.get("facts")).facts.map((fact: { content: string }) => fact.content);
+    const would = await api.post("undo", { session: "poisoned", dry_run: true });
+    expect(would).toMatchObject({
+      undo_id: null,
+      counts: { goes: 1, comes: 1 },
+      tree: [{ id: poison.id, deed: "goes", children: [{ id: old.id, deed: "comes" }] }],
+    });
+    expect(await known()).toEqual(["evil.example"]);
+    const headers = { "idempotency-key": "undo-1" };
+    const done = await api.post("undo", { session: "poisoned" }, { headers });
+    expect(await api.post("undo", { session: "poisoned" }, { headers })).toEqual(done);
+    expect(await known()).toEqual(["Postfix"]);
+    await api.post("undo", { request: done.undo_id });
+    expect(await known()).toEqual(["evil.example"]);
+
+    expect(await api.refused("undo", { method: "POST", body: {} })).toMatchObject({ status: 400 });
+    const two = { session: "poisoned", since: "2020-01-01" };
+    expect(await api.refused("undo", { method: "POST", body: two })).toMatchObject({ status: 400 });
+    for (const as of ["reader", "agent"])
+      expect((await api.refused("undo", { method: "POST", as, body: { session: "poisoned" } })).status).toBe(403);
+    const foreign = { method: "POST", as: "stranger", body: { session: "poisoned" } } as const;
+    expect((await api.refused("undo", foreign)).status).toBe(404);
+    expect(await known()).toEqual(["evil.example"]);
+  });
+
+  it("what a tool said waits for a person, who confirms or forgets it", async () => {
+    const rig = await open({ model: false });
+    const api = apiOver(rig);
+    const ids: string[] = [];
+    for (const content of ["in Porto", "in Bergen"])
+      ids.push(
+        (
+          await rig.call(
+            "memory_store_fact",
+            { subject: content, predicate: "stands", content },
+            { as: { voice: "tool" } },
+          )
+        ).id,
+      );
+    const waiting = async () => (await api.get("review")).items.map((item: { id: string }) => item.id).sort();
+    expect(await waiting()).toEqual(ids.toSorted());
+    expect((await api.get("review", { as: "stranger" })).items).toEqual([]);
+    expect((await api.get("review", { as: "reader" })).items).toMatchObject([{ trust: "tool", kept_out: true }, {}]);
+    await api.post(`memories/${ids[0]}/confirm`);
+    await api.post(`memories/${ids[1]}/forget`, { reason: "never heard of it" });
+    expect(await waiting()).toEqual([]);
+  });
+
   it("dead letters of every project are sent again", async () => {
     const rig = await open({ model: false });
     const api = apiOver(rig);

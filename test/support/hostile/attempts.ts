@@ -1,6 +1,7 @@
 /** Hostile calls, made from a seed: other people's ids, scopes, keys, sessions, cursors and files through every door. */
 import type { Client } from "@modelcontextprotocol/client";
 import { WHOLE } from "../whole-answers.ts";
+import { overPages } from "./pages.ts";
 import {
   type Answer,
   type Attacker,
@@ -14,7 +15,7 @@ import {
 } from "./world.ts";
 
 export interface Attempt {
-  readonly door: "rest" | "mcp" | "hook" | "socket";
+  readonly door: "rest" | "mcp" | "hook" | "page" | "socket";
   readonly words: string;
   /** The project that the caller stands in, by its header or field. */
   readonly project: string | undefined;
@@ -121,7 +122,8 @@ export function attempt(d: Dice, world: World, who: Attacker, clients: Clients):
   const place = d.chance(0.85) ? d.one(world.places) : d.one(["bob", "nobody", "..", "%2e%2e"]);
   const project = d.chance(0.4) ? d.one(PROJECTS) : undefined;
   if (who.token === undefined) return onSocket(d, world, who, place, project);
-  const pick = d.below(10);
+  const pick = d.below(13);
+  if (pick >= 10) return overPages(d, world, who, place);
   if (pick < 4) return overRest(d, world, who, place, project);
   if (pick < 7) return overMcp(d, world, who, d.one(world.places), clients);
   return overHook(d, world, who, place, project);

@@ -1,36 +1,35 @@
-/** Set-up of the projects whose tests start the built program: `dist` is made anew when a source is younger than it. */
+/** Set-up of the projects whose tests start the built program: `dist` is made anew unless it is what these sources make. */
 import { spawnSync } from "node:child_process";
-import { readdirSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { TestProject } from "vitest/node";
 import { once } from "./once.ts";
 
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** A folder of this run for homes that tests copy. */
+    seeds: string;
+  }
+}
+
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const STEPS = ["scripts/empty-store.mjs", "scripts/mcp-line.mjs", "scripts/token-files.mjs", "scripts/web.mjs"];
-const SOURCES = ["src", "web", ...STEPS, "tsconfig.json", "tsconfig.build.json", "package.json"];
-/** Written by the last step of the build. */
-const LAST = "dist/web/index.html.br";
-
-export async function setup(): Promise<void> {
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await once("build", () => {
-    if (isFresh()) return;
-    const { status } = spawnSync("npm", ["run", "--silent", "build"], {
-      cwd: ROOT,
-      stdio: ["ignore", "inherit", "inherit"],
-      shell: process.platform === "win32",
-    });
-    if (status !== 0) throw new Error("the build failed");
+    if (run(process.execPath, ["scripts/build-stamp.mjs", "--check"])) return;
+    if (!run("npm", ["run", "--silent", "build"])) throw new Error("the build failed");
   });
+  const seeds = await once(
+    "seeds",
+    () => mkdtempSync(join(tmpdir(), "bs-")),
+    async (folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
+  );
+  project.provide("seeds", seeds.value);
+  return seeds.release;
 }
 
-function isFresh(): boolean {
-  const built = statSync(join(ROOT, LAST), { throwIfNoEntry: false })?.mtimeMs;
-  return built !== undefined && SOURCES.every((path) => youngest(join(ROOT, path)) < built);
-}
-
-/** A folder's own time counts too: it moves when a file goes. */
-function youngest(path: string): number {
-  const found = statSync(path);
-  if (!found.isDirectory()) return found.mtimeMs;
-  return Math.max(found.mtimeMs, ...readdirSync(path).map((name) => youngest(join(path, name))));
+function run(command: string, args: readonly string[]): boolean {
+  const shell = process.platform === "win32" && command === "npm";
+  return spawnSync(command, args, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"], shell }).status === 0;
 }

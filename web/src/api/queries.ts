@@ -19,6 +19,7 @@ import type {
   ApiMemory,
   ApiOneSession,
   ApiPreview,
+  ApiReview,
   ApiRules,
   ApiRulesQuery,
   ApiRun,
@@ -81,6 +82,7 @@ export const activityQuery = (butler: string, query: ApiActivityQuery) =>
 export const sessionsQuery = (butler: string) => listOf<ApiSessions>(butler, "sessions");
 export const runsQuery = (butler: string, query: Query = {}) => listOf<ApiRuns>(butler, "runs", query);
 export const deadLettersQuery = (butler: string) => listOf<ApiDeadLetters>(butler, "dead-letters");
+export const reviewQuery = (butler: string) => listOf<ApiReview>(butler, "review");
 export const changesQuery = (butler: string, from: string, to?: string) =>
   listOf<ApiChanges>(butler, "changes", { from, to });
 export const memoryQuery = (butler: string, id: string, as_of?: string) =>

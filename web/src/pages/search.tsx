@@ -12,7 +12,7 @@ import { Loading } from "../parts/loading.tsx";
 import { Page } from "../parts/page.tsx";
 import { State, Tag } from "../parts/state.tsx";
 import { When } from "../parts/when.tsx";
-import { counted, percent, scopeWords } from "../parts/words.ts";
+import { counted, percent, SAID_BY, scopeWords } from "../parts/words.ts";
 import styles from "./search.module.css";
 
 type Result = ApiSearch["results"][number] & { readonly of?: string };
@@ -100,7 +100,7 @@ function Results({ butler, asked, data, error, again, notes = [] }: ResultsParts
 }
 
 function ResultLine({ result, butler }: { readonly result: Result; readonly butler: string }) {
-  const { type, id, content, subject, predicate, state, warning, scope, of } = result;
+  const { type, id, content, subject, predicate, state, warning, scope, trust, of } = result;
   return (
     <article className={styles.result}>
       <A to={memoryHref(butler, id)} className={styles.text} data-row>
@@ -115,6 +115,7 @@ function ResultLine({ result, butler }: { readonly result: Result; readonly butl
         {of !== undefined && <Tag>{of}</Tag>}
         <Tag>{warning ? "warning" : type}</Tag>
         {state !== "active" && <State state={state} />}
+        {trust !== undefined && <span>{SAID_BY[trust] ?? trust}</span>}
         <span title={scope}>{scopeWords(scope)}</span>
         <When at={result.occurred_at ?? result.created_at} />
         <Why result={result} />

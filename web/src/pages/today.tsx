@@ -14,6 +14,7 @@ import { FailedPage } from "../parts/failure.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { counted, listed } from "../parts/words.ts";
+import { Review } from "./review/review.tsx";
 
 export function TodayPage() {
   const butler = useButler() ?? "";
@@ -44,6 +45,7 @@ export function TodayPage() {
       {byMemory(data.items).map(({ event, earlier }) => (
         <EventLine key={event.id} event={event} earlier={earlier} butler={butler} />
       ))}
+      {day === undefined && <Review butler={butler} />}
       {!isEmpty && (
         <Section title="30 days">
           <DaysChart days={data.days} to={butlerPath(butler)} />

@@ -10,6 +10,8 @@ const VERBS: Readonly<Record<string, string>> = {
   "rule.confirmed": "confirmed",
   "fact.contradicted": "contradicted",
   "rule.contradicted": "contradicted",
+  "fact.review_expired": "left the review list",
+  "rule.review_expired": "left the review list",
   "fact.began": "began to hold",
   "fact.faded": "faded",
   "rule.faded": "faded",
@@ -28,7 +30,12 @@ const VERBS: Readonly<Record<string, string>> = {
   "episode.consolidation_failed": "could not be learned from",
   "episode.dead_lettered": "was given up",
   "episode.redriven": "sent again",
+  "fact.undone": "changed by an undo",
+  "rule.undone": "changed by an undo",
+  "episode.undone": "changed by an undo",
   "memory.referenced": "recalled",
+  "access.refused": "was refused something",
+  "access.elevated": "looked in from another tenant",
 };
 
 /** An event that is not in the list is named by its own last word. */

@@ -2,11 +2,11 @@
 import { z } from "zod";
 import { checkInput } from "../../../engine/tools/invalid-input.ts";
 import type { Outcome } from "../../../engine/tools/outcome.ts";
-import { Event, viewActivity } from "../../../engine/views/activity.ts";
 import type { View } from "../../../engine/views/define.ts";
-import { viewSearch } from "../../../engine/views/search.ts";
-import { viewStats } from "../../../engine/views/stats.ts";
-import { viewToday } from "../../../engine/views/today.ts";
+import { Event, viewActivity } from "../../../engine/views/history/activity.ts";
+import { viewStats } from "../../../engine/views/numbers/stats.ts";
+import { viewToday } from "../../../engine/views/numbers/today.ts";
+import { viewSearch } from "../../../engine/views/recall/search.ts";
 import { type ApiRoute, type Asked, refusal } from "./define.ts";
 import { answersOf, askAll, isPartial, sumOf, type Told } from "./fleet.ts";
 import { butlerHealth, Health } from "./health-route.ts";

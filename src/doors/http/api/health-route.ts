@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { CONDITIONS } from "../../../engine/domain/health/conditions.ts";
 import type { Outcome } from "../../../engine/tools/outcome.ts";
-import { viewToday } from "../../../engine/views/today.ts";
+import { viewToday } from "../../../engine/views/numbers/today.ts";
 import type { Standing } from "../../backend.ts";
 import { type ApiRoute, type Asked, MEMORY, refusal } from "./define.ts";
 

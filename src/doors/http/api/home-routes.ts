@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { checkInput } from "../../../engine/tools/invalid-input.ts";
 import type { Outcome } from "../../../engine/tools/outcome.ts";
-import { Event } from "../../../engine/views/activity.ts";
-import { Text } from "../../../engine/views/texts.ts";
+import { Event } from "../../../engine/views/history/activity.ts";
+import { Text } from "../../../engine/views/lists/texts.ts";
 import type { SeenSession } from "../../backend.ts";
 import { type ApiRoute, type Asked, MEMORY, refusal } from "./define.ts";
 import { healthRoute, Jobs } from "./health-route.ts";

@@ -5,9 +5,9 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import type { Outcome } from "../../../engine/tools/outcome.ts";
-import type { Event } from "../../../engine/views/activity.ts";
+import type { Event } from "../../../engine/views/history/activity.ts";
 import type { Backend } from "../../backend.ts";
-import { type DoorEnv, refuse, refusedButler } from "../guards.ts";
+import { type DoorEnv, refuse, refusedButler, turnAway } from "../guards.ts";
 import { MEMORY } from "./define.ts";
 
 export const LIVE_PATH = `${MEMORY}/activity/live`;
@@ -30,6 +30,11 @@ const PAGE = 100;
 const MOST = 200;
 let following = 0;
 
+const ENDED: Outcome = {
+  ok: false,
+  error: { code: "unauthorized", message: "This token or session has ended; sign in again." },
+};
+
 type Ask = (input: object) => Promise<Outcome>;
 
 export async function serveLive(parts: LiveParts, c: Context<DoorEnv>): Promise<Response> {
@@ -37,14 +42,18 @@ export async function serveLive(parts: LiveParts, c: Context<DoorEnv>): Promise<
   const principal = c.get("principal");
   const name = c.req.param("name") ?? "";
   const refused = refusedButler(principal, name, await backend.butlers());
-  if (refused !== undefined) return refuse(c, refused);
+  if (refused !== undefined) return turnAway(c, refused, { butler: name });
   if (following >= MOST) return refuse(c, { code: "unavailable", message: "Too many pages follow; close some." });
   const scope = principal.admin ? { scope: "*" } : {};
-  const ask: Ask = (input) =>
-    backend.invoke(principal, name, {
-      tool: "memory_activity_stream",
-      input: { ...scope, changes: true, limit: PAGE, ...input },
-    });
+  const stillValid = c.get("stillValid");
+  const ask: Ask = async (input) =>
+    // A token may have been revoked since the stream began.
+    stillValid === undefined || (await stillValid())
+      ? backend.invoke(principal, name, {
+          tool: "memory_activity_stream",
+          input: { ...scope, changes: true, limit: PAGE, ...input },
+        })
+      : ENDED;
   const asked = c.req.header("last-event-id") || c.req.query("cursor");
   // Also without a cursor: what cannot be followed is refused before the stream begins.
   const first = await ask(asked === undefined ? { newest: true, limit: 1 } : { cursor: asked });

@@ -20,7 +20,7 @@ export function openApi(routes: readonly Described[], version: string): Json {
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
-    schemas[route.id] = schemaOf(route.answer, "output");
+    schemas[route.id] = inPlace(schemaOf(route.answer, "output"), route.id);
   }
   return {
     openapi: "3.1.0",
@@ -44,6 +44,12 @@ export function openApi(routes: readonly Described[], version: string): Json {
 function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   return json;
+}
+
+/** What a schema says of itself (a tree of nodes) is found from the top of the document. */
+function inPlace(schema: Json, id: string): Json {
+  const text = JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"#/components/schemas/${id}/`);
+  return JSON.parse(text) as Json;
 }
 
 function operation({ id, method, path, summary, input, stream = false }: Described): Json {

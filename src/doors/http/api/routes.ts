@@ -1,22 +1,23 @@
 /** Every route of the pages' API. */
 import { z } from "zod";
 import { memoryWhy } from "../../../engine/tools/memory-why.ts";
-import { Event, viewActivity } from "../../../engine/views/activity.ts";
-import { viewChanges } from "../../../engine/views/changes.ts";
-import { viewCounts } from "../../../engine/views/counts.ts";
-import { viewDeadLetters } from "../../../engine/views/dead-letters.ts";
-import { viewEpisodes } from "../../../engine/views/episodes.ts";
-import { viewFacts } from "../../../engine/views/facts.ts";
-import { viewMemory } from "../../../engine/views/memory.ts";
-import { viewPreview } from "../../../engine/views/preview.ts";
-import { viewRules } from "../../../engine/views/rules.ts";
-import { viewRun } from "../../../engine/views/run.ts";
-import { viewRuns } from "../../../engine/views/runs.ts";
-import { viewScopes } from "../../../engine/views/scopes.ts";
-import { viewSearch } from "../../../engine/views/search.ts";
-import { viewStats } from "../../../engine/views/stats.ts";
-import { viewSubjects } from "../../../engine/views/subjects.ts";
-import { viewToday } from "../../../engine/views/today.ts";
+import { Event, viewActivity } from "../../../engine/views/history/activity.ts";
+import { viewChanges } from "../../../engine/views/history/changes.ts";
+import { viewDeadLetters } from "../../../engine/views/history/dead-letters.ts";
+import { viewRun } from "../../../engine/views/history/run.ts";
+import { viewRuns } from "../../../engine/views/history/runs.ts";
+import { viewEpisodes } from "../../../engine/views/lists/episodes.ts";
+import { viewFacts } from "../../../engine/views/lists/facts.ts";
+import { viewReview } from "../../../engine/views/lists/review.ts";
+import { viewRules } from "../../../engine/views/lists/rules.ts";
+import { viewSubjects } from "../../../engine/views/lists/subjects.ts";
+import { viewCounts } from "../../../engine/views/numbers/counts.ts";
+import { viewScopes } from "../../../engine/views/numbers/scopes.ts";
+import { viewStats } from "../../../engine/views/numbers/stats.ts";
+import { viewToday } from "../../../engine/views/numbers/today.ts";
+import { viewMemory } from "../../../engine/views/recall/memory.ts";
+import { viewPreview } from "../../../engine/views/recall/preview.ts";
+import { viewSearch } from "../../../engine/views/recall/search.ts";
 import { SessionAnswer, SignedOut, SignIn } from "../access/session-routes.ts";
 import { type ApiRoute, callRoute, type Described } from "./define.ts";
 import { exampleRoutes } from "./examples/routes.ts";
@@ -34,6 +35,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   callRoute({ id: "Subjects", path: "/subjects", calls: viewSubjects }),
   callRoute({ id: "Facts", path: "/facts", calls: viewFacts }),
   callRoute({ id: "Rules", path: "/rules", calls: viewRules }),
+  callRoute({ id: "Review", path: "/review", calls: viewReview }),
   callRoute({ id: "Episodes", path: "/episodes", calls: viewEpisodes }),
   callRoute({ id: "Memory", path: "/memories/:id", calls: viewMemory }),
   callRoute({ id: "Search", path: "/search", calls: viewSearch }),

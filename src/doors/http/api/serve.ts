@@ -1,8 +1,8 @@
 /** Serves the table of routes. */
 import type { Context, Hono } from "hono";
+import type { Failure } from "../../../engine/tools/outcome.ts";
 import type { Backend, Principal } from "../../backend.ts";
-import { httpStatus, wireFailure } from "../../failures.ts";
-import { callExtras, type DoorEnv, readJson, refuse, refusedButler } from "../guards.ts";
+import { callExtras, type DoorEnv, readJson, refuse, refusedButler, turnAway } from "../guards.ts";
 import { route } from "../route.ts";
 import type { ApiRoute, Asked } from "./define.ts";
 import { LIVE_PATH, serveLive } from "./live.ts";
@@ -34,15 +34,25 @@ async function answer(parts: ApiParts, asked: ApiRoute, c: Context<DoorEnv>): Pr
   const params: Readonly<Record<string, string>> = c.req.param();
   if (params.name !== undefined) {
     const refused = refusedButler(principal, params.name, await backend.butlers());
-    if (refused !== undefined) return refuse(c, refused);
+    if (refused !== undefined) return turnAway(c, refused, { butler: params.name });
   }
   const extras = callExtras(c, parts.local !== undefined);
   if ("code" in extras) return refuse(c, extras);
   const body = asked.method === "GET" ? undefined : await readJson(c.req.raw, maxBodyBytes);
   if (body?.ok === false) return refuse(c, body.failure, body.status);
   const given = (body?.value ?? c.req.query()) as Asked["given"];
-  const outcome = await asked.run({ backend, principal, params, given, extras, signal: c.req.raw.signal });
-  return outcome.ok
-    ? c.json(outcome.answer)
-    : c.json({ error: wireFailure(outcome.error) }, httpStatus(outcome.error.code));
+  // A refusal of the memory itself is written down where it is called.
+  const refusedInside = new Set<Failure>();
+  const watched: Backend = {
+    ...backend,
+    async invoke(...call) {
+      const outcome = await backend.invoke(...call);
+      if (!outcome.ok) refusedInside.add(outcome.error);
+      return outcome;
+    },
+  };
+  const outcome = await asked.run({ backend: watched, principal, params, given, extras, signal: c.req.raw.signal });
+  if (outcome.ok) return c.json(outcome.answer);
+  if (refusedInside.has(outcome.error)) return refuse(c, outcome.error);
+  return turnAway(c, outcome.error, params.name === undefined ? {} : { butler: params.name });
 }

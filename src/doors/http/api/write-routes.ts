@@ -10,6 +10,7 @@ import { memoryMarkHarmful } from "../../../engine/tools/memory-mark-harmful.ts"
 import { memoryMarkHelpful } from "../../../engine/tools/memory-mark-helpful.ts";
 import { memoryRestore } from "../../../engine/tools/memory-restore.ts";
 import type { Outcome } from "../../../engine/tools/outcome.ts";
+import { controlUndo, undoInput } from "../../../engine/views/control/undo.ts";
 import { roleOf } from "../access/session-routes.ts";
 import { type ApiRoute, type Asked, MEMORY, refusal } from "./define.ts";
 
@@ -22,7 +23,11 @@ const Correction = z.strictObject({
 });
 const Redrive = z.strictObject({ ids: z.array(z.uuid()).min(1).max(1_000).optional().describe("All if left out.") });
 
-const readers: Outcome = refusal("forbidden", "You may look but not change anything; sign in as an admin for that.");
+const readers: Outcome = refusal(
+  "forbidden",
+  "You may look but not change anything; sign in as an admin for that.",
+  "role",
+);
 
 type Work<I> = (asked: Asked, input: I) => Promise<Outcome>;
 
@@ -162,6 +167,17 @@ export const writeRoutes: readonly ApiRoute[] = [
       answer: Corrected,
     },
     correct,
+  ),
+  writeRoute(
+    {
+      id: "Undo",
+      path: "/undo",
+      summary:
+        "Undoes what came of a request, session, run, source, event or time; with dry_run it only says what that is",
+      input: z.strictObject(undoInput),
+      answer: controlUndo.output,
+    },
+    (asked) => invoke(asked, controlUndo.name, asked.given),
   ),
   writeRoute(
     {

@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { NodeFS } from "@electric-sql/pglite/nodefs";
 import { unavailable } from "../../domain/errors.ts";
@@ -133,19 +134,33 @@ function checkVersion(dir: string, names: string[]): void {
 }
 
 /** A new store was written without fsync: syncs all of it, then marks it as finished. */
-export function finishFolder(dir: string, durable: boolean): void {
-  if (durable) syncTree(dir);
+export async function finishFolder(dir: string, durable: boolean): Promise<void> {
+  if (durable) await syncTree(dir);
   fs.unlinkSync(join(dir, UNFINISHED));
   if (durable) syncPath(dir);
 }
 
-function syncTree(dir: string): void {
-  for (const entry of fs.readdirSync(dir, { withFileTypes: true })) {
+/** Several at once share a commit of the file system's journal: the 1,146 files of a new store took 1.2 to 2 s one by one, and 0.2 s so. */
+const SYNCS_AT_ONCE = 16;
+
+async function syncTree(dir: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const waiting = pathsBelow(dir);
+  const work = async () => {
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      const file = await open(path, "r");
+      await file.sync().finally(() => file.close());
+    }
+  };
+  await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, work));
+}
+
+function pathsBelow(dir: string): string[] {
+  const inside = fs.readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
     const path = join(dir, entry.name);
-    if (entry.isDirectory()) syncTree(path);
-    else if (entry.isFile()) syncPath(path);
-  }
-  syncPath(dir);
+    return entry.isDirectory() ? pathsBelow(path) : entry.isFile() ? [path] : [];
+  });
+  return [dir, ...inside];
 }
 
 function syncPath(path: string): void {

@@ -1,6 +1,7 @@
 /** A store whose statements are timed and whose failures are counted. */
 import { type Meter, secondsSince } from "../meter.ts";
 import type { Db, Sql } from "./port.ts";
+import { wrapDb } from "./wrap.ts";
 
 export function measuredDb<D extends Db>(db: D, meter: Meter, butler: string): D {
   const timed = (sql: Sql): Sql["query"] =>
@@ -15,5 +16,8 @@ export function measuredDb<D extends Db>(db: D, meter: Meter, butler: string): D
         meter.observe("butler_store_statement_seconds", { butler }, secondsSince(started));
       }
     };
-  return { ...db, query: timed(db), tx: (work) => db.tx((sql) => work({ query: timed(sql) })) };
+  return wrapDb(db, (inner) => ({
+    query: timed(inner),
+    tx: (work) => inner.tx((sql) => work({ query: timed(sql) })),
+  }));
 }

@@ -14,17 +14,22 @@ interface Statement {
 }
 
 export interface Statements {
-  query(text: string, params: readonly unknown[]): Promise<unknown[]>;
+  /** A plan with row security belongs to a role: each role has its own, so that none is made anew because two take turns. */
+  query(text: string, params: readonly unknown[], role: string): Promise<unknown[]>;
   /** A script of several statements. */
   exec(script: string): Promise<void>;
   /** To be called before every call: whether a transaction is open. */
   setInTransaction(now: boolean): void;
 }
 
+/** Hears what the triggers of the store raise: the SQLSTATE and the words of a notice. */
+export type Notice = (code: string | undefined, message: string | undefined) => void;
+
 interface State {
   readonly pg: PGlite;
+  readonly notice: Notice;
   readonly keep: (bytes: Uint8Array) => Uint8Array;
-  /** By text. Undefined: seen once. A Map keeps the order in which keys were set, so the first is the one unused for longest. */
+  /** By role and text. Undefined: seen once. A Map keeps the order in which keys were set, so the first is the one unused for longest. */
   readonly seen: Map<string, Statement | undefined>;
   made: number;
   inTransaction: boolean;
@@ -43,13 +48,13 @@ const SHAPES = /^\s*(?:create|alter|drop|do)\b/i;
 const SHAPES_WITHIN = /\b(?:create|alter|drop|do)\b/i;
 
 /** `keep` copies the bytes of a result out of the buffer they are a view of. */
-export function preparedStatements(pg: PGlite, keep: (bytes: Uint8Array) => Uint8Array): Statements {
-  const state: State = { pg, keep, seen: new Map(), made: 0, inTransaction: false, reshaped: false };
+export function preparedStatements(pg: PGlite, keep: (bytes: Uint8Array) => Uint8Array, notice: Notice): Statements {
+  const state: State = { pg, notice, keep, seen: new Map(), made: 0, inTransaction: false, reshaped: false };
   return {
-    query: (text, params) => query(state, text, params),
+    query: (text, params, role) => query(state, text, params, `${role} ${text}`),
     async exec(script) {
       if (SHAPES_WITHIN.test(script)) await reshape(state);
-      await pg.exec(script);
+      await pg.exec(script, { onNotice: ({ code, message }) => notice(code, message) });
     },
     setInTransaction(now) {
       if (now !== state.inTransaction) state.reshaped = false;
@@ -58,29 +63,30 @@ export function preparedStatements(pg: PGlite, keep: (bytes: Uint8Array) => Uint
   };
 }
 
-async function query(state: State, text: string, params: readonly unknown[]): Promise<unknown[]> {
-  const { pg, seen } = state;
+async function query(state: State, text: string, params: readonly unknown[], key: string): Promise<unknown[]> {
+  const { seen } = state;
   if (SHAPES.test(text)) await reshape(state);
-  if (state.reshaped) return once(pg, text, params);
-  if (!seen.has(text)) {
-    seen.set(text, undefined);
+  if (state.reshaped) return once(state, text, params);
+  if (!seen.has(key)) {
+    seen.set(key, undefined);
     const [oldest] = seen.keys();
     if (seen.size > MOST && oldest !== undefined) await forget(state, oldest);
-    return once(pg, text, params);
+    return once(state, text, params);
   }
-  const statement = seen.get(text) ?? (await prepare(state, text));
-  seen.delete(text);
-  seen.set(text, statement);
+  const statement = seen.get(key) ?? (await prepare(state, text));
+  seen.delete(key);
+  seen.set(key, statement);
   try {
-    return await run(pg, statement, params);
+    return await run(state, statement, params);
   } catch (error) {
     // Its result type has changed in a way that was not seen here; the next call prepares it anew.
-    if (error instanceof messages.DatabaseError && error.code === RESULT_TYPE_CHANGED) await forget(state, text);
+    if (error instanceof messages.DatabaseError && error.code === RESULT_TYPE_CHANGED) await forget(state, key);
     throw error;
   }
 }
 
-const once = async (pg: PGlite, text: string, params: readonly unknown[]) => (await pg.query(text, [...params])).rows;
+const once = async ({ pg, notice }: State, text: string, params: readonly unknown[]) =>
+  (await pg.query(text, [...params], { onNotice: ({ code, message }) => notice(code, message) })).rows;
 
 async function prepare(state: State, text: string): Promise<Statement> {
   const name = `s${++state.made}`;
@@ -96,7 +102,7 @@ async function prepare(state: State, text: string): Promise<Statement> {
   return { name, paramTypes: params?.dataTypeIDs ?? [], rows, readers };
 }
 
-async function run(pg: PGlite, statement: Statement, params: readonly unknown[]): Promise<unknown[]> {
+async function run({ pg, notice }: State, statement: Statement, params: readonly unknown[]): Promise<unknown[]> {
   const { name, paramTypes, rows, readers } = statement;
   const values = params.map((value, index) => {
     if (value === null || value === undefined) return null;
@@ -107,6 +113,7 @@ async function run(pg: PGlite, statement: Statement, params: readonly unknown[])
   const rest = [serialize.execute({}), serialize.sync()];
   if (rows && readers) return readRows(await sendRaw(pg, inBinary(bind), ...rest), rows.fields, readers);
   const { messages: answer } = await send(pg, bind, ...rest);
+  for (const one of answer) if (one instanceof messages.NoticeMessage) notice(one.code, one.message);
   return parse.parseResults(rows ? [rows, ...answer] : answer, pg.parsers)[0]?.rows ?? [];
 }
 
@@ -119,9 +126,9 @@ async function reshape(state: State): Promise<void> {
   await forget(state, ...state.seen.keys());
 }
 
-async function forget({ pg, seen }: State, ...texts: readonly string[]): Promise<void> {
-  const names = texts.flatMap((text) => seen.get(text)?.name ?? []);
-  for (const text of texts) seen.delete(text);
+async function forget({ pg, seen }: State, ...keys: readonly string[]): Promise<void> {
+  const names = keys.flatMap((key) => seen.get(key)?.name ?? []);
+  for (const key of keys) seen.delete(key);
   if (names.length > 0) await send(pg, ...names.map((name) => serialize.close({ type: "S", name })), serialize.sync());
 }
 

@@ -4,7 +4,10 @@ import { vector } from "@electric-sql/pglite-pgvector";
 import { messageOf } from "../../domain/errors.ts";
 import { DurableFs, databaseBytes, explainFailure, finishFolder, prepareFolder } from "./durable-fs.ts";
 import { compileEngine, type EngineCode } from "./pglite-code.ts";
+import { openPgliteSettings, type PgliteSettings } from "./pglite-settings.ts";
 import { preparedStatements, type Statements } from "./pglite-statements.ts";
+import type { Settings } from "./port.ts";
+import { unpackSnapshot } from "./unpack-snapshot.ts";
 
 export type Start = {
   /** Undefined: nobody has compiled it yet. */
@@ -14,12 +17,23 @@ export type Start = {
   snapshot: Uint8Array | undefined;
   settings: Record<string, string>;
 };
+/** `under`: the settings of what begins here; absent inside of a transaction. */
 export type Call =
-  | { id: number; op: "query"; text: string; params: unknown[] }
-  | { id: number; op: "exec"; text: string }
-  | { id: number; op: "begin" | "commit" | "rollback" | "dump" | "close" };
+  | { id: number; op: "query"; text: string; params: unknown[]; under?: Settings }
+  | { id: number; op: "exec"; text: string; under: Settings }
+  | { id: number; op: "begin"; under: Settings }
+  | { id: number; op: "commit" | "rollback" | "dump" | "close" };
 export type Failure = { message: string; unavailable: boolean; fields: Record<string, string> };
-export type Reply = { id: number; value?: unknown; failure?: Failure } | { fatal: string } | { code: EngineCode };
+export type Reply =
+  | { id: number; value?: unknown; failure?: Failure }
+  | { fatal: string }
+  | { code: EngineCode }
+  | { changed: string[]; counted: boolean };
+
+/** The SQLSTATE of the notices in which triggers tell the ids of memories that a statement changed, with commas between them. */
+export const CHANGED = "BM001";
+/** The same where a reading was counted and nothing else changed. */
+const COUNTED = "BM002";
 
 /** The checkpoint that bounds the WAL runs after this many bytes; a replay of 64 MB takes about a second. */
 const WAL_LIMIT = 64 * 1024 * 1024;
@@ -100,8 +114,11 @@ async function open(): Promise<{ pg: PGlite; files: DurableFs | undefined }> {
     },
   };
   if (files !== undefined) options.fs = files;
-  if (fresh && snapshot !== undefined) options.loadDataDir = new Blob([new Uint8Array(snapshot)]);
   try {
+    if (fresh && snapshot !== undefined) {
+      if (dir === undefined) options.loadDataDir = new Blob([new Uint8Array(snapshot)]);
+      else unpackSnapshot(snapshot, dir);
+    }
     const pg = await PGlite.create(options);
     // The library must be loaded before its settings exist; the extension itself is made by a migration.
     await pg.exec("load 'vector'");
@@ -110,7 +127,7 @@ async function open(): Promise<{ pg: PGlite; files: DurableFs | undefined }> {
       "select set_config(name, value, false) from unnest($1::text[], $2::text[]) as s (name, value)",
       settings,
     );
-    if (fresh && dir !== undefined) finishFolder(dir, start.durable);
+    if (fresh && dir !== undefined) await finishFolder(dir, start.durable);
     if (files !== undefined) files.syncing = true;
     lastWords = "";
     return { pg, files };
@@ -131,10 +148,11 @@ function describe(error: unknown): Failure {
   return { message: messageOf(error), unavailable, fields };
 }
 
-async function run(pg: PGlite, statements: Statements, call: Call): Promise<unknown> {
+async function run(pg: PGlite, statements: Statements, settings: PgliteSettings, call: Call): Promise<unknown> {
+  if ("under" in call && call.under !== undefined) await settings.use(call.under);
   switch (call.op) {
     case "query":
-      return statements.query(call.text, call.params);
+      return statements.query(call.text, call.params, settings.role());
     case "exec":
       return statements.exec(call.text);
     case "commit":
@@ -145,6 +163,7 @@ async function run(pg: PGlite, statements: Statements, call: Call): Promise<unkn
       await pg.exec(call.op);
       return undefined;
     case "dump": {
+      await settings.use({});
       await pg.exec("checkpoint");
       const bytes = new Uint8Array(await (await pg.dumpDataDir("none")).arrayBuffer());
       transfers.push(bytes.buffer);
@@ -152,6 +171,7 @@ async function run(pg: PGlite, statements: Statements, call: Call): Promise<unkn
     }
     case "close":
       try {
+        await settings.use({});
         await pg.exec("checkpoint");
       } finally {
         await pg.close();
@@ -162,7 +182,13 @@ async function run(pg: PGlite, statements: Statements, call: Call): Promise<unkn
 
 async function serve(): Promise<void> {
   const { pg, files } = await open();
-  const statements = preparedStatements(pg, ownBytes);
+  let changed: string[] = [];
+  let counted: string[] = [];
+  const statements = preparedStatements(pg, ownBytes, (code, message) => {
+    if (code === CHANGED && message) changed.push(message);
+    if (code === COUNTED && message) counted.push(message);
+  });
+  const settings = openPgliteSettings(statements);
   let inTransaction = false;
   const handle = async (call: Call) => {
     if (call.op === "begin") inTransaction = true;
@@ -170,13 +196,21 @@ async function serve(): Promise<void> {
     statements.setInTransaction(inTransaction);
     transfers = [];
     try {
-      const value = await run(pg, statements, call);
+      const value = await run(pg, statements, settings, call);
+      // Before the answer: whoever waited for it finds the change known.
+      if (!inTransaction && call.op !== "rollback") {
+        if (changed.length > 0) post({ changed, counted: false });
+        if (counted.length > 0) post({ changed: counted, counted: true });
+      }
+      if (!inTransaction) [changed, counted] = [[], []];
       post({ id: call.id, value }, transfers);
     } catch (error) {
+      if (!inTransaction) [changed, counted] = [[], []];
       post({ id: call.id, failure: describe(error) });
     }
     if (files !== undefined && files.walBytes > WAL_LIMIT && !inTransaction && call.op !== "close") {
       files.walBytes = 0;
+      await settings.use({});
       await pg.exec("checkpoint");
     }
   };

@@ -4,7 +4,8 @@ import { acquireLock } from "../files/lock.ts";
 import { startWorker } from "../threads/worker.ts";
 import { keepEngine, keptEngine } from "./pglite-code.ts";
 import type { Call, Failure, Reply, Start } from "./pglite-worker.ts";
-import type { Db, Row, Sql } from "./port.ts";
+import type { ChangeListener, Db, Row, Settings, Sql } from "./port.ts";
+import { wrapDb } from "./wrap.ts";
 
 export type PgliteOptions = {
   /** Undefined keeps the store in memory. */
@@ -84,7 +85,7 @@ export async function openPgliteExclusive(options: PgliteOptions & { dir: string
       closing ??= db.close().finally(() => lock.release());
       return closing;
     };
-    return { ...db, close };
+    return wrapDb(db, () => ({ close }));
   } catch (error) {
     await lock.release();
     throw error;
@@ -97,6 +98,7 @@ type Engine = ReturnType<typeof startEngine>;
 function startEngine(start: Start) {
   const worker = startWorker(import.meta.url, "pglite-worker", start);
   const pending = new Map<number, Pending>();
+  const listeners = new Set<ChangeListener>();
   let lastId = 0;
   let dead: Error | undefined;
 
@@ -111,6 +113,11 @@ function startEngine(start: Start) {
     });
   worker.on("message", (reply: Reply) => {
     if ("code" in reply) return keepEngine(reply.code);
+    if ("changed" in reply) {
+      const ids = reply.changed.flatMap((told) => told.split(","));
+      for (const listener of listeners) listener(ids, reply.counted);
+      return;
+    }
     if ("fatal" in reply) {
       const full = /ENOSPC|No space left/.test(reply.fatal);
       const cause = new Error(reply.fatal);
@@ -150,7 +157,11 @@ function startEngine(start: Start) {
   const stop = async () => {
     await worker.terminate();
   };
-  return { ready: expect(0), send, stop, isDead: () => dead !== undefined };
+  const onChange = (listener: ChangeListener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  return { ready: expect(0), send, stop, onChange, isDead: () => dead !== undefined };
 }
 
 /** Copies bytes out of the buffer they are a view of, so that the message carries them alone and the caller keeps its own. */
@@ -181,23 +192,11 @@ function handle(engine: Engine): PgliteDb {
     line = turn.catch(() => undefined);
     return turn;
   };
-  const rows = async <R>(text: string, params: readonly unknown[] = []) =>
-    (await engine.send({ op: "query", text, params: [...params] })) as R[];
-
-  const query = <R = Row>(text: string, params?: readonly unknown[]) => inTurn(() => rows<R>(text, params));
-  const exec = (script: string) =>
-    alone(async () => {
-      try {
-        await engine.send({ op: "exec", text: script });
-      } catch (error) {
-        // The script may have stopped inside of a transaction that it had opened; outside of one this does nothing.
-        if (!engine.isDead()) await engine.send({ op: "rollback" });
-        throw error;
-      }
-    });
-  const tx = <T>(work: (sql: Sql) => Promise<T>) => alone(() => transact(engine, rows, work));
+  const rows = async <R>(text: string, params: readonly unknown[] = [], under?: Settings) =>
+    (await engine.send({ op: "query", text, params: [...params], ...(under && { under }) })) as R[];
 
   const maintain = async (level: "light" | "full") => {
+    const { query, exec } = withSettings({});
     // One statement a table, so that other calls get their turn in between.
     const tables = await query<{ name: string }>(level === "full" ? ALL_TABLES : STALE_TABLES);
     for (const { name } of tables) await exec(level === "full" ? `vacuum (analyze) ${name}` : `analyze ${name}`);
@@ -214,13 +213,35 @@ function handle(engine: Engine): PgliteDb {
     });
     return closing;
   };
-  return { kind: "pglite", query, exec, tx, maintain, dump, isDead: engine.isDead, close };
+  const withSettings = (under: Settings): PgliteDb => ({
+    kind: "pglite",
+    query: <R = Row>(text: string, params?: readonly unknown[]) => inTurn(() => rows<R>(text, params, under)),
+    exec: (script) =>
+      alone(async () => {
+        try {
+          await engine.send({ op: "exec", text: script, under });
+        } catch (error) {
+          // The script may have stopped inside of a transaction that it had opened; outside of one this does nothing.
+          if (!engine.isDead()) await engine.send({ op: "rollback" });
+          throw error;
+        }
+      }),
+    tx: (work) => alone(() => transact(engine, rows, work, under)),
+    withSettings,
+    maintain,
+    dump,
+    isDead: engine.isDead,
+    onChange: engine.onChange,
+    close,
+  });
+  return withSettings({});
 }
 
 async function transact<T>(
   engine: Engine,
   rows: <R>(text: string, params?: readonly unknown[]) => Promise<R[]>,
   work: (sql: Sql) => Promise<T>,
+  under: Settings,
 ): Promise<T> {
   let over = false;
   let firstFailure: unknown;
@@ -233,7 +254,7 @@ async function transact<T>(
       throw error;
     }
   };
-  await engine.send({ op: "begin" });
+  await engine.send({ op: "begin", under });
   let result: T;
   try {
     result = await work({ query });

@@ -13,16 +13,32 @@ export interface Sql {
   query<R = Row>(text: string, params?: readonly unknown[]): Promise<R[]>;
 }
 
+/** Settings of PostgreSQL by name; `role` is one of them: the role whose rights count. */
+export type Settings = Readonly<Record<string, string>>;
+
+/** `counted`: a reading was counted, and nothing else changed. */
+export type ChangeListener = (ids: readonly string[], counted: boolean) => void;
+
 export interface Db extends Sql {
   readonly kind: "pglite" | "postgres";
   /** Runs `work` in one transaction: commit when it resolves, roll back when it throws. Inside, use only the `sql` it is given. */
   tx<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Several statements without parameters, not wrapped in a transaction of ours (DDL, VACUUM, CHECKPOINT). */
   exec(script: string): Promise<void>;
+  /**
+   * The same store, every transaction of which (a single statement is one) runs with these settings and no others; the next one of
+   * anybody else runs without them. Costs no round trip, and holds behind a pooler that lends a connection for a transaction.
+   */
+  withSettings(settings: Settings): Db;
   /** Maintenance that a server does by itself: checkpoint, and at level `full` vacuum. */
   maintain?(level: "light" | "full"): Promise<void>;
   /** True when the store will never answer again (a full disk stops the embedded one): close it and open it anew. */
   isDead?(): boolean;
+  /**
+   * Calls the listener with the ids of memories that a transaction has changed, as triggers tell them, before the transaction's own
+   * answer is given. Absent where others may write unseen: on a server. Gives a function that ends it.
+   */
+  onChange?(listener: ChangeListener): () => void;
   /** Absent for the embedded store, which has one connection. */
   pool?(): PoolUse;
   close(): Promise<void>;

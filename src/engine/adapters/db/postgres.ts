@@ -1,7 +1,8 @@
 import pg from "pg";
 import { unavailable } from "../../domain/errors.ts";
-import type { Db, Row, Sql } from "./port.ts";
+import type { Db, Row, Settings, Sql } from "./port.ts";
 import { CONNECT_TIMEOUT_MS, explainPostgres } from "./postgres-errors.ts";
+import { beginWith, hasSettings, queryWith } from "./postgres-settings.ts";
 import { type PostgresTarget, parseTarget } from "./postgres-target.ts";
 
 export interface PostgresOptions {
@@ -62,7 +63,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
       spoiled = true;
     };
     try {
-      return await work({ ask: (query) => ask(client, query, target, spoil), spoil });
+      return await work({ ask: (query, settings) => ask(client, query, settings, target, spoil), spoil });
     } finally {
       client.release(spoiled);
     }
@@ -87,11 +88,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
   };
 
   (await connect()).release();
-  return {
+  const withSettings = (settings: Settings): Db => ({
     kind: "postgres",
-    query: <R>(text: string, params?: readonly unknown[]) => use((session) => rows<R>(session, text, params)),
-    tx: (work) => use((session) => transaction(session, work)),
-    exec: (script) => use((session) => execScript(session, script)),
+    query: <R>(text: string, params?: readonly unknown[]) => use((session) => rows<R>(session, text, params, settings)),
+    tx: (work) => use((session) => transaction(session, work, settings)),
+    exec: (script) => use((session) => execScript(session, script, settings)),
+    withSettings,
     pool: () => ({
       max: pool.options.max,
       in_use: pool.totalCount - pool.idleCount,
@@ -101,7 +103,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
       closing ??= close();
       return closing;
     },
-  };
+  });
+  return withSettings({});
 }
 
 /**
@@ -123,7 +126,8 @@ class TidyClient extends pg.Client {
 }
 
 interface Session {
-  ask(query: string | pg.QueryConfig): Promise<pg.QueryResult>;
+  /** Settings are for a query outside of a transaction alone: one that has begun has its own. */
+  ask(query: string | pg.QueryConfig, settings?: Settings): Promise<pg.QueryResult>;
   /** The connection must not be used by anybody else. */
   spoil(): void;
 }
@@ -136,8 +140,15 @@ async function prepareSession(client: pg.ClientBase): Promise<void> {
 }
 
 /** Errors are explained here, where they can only be of this connection: `work` may also throw an ECONNRESET of another one. */
-async function ask(client: pg.ClientBase, query: string | pg.QueryConfig, target: PostgresTarget, spoil: () => void) {
+async function ask(
+  client: pg.ClientBase,
+  query: string | pg.QueryConfig,
+  settings: Settings = {},
+  target: PostgresTarget,
+  spoil: () => void,
+) {
   try {
+    if (typeof query !== "string" && hasSettings(settings)) return await queryWith(client, query, settings);
     return await client.query(query);
   } catch (error) {
     // After an ERROR the server goes on with the session, after a FATAL it does not; anything else is the socket's.
@@ -147,12 +158,17 @@ async function ask(client: pg.ClientBase, query: string | pg.QueryConfig, target
 }
 
 /** Uses the extended protocol even without parameters: it refuses a second statement, as the embedded store does. */
-async function rows<R>(session: Session, text: string, params: readonly unknown[] = []): Promise<R[]> {
+async function rows<R>(
+  session: Session,
+  text: string,
+  params: readonly unknown[] = [],
+  settings: Settings = {},
+): Promise<R[]> {
   const query = { text, values: [...params], queryMode: "extended" };
-  return (await session.ask(query)).rows;
+  return (await session.ask(query, settings)).rows;
 }
 
-async function transaction<T>(session: Session, work: (sql: Sql) => Promise<T>): Promise<T> {
+async function transaction<T>(session: Session, work: (sql: Sql) => Promise<T>, settings: Settings): Promise<T> {
   let over = false;
   let failed: unknown;
   let last: Promise<unknown> = Promise.resolve();
@@ -174,9 +190,9 @@ async function transaction<T>(session: Session, work: (sql: Sql) => Promise<T>):
     },
   };
 
-  await session.ask("begin");
   let result: T;
   try {
+    await session.ask(beginWith(settings));
     result = await work(sql);
   } catch (error) {
     over = true;
@@ -191,11 +207,16 @@ async function transaction<T>(session: Session, work: (sql: Sql) => Promise<T>):
   return result;
 }
 
-async function execScript(session: Session, script: string): Promise<void> {
-  await session.ask("set statement_timeout = 0");
+/** A script may hold what no transaction can (CREATE INDEX CONCURRENTLY), so its settings are the connection's until it ends. */
+async function execScript(session: Session, script: string, settings: Settings): Promise<void> {
+  const set = { ...settings, statement_timeout: "0" };
+  const reset = Object.keys(settings).map((name) => `reset ${pg.escapeIdentifier(name)}`);
   try {
+    for (const [name, value] of Object.entries(set))
+      await session.ask(`select set_config(${pg.escapeLiteral(name)}, ${pg.escapeLiteral(value)}, false)`);
     await session.ask(script);
     await session.ask(`set statement_timeout = '${SESSION.statement_timeout}'`);
+    for (const statement of reset) await session.ask(statement);
   } catch (error) {
     // The script may have stopped inside of a transaction that it had opened.
     session.spoil();

@@ -1,6 +1,7 @@
 /** What consolidation knows, and the changes that it can come to. */
 import type { Claim, Fact, FactSlot } from "../fact.ts";
 import { doubted } from "../lifecycle/doubt.ts";
+import { isUntrusted } from "../lifecycle/quarantine.ts";
 import type { Rule } from "../rule.ts";
 import { GLOBAL_SCOPE, isForEveryButler, learnedScope } from "../scope.ts";
 import { lexemes } from "../text/lexemes.ts";
@@ -14,6 +15,8 @@ export interface Witness {
   /** Its own words. */
   readonly text: string;
   readonly trust: Trust;
+  /** Undefined and null: not known. */
+  readonly session?: string | null;
   readonly occurred_at: Date;
 }
 
@@ -50,6 +53,15 @@ export interface Batch {
   learned(kind: "fact" | "rule", nth: number): Learned;
   /** Of what is too unsure to be told. */
   readonly hintConfidence: number;
+  /** What earlier runs have read in some of the same episodes: it has had its effect. */
+  readonly readBefore?: readonly ReadBefore[];
+}
+
+/** The episodes of an earlier run, and what was read in them. */
+export interface ReadBefore {
+  readonly episodes: readonly string[];
+  readonly facts: readonly Claim[];
+  readonly rules: readonly Pick<Rule, "content">[];
 }
 
 export type FactDraft = Claim &
@@ -81,8 +93,8 @@ export type Change =
   | (Cited & { readonly kind: "create_rule"; readonly rule: RuleDraft; readonly contradicts: readonly Lowered[] })
   | (Cited & Confirmed & { readonly kind: "confirm_rule" });
 
-/** `trust` is the highest of those who say so. */
-type Confirmed = Pick<Fact, "id" | "trust">;
+/** `trust` is the highest of those who say so, `voices` that of each episode. */
+type Confirmed = Pick<Fact, "id" | "trust"> & { readonly voices: readonly Trust[] };
 
 export type Lowered = Pick<Fact, "id" | "confidence">;
 
@@ -159,7 +171,14 @@ export function voiceOf(claim: string, witnesses: readonly Witness[]): Trust {
   if (new Set(trusts).size < 2) return bestTrust(trusts);
   const words = new Set(lexemes(claim));
   const bearing = witnesses.filter((witness) => shareIn(words, witness) >= BORNE);
-  return bearing.length > 0 ? bestTrust(bearing.map(({ trust }) => trust)) : leastTrust(trusts);
+  return bearing.length > 0 ? bestTrust(ownWords(bearing).map(({ trust }) => trust)) : leastTrust(trusts);
+}
+
+/** Without agents who say what a tool said in their session: they have read it there. */
+function ownWords(bearing: readonly Witness[]): readonly Witness[] {
+  const tools = bearing.filter(({ trust }) => isUntrusted(trust));
+  const hasRead = ({ id, session }: Witness) => tools.some((tool) => tool.id === id || tool.session === session);
+  return bearing.filter((witness) => witness.trust !== "agent" || !hasRead(witness));
 }
 
 /**

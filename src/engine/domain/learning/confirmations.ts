@@ -1,6 +1,6 @@
 /** Confirmations of one answer, by memory: several items may confirm the same. */
 import { type DropReason, idsOf, trustOf, voiceOf, type Witness } from "./change.ts";
-import { bestTrust, isWeaker, type Trust, vouched } from "./trust.ts";
+import { atLeast, bestTrust, isWeaker, type Trust, vouched } from "./trust.ts";
 
 interface Confirmable {
   readonly id: string;
@@ -10,7 +10,7 @@ interface Confirmable {
 }
 
 export function confirmations<K extends "confirm_fact" | "confirm_rule">(kind: K) {
-  const cited = new Map<string, { nth: number; episodes: Set<string>; trust: Trust }>();
+  const cited = new Map<string, { nth: number; episodes: Map<string, Trust>; trust: Trust }>();
   /** Of a memory, with what the user has said of it in this answer. */
   const believed = ({ id, trust }: Pick<Confirmable, "id" | "trust">): Trust =>
     vouched(trust, cited.get(id)?.trust ?? trust);
@@ -23,8 +23,8 @@ export function confirmations<K extends "confirm_fact" | "confirm_rule">(kind: K
       const trust = trustOf(known.content, witnesses);
       const fresh = idsOf(witnesses).filter((id) => !known.witnesses.has(id));
       if (fresh.length === 0) return "unchanged";
-      const entry = cited.get(known.id) ?? { nth, episodes: new Set(), trust };
-      for (const id of fresh) entry.episodes.add(id);
+      const entry = cited.get(known.id) ?? { nth, episodes: new Map(), trust };
+      for (const id of fresh) entry.episodes.set(id, atLeast(trust, entry.episodes.get(id) ?? trust));
       cited.set(known.id, { ...entry, trust: bestTrust([entry.trust, trust]) });
       return undefined;
     },
@@ -32,6 +32,9 @@ export function confirmations<K extends "confirm_fact" | "confirm_rule">(kind: K
       cited.delete(id);
     },
     changes: () =>
-      [...cited].map(([id, { nth, episodes, trust }]) => ({ kind, id, nth, episodes: [...episodes], trust })),
+      [...cited].map(([id, { nth, episodes, trust }]) => ({
+        ...{ kind, id, nth, trust },
+        ...{ episodes: [...episodes.keys()], voices: [...episodes.values()] },
+      })),
   };
 }

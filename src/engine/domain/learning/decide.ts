@@ -3,6 +3,7 @@
  * known already is confirmed, what is no longer true is superseded, what cannot be both is lowered and linked.
  */
 
+import type { Claim } from "../fact.ts";
 import { ladderOf } from "../scope.ts";
 import type { Answer } from "./answer.ts";
 import { type Batch, type Decision, type Dropped, inOrder, type Known, lastOf, type Witness } from "./change.ts";
@@ -31,14 +32,18 @@ export function decide(answer: Answer, known: Known, batch: Batch): Decision {
     all.filter(({ scope }) => steps.includes(scope));
   const visible: Known = { ...known, facts: mine(known.facts), rules: mine(known.rules) };
   const facts = factState(visible, batch);
+  const wasRead = readBefore(batch);
   for (const { item, nth, witnesses } of inTime(answer.facts)) {
-    const verdict = witnesses === undefined ? "unknown_episode" : learnFact(facts, item, nth, witnesses);
+    const learnIt = (by: readonly Witness[]) =>
+      wasRead.fact(item, by) ? "unchanged" : learnFact(facts, item, nth, by);
+    const verdict = witnesses === undefined ? "unknown_episode" : learnIt(witnesses);
     if (verdict !== undefined) dropped.push({ kind: "fact", nth, reason: verdict });
   }
   dropped.push(...settleFacts(facts).map((one) => ({ kind: "fact" as const, ...one })));
   const rules = ruleLearner(visible, batch);
   for (const { item, nth, witnesses } of inTime(answer.rules)) {
-    const verdict = witnesses === undefined ? "unknown_episode" : rules.learn(item, nth, witnesses);
+    const learnIt = (by: readonly Witness[]) => (wasRead.rule(item, by) ? "unchanged" : rules.learn(item, nth, by));
+    const verdict = witnesses === undefined ? "unknown_episode" : learnIt(witnesses);
     if (verdict !== undefined) dropped.push({ kind: "rule", nth, reason: verdict });
   }
   for (const { item, nth, witnesses } of inTime(answer.confirmations)) {
@@ -48,4 +53,23 @@ export function decide(answer: Answer, known: Known, batch: Batch): Decision {
     if (verdict !== undefined) dropped.push({ kind: "confirmation", nth, reason: verdict });
   }
   return { changes: [...factChanges(facts), ...rules.changes()], dropped };
+}
+
+/**
+ * The same words of the same episodes count once: what they said first may have been superseded since, and would be learned anew, or
+ * confirm what replaced it.
+ */
+function readBefore({ readBefore: runs = [] }: Batch) {
+  const of = (by: readonly Witness[]) => runs.filter(({ episodes }) => by.every(({ id }) => episodes.includes(id)));
+  return {
+    fact: (told: Claim, by: readonly Witness[]): boolean =>
+      of(by).some(({ facts }) =>
+        facts.some(
+          ({ subject, predicate, content }) =>
+            subject === told.subject && predicate === told.predicate && content === told.content,
+        ),
+      ),
+    rule: (told: { readonly content: string }, by: readonly Witness[]): boolean =>
+      of(by).some(({ rules }) => rules.some(({ content }) => content === told.content)),
+  };
 }

@@ -118,6 +118,40 @@ export function partsOf(text: string): ExchangeParts | undefined {
   return parts;
 }
 
+/** "Bash (ran pnpm test): connect ECONNREFUSED": what the agent did, and then the words of the tool. */
+const CALL = /^([^:()]{1,60}(?:\([^)]{0,300}\))?): /;
+/** Names of errors: nobody can be told by them what to do. */
+const ERROR_NAMES =
+  /\b(?:E[A-Z]{3,15}|SIG[A-Z]{3,6}|[A-Z][A-Za-z]{0,30}(?:Error|Exception|Fault)|HTTP [1-5]\d\d|TS\d{3,5}|exit (?:code|status) \d{1,3})\b/g;
+
+/** Of what failed, what may be told in a context block: the agent's own call, and the names of errors among what the tool said. */
+export function failureShown(failed: string): { readonly call: string; readonly names: string } {
+  const call = CALL.exec(failed)?.[1] ?? "";
+  const names = failed.slice(call === "" ? 0 : call.length + 2).match(ERROR_NAMES) ?? [];
+  return { call, names: [...new Set(names)].slice(0, 3).join(", ") };
+}
+
+/** The text without what tools said in it: only that they failed is left. Empty when it is nothing else. */
+export function withoutToolWords(text: string): string {
+  if (LINE.test(text.split("\n", 1)[0] ?? ""))
+    return text
+      .split("\n")
+      .flatMap((line) => {
+        const [, name, said = ""] = LINE.exec(line) ?? [];
+        if (name !== "Failed") return name === undefined ? [] : [line];
+        const { call, names } = failureShown(said);
+        return call + names === "" ? [] : [`Failed: ${call}${call && names ? ": " : ""}${names}`];
+      })
+      .join("\n");
+  const turns = dialogueOf(text);
+  if (turns?.some(({ speaker }) => speaker === "tool") !== true) return text;
+  return turns
+    .flatMap(({ speaker, text: said }) => (speaker === "tool" ? [] : [`${NAMES[speaker]}: ${said}`]))
+    .join("\n");
+}
+
+const NAMES = { user: "User", agent: "Agent" } as const;
+
 /** The inverse, for whoever learns from it. A line without a label counts as a tool's. */
 export function turnsOf(text: string): Turn[] {
   const turns: Turn[] = [];

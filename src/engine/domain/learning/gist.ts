@@ -5,7 +5,7 @@
 
 import { type Unpasted, withoutPasted } from "../text/pasted.ts";
 import { clip } from "../text/text.ts";
-import { type ExchangeParts, partsOf } from "./exchange.ts";
+import { type ExchangeParts, failureShown, partsOf, withoutToolWords } from "./exchange.ts";
 import { isIdle } from "./idle-prompt.ts";
 import { isCorrection } from "./prompt-kind.ts";
 import { isMomentary, kindOf, type SentenceKind, sentencesIn } from "./sentence-kind.ts";
@@ -31,8 +31,9 @@ const TOLD = 240;
 
 /** Undefined when there is nothing to tell. */
 export function gistOf(content: string): Gist | undefined {
-  const parts = partsOf(content);
-  return parts === undefined ? plainGist(content) : exchangeGist(parts);
+  const own = withoutToolWords(content);
+  const parts = partsOf(own);
+  return parts === undefined ? plainGist(own) : exchangeGist(parts);
 }
 
 /** Nothing but a greeting, thanks or an order for the moment, and nothing that was decided or went wrong. */
@@ -96,8 +97,10 @@ function told(worth: Worth, said: readonly string[], came: readonly string[], op
 
 const oneLine = (parts: readonly string[]): string => parts.filter(Boolean).join(" ").replace(/\s+/g, " ").trim();
 
-/** "Bash (ran pnpm test): connect ECONNREFUSED": the tool is of no interest later. */
-const errorOf = (failed = ""): string => failed.replace(/^[^:()]{1,60}(?:\([^)]{0,300}\))?: /, "");
+function errorOf(failed = ""): string {
+  const { call, names } = failureShown(failed);
+  return names === "" ? call : names;
+}
 
 const OPEN =
   /\b(?:not (?:done|started|finished|tried|tested|moved|fixed|merged|deployed|implemented)(?: yet| over)?|still (?:to do|open|missing|fails|failing|needs?)|left open|is left|remains|remaining|todo|next (?:would be|step)|waits? for|noch (?:offen|nicht)|steht noch aus|fehlt noch)\b/i;
@@ -126,10 +129,11 @@ const ASKED = 300;
 const ANSWERED = 240;
 const ACTIONS = 100;
 
-/** An episode at length, for a prompt that it fits: without pastes and small talk, each part cut by itself. Other texts stay as they are. */
+/** An episode at length, for a prompt that it fits: without pastes, small talk and the words of tools, each part cut by itself. Other texts stay as they are. */
 export function retold(content: string): string {
-  const parts = partsOf(content);
-  if (parts === undefined) return content;
+  const own = withoutToolWords(content);
+  const parts = partsOf(own);
+  if (parts === undefined) return own;
   const asked = parts.user.map((text) => {
     const { words, pasted } = withoutPasted(text);
     const said = sentencesIn(words).filter((sentence) => !isIdle(sentence));

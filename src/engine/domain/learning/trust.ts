@@ -9,6 +9,9 @@ export const isWeaker = (a: Trust, b: Trust): boolean => trustRank(a) < trustRan
 /** The lower of two. */
 export const atMost = (trust: Trust, most: Trust): Trust => (isWeaker(most, trust) ? most : trust);
 
+/** The higher of two. */
+export const atLeast = (trust: Trust, least: Trust): Trust => (isWeaker(trust, least) ? least : trust);
+
 /** The highest of them; `tool` when there are none. */
 export const bestTrust = (all: readonly Trust[]): Trust =>
   all.reduce<Trust>((best, trust) => (trustRank(trust) > trustRank(best) ? trust : best), "tool");

@@ -2,8 +2,10 @@
 import { dropLexical } from "../../store/index/lexical.ts";
 import {
   type Due,
+  endReviews,
   FIRST_ID,
   findDue,
+  findReviewed,
   findUnsettled,
   foldedOn,
   hideVectors,
@@ -17,7 +19,7 @@ import { findRule, tallyRule } from "../../store/memories/rules.ts";
 import { applyVerdict, judgeRule, maturityEvent, type Verdict } from "../remember/evaluate-rule.ts";
 import { write } from "../write.ts";
 import { beginFacts } from "./begin-facts.ts";
-import type { Job, JobContext } from "./job.ts";
+import { defineJob, type JobContext } from "./job.ts";
 import { type DropFolder, dropFolder, type JobTally, jobCall, newTally } from "./job-call.ts";
 
 const NAME = "decay_sweep";
@@ -29,10 +31,10 @@ const NAME = "decay_sweep";
 const WINDOW = { pglite: 250, postgres: 5000 } as const;
 const RULES = 200;
 
-export const decaySweep: Job = {
+export const decaySweep = defineJob({
   name: NAME,
   about:
-    "Facts and rules fade and expire by their effective confidence; rules rise, fall and are inverted by evidence.",
+    "Facts and rules fade and expire by their effective confidence; rules rise, fall and are inverted by evidence; what nobody looked at leaves the review list.",
   cron: "0 3 * * *",
   async run(context) {
     const tally = newTally();
@@ -42,10 +44,12 @@ export const decaySweep: Job = {
       (await beginFacts(context, NAME, tally)) &&
       (await sweep(context, "fact", tally, settled)) &&
       (await evaluateRules(context, tally, settled)) &&
-      (await sweep(context, "rule", tally, settled));
+      (await sweep(context, "rule", tally, settled)) &&
+      (await endWaiting(context, "fact", tally)) &&
+      (await endWaiting(context, "rule", tally));
     return tally.report(complete);
   },
-};
+});
 
 async function sweep(
   context: JobContext,
@@ -102,6 +106,25 @@ async function sweepWindow(
   });
   await folds.dropped(shelves);
   return due;
+}
+
+/** What nobody looked at leaves the review list. What was kept out of context blocks stays out. */
+async function endWaiting(context: JobContext, type: Swept, tally: JobTally): Promise<boolean> {
+  const { memory, now, dryRun } = context;
+  const size = WINDOW[memory.db.kind];
+  for (;;) {
+    if (context.interrupted()) return false;
+    const due = await memory.db.tx(async (sql) => {
+      const found = await findReviewed(sql, type, now, size, !dryRun);
+      const ids = found.map(() => memory.ids.next(now)).toSorted();
+      if (found.length > 0 && !dryRun)
+        await endReviews(sql, type, found, now, { ids, butler: memory.butler, actor: `job:${NAME}` });
+      return found;
+    });
+    tally.count(`${type}s_review_expired`, due.length);
+    for (const { id } of due) tally.note(`${type} ${id}: its time on the review list is over`);
+    if (due.length < size || dryRun) return true;
+  }
 }
 
 const thresholdsOf = ({ memory }: JobContext): Thresholds => ({

@@ -29,7 +29,7 @@ import { FIRST_ID, foldedOn } from "../../store/jobs/sweep.ts";
 import { deleteEpisodes } from "../../store/memories/episodes.ts";
 import { tierPolicy } from "../settings.ts";
 import { eventOf } from "../write.ts";
-import type { Job, JobContext } from "./job.ts";
+import { defineJob, type JobContext } from "./job.ts";
 import { appendForTenants, type DropFolder, dropFolder, type JobTally, jobCall, newTally } from "./job-call.ts";
 
 const NAME = "episode_cleanup";
@@ -37,7 +37,7 @@ const NAME = "episode_cleanup";
 /** Deleted in one transaction: a search on the embedded store waits for it. */
 const BATCH = { pglite: 100, postgres: 1000 } as const;
 
-export const episodeCleanup: Job = {
+export const episodeCleanup = defineJob({
   name: NAME,
   about:
     "Deletes expired episodes that were learned from, and consolidated ones that nobody needs when a tier is over its capacity.",
@@ -50,7 +50,7 @@ export const episodeCleanup: Job = {
       (await makeRoom(context, tally));
     return tally.report(complete);
   },
-};
+});
 
 const graceOf = ({ memory, now }: JobContext): Grace => ({
   now,

@@ -36,7 +36,7 @@ import {
 } from "../../store/jobs/hygiene.ts";
 import { countStaleKeys, dropStaleKeys } from "../../store/jobs/upkeep.ts";
 import { CALL_KEY_PREFIX } from "../call-key.ts";
-import type { Job, JobContext } from "./job.ts";
+import { defineJob, type JobContext } from "./job.ts";
 import { type JobTally, newTally } from "./job-call.ts";
 import { KEPT_KEYS_MS } from "./maintain.ts";
 import { rebuildVectors } from "./reembed.ts";
@@ -54,7 +54,7 @@ interface Round {
 /** Notes of each kind, so that many of one do not hide the others. */
 const TOLD = 3;
 
-export const hygiene: Job = {
+export const hygiene = defineJob({
   name: "hygiene",
   about: "Reports near-duplicates, junk and dead links; repairs indexes, vectors and leftovers.",
   cron: "0 5 * * 0",
@@ -87,7 +87,7 @@ export const hygiene: Job = {
     }
     return { ...tally.report(true), changed };
   },
-};
+});
 
 /** Compares posting blocks with forward rows. Searches stay exact while a shelf is folded again. */
 async function repairPostings({ context, tally, repaired }: Round): Promise<boolean> {

@@ -5,6 +5,7 @@ import type { NewEvent } from "../../domain/event.ts";
 import { appendEvents } from "../../store/history/events.ts";
 import { foldShelf } from "../../store/index/fold.ts";
 import type { Call, Memory } from "../memory.ts";
+import { memoryOf } from "../tenancy.ts";
 import type { JobContext, JobName, JobReport } from "./job.ts";
 
 /** A job acts in its own name for one tenant. Its own trust is the lowest; what it stores names the trust of its source. */
@@ -15,7 +16,7 @@ export function jobCall(
   butler: string = context.memory.butler,
 ): Call {
   return {
-    memory: context.memory,
+    memory: memoryOf(context.memory, tenant),
     caller: { tenant, butler, admin: false, actor: `job:${job}`, voice: "tool", session: undefined },
     now: context.now,
     request: undefined,

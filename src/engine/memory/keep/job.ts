@@ -1,7 +1,17 @@
 /** A job: work on a memory that runs on a schedule or by hand. Idempotent: a second run right after the first changes nothing. */
 import type { Memory } from "../memory.ts";
+import { wholeMemory } from "../tenancy.ts";
 
-export const JOB_NAMES = ["consolidate", "promote", "decay_sweep", "episode_cleanup", "reembed", "hygiene"] as const;
+export const JOB_NAMES = [
+  "consolidate",
+  "promote",
+  "decay_sweep",
+  "episode_cleanup",
+  "reembed",
+  "hygiene",
+  "retention",
+  "rekey",
+] as const;
 export type JobName = (typeof JOB_NAMES)[number];
 
 export interface JobContext {
@@ -34,4 +44,14 @@ export interface Job {
   /** When the state of the store needs a run before its next scheduled time; undefined when it does not. */
   dueAt?(memory: Memory, now: Date): Promise<Date | undefined>;
   run(context: JobContext): Promise<JobReport>;
+}
+
+/** A job reads and changes rows of all tenants, as the owner and under its own name, whoever starts it. */
+export function defineJob({ run, dueAt, ...rest }: Job): Job {
+  const whole = (memory: Memory) => wholeMemory(memory, rest.name);
+  return {
+    ...rest,
+    run: (context) => run({ ...context, memory: whole(context.memory) }),
+    ...(dueAt && { dueAt: (memory, now) => dueAt(whole(memory), now) }),
+  };
 }

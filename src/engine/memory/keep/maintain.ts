@@ -3,6 +3,7 @@ import { foldShelf, shelvesToFold } from "../../store/index/fold.ts";
 import { dropStaleKeys } from "../../store/jobs/upkeep.ts";
 import { CALL_KEY_PREFIX } from "../call-key.ts";
 import type { Memory } from "../memory.ts";
+import { wholeMemory } from "../tenancy.ts";
 import { rebuildVectors } from "./reembed.ts";
 import { fitIndex } from "./vector-index.ts";
 
@@ -16,7 +17,8 @@ export interface MaintainOptions {
   readonly interrupted?: () => boolean;
 }
 
-export async function maintain(memory: Memory, options: MaintainOptions): Promise<void> {
+export async function maintain(given: Memory, options: MaintainOptions): Promise<void> {
+  const memory = wholeMemory(given, "upkeep");
   const { db, clock } = memory;
   const stop = options.interrupted ?? (() => false);
   const steps = [

@@ -6,7 +6,7 @@
  * must be found by that detail.
  */
 import { distil } from "../../domain/learning/distil.ts";
-import { EXCHANGE_FORMAT } from "../../domain/learning/exchange.ts";
+import { EXCHANGE_FORMAT, withoutToolWords } from "../../domain/learning/exchange.ts";
 import { isAboutPerson, isPerson } from "../../domain/learning/person.ts";
 import { MOST_CONFIDENT } from "../../domain/learning/trust.ts";
 import { inTierSince, promotedTo } from "../../domain/lifecycle/promotion.ts";
@@ -33,13 +33,13 @@ import { rememberRule, ruleKey } from "../remember/store-rule.ts";
 import { promotionBar, tierPolicy } from "../settings.ts";
 import { eventOf } from "../write.ts";
 import { beginFacts } from "./begin-facts.ts";
-import type { Job, JobContext } from "./job.ts";
+import { defineJob, type JobContext } from "./job.ts";
 import { appendForTenants, type JobTally, jobCall, newTally } from "./job-call.ts";
 
 const NAME = "promote";
 const BATCH = 50;
 
-export const promote: Job = {
+export const promote = defineJob({
   name: NAME,
   about:
     "Episodes that are referenced from several sessions and days rise to the next tier, summarised on the way; facts whose day has come take their place.",
@@ -52,7 +52,7 @@ export const promote: Job = {
     const complete = (await raise(context, "eden", tally)) && (await raise(context, "mid", tally));
     return tally.report(complete);
   },
-};
+});
 
 async function raise(context: JobContext, from: "eden" | "mid", tally: JobTally): Promise<boolean> {
   const { memory, now } = context;
@@ -118,7 +118,8 @@ function raisedOf({ memory, now }: JobContext, episode: Candidate, to: "mid" | "
   return {
     id: episode.id,
     tier: to,
-    summary: summarise(episode.content, SUMMARY_SIZE[to]),
+    // The lines of a summary run together: a tool's words would stand there as the user's.
+    summary: summarise(withoutToolWords(episode.content) || episode.content, SUMMARY_SIZE[to]),
     promoted_at: now,
     expires_at,
     seen_until: seenUntil(expires_at),

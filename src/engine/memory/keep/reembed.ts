@@ -20,7 +20,7 @@ import { embedText, spokenText } from "../embed.ts";
 import type { Memory } from "../memory.ts";
 import type { VersionedEmbedder } from "../recall/versions.ts";
 import { visibleUntil } from "../remember/index-memory.ts";
-import type { Job, JobContext, JobReport } from "./job.ts";
+import { defineJob, type JobContext, type JobReport } from "./job.ts";
 import { newTally } from "./job-call.ts";
 import { fitIndex } from "./vector-index.ts";
 
@@ -39,7 +39,7 @@ export interface Rebuilt {
 }
 
 /** Without a schedule: maintenance does the same by itself. */
-export const reembed: Job = {
+export const reembed = defineJob({
   name: "reembed",
   about: "Rebuilds embeddings after a change of model, the old ones answering until it is done; fills in missing ones.",
   cron: undefined,
@@ -48,7 +48,7 @@ export const reembed: Job = {
       return { changed: 0, counts: {}, notes: ["no embedding model: nothing to embed with."], complete: true };
     return context.dryRun ? countToRebuild(context) : rebuildAndReport(context);
   },
-};
+});
 
 async function countToRebuild({ memory, now }: JobContext): Promise<JobReport> {
   await memory.versions.refresh();

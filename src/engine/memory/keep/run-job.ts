@@ -14,6 +14,7 @@ import {
   takeRun,
 } from "../../store/jobs/job-runs.ts";
 import type { Memory } from "../memory.ts";
+import { wholeMemory } from "../tenancy.ts";
 import type { Job } from "./job.ts";
 import { endDeadRuns, type JobResult, perform, type RunTiming, TIMING } from "./perform-run.ts";
 
@@ -70,7 +71,8 @@ interface Runner {
   cleared: Promise<void> | undefined;
 }
 
-export function jobRunner(memory: Memory, jobs: readonly Job[], timing: Partial<RunTiming> = {}): JobRunner {
+export function jobRunner(given: Memory, jobs: readonly Job[], timing: Partial<RunTiming> = {}): JobRunner {
+  const memory = wholeMemory(given, "job runs");
   const names = jobs.map(({ name }) => name);
   const runner: Runner = { memory, jobs, names, timing: { ...TIMING, ...timing }, cleared: undefined };
   return {

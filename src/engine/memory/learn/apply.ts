@@ -1,11 +1,12 @@
 /** Writes what was decided: rows, links and events of one batch, inside its transaction. */
 
 import { integrity } from "../../domain/errors.ts";
-import { type Fact, factText } from "../../domain/fact.ts";
+import type { Fact } from "../../domain/fact.ts";
 import type { Change, Lowered, RuleDraft } from "../../domain/learning/change.ts";
 import { MOST_SURE_RULE, saidAgain } from "../../domain/learning/sureness.ts";
 import { isWeaker, MOST_CONFIDENT, type Trust, vouched } from "../../domain/learning/trust.ts";
 import { next } from "../../domain/lifecycle/lifecycle.ts";
+import { reviewEnd, type Source } from "../../domain/lifecycle/quarantine.ts";
 import type { Link } from "../../domain/link.ts";
 import { setVisibility } from "../../store/index/vectors.ts";
 import { changeFact, findFact, insertFact } from "../../store/memories/facts.ts";
@@ -14,11 +15,13 @@ import { changeRule, findRule, insertRule, lockTwinRule, ruleJson } from "../../
 import type { Call } from "../memory.ts";
 import { openRedactor } from "../privacy.ts";
 import { doubtFact } from "../remember/contradict-fact.ts";
+import { reviewedBy } from "../remember/corroborate.ts";
 import { retire } from "../remember/fact-key.ts";
 import { indexMemories, shelfOf, visibleUntil } from "../remember/index-memory.ts";
 import { linkOf, relatedLinks } from "../remember/links.ts";
 import { factFrom } from "../remember/store-fact.ts";
 import { repeatRule, ruleFrom, ruleKey } from "../remember/store-rule.ts";
+import { indexedFact, sealedFact } from "../sealing.ts";
 import { eventOf, type Writing } from "../write.ts";
 import type { Embeddings } from "./known.ts";
 
@@ -29,6 +32,8 @@ interface Applying {
   readonly embeddings: Embeddings;
   /** The requests that the episodes were stored for, by episode. */
   readonly requests: ReadonlyMap<string, string>;
+  /** The sessions in which they were said, by episode. */
+  readonly sessions: ReadonlyMap<string, string | null>;
 }
 
 /** Returns the ids of the facts and rules that were stored or changed, in the order of the changes. */
@@ -97,11 +102,14 @@ async function storeFact(
     if (old === undefined) throw integrity(`the fact ${id} that is to be superseded is gone.`);
     await retire(call, writing, old, row.id);
   }
-  await insertFact(writing.sql, row);
+  const stored = sealedFact(call, row);
+  await insertFact(writing.sql, stored);
   const sk = await shelfOf(call, row.scope, "fact", writing.sql);
   const until = visibleUntil(memory, row, row.valid_to);
   const vector = embeddings.facts[change.nth];
-  await indexMemories(writing.sql, memory, [{ id: row.id, sk, text: factText(row), vector, visibleUntil: until }]);
+  await indexMemories(writing.sql, memory, [
+    { id: row.id, sk, text: indexedFact(memory, row), vector, visibleUntil: until },
+  ]);
   const links = [
     ...change.episodes.map((id) => linkOf(call, ["fact", row.id], "derived_from", ["episode", id])),
     ...replaced.map((id) => linkOf(call, ["fact", row.id], "supersedes", ["fact", id])),
@@ -114,7 +122,7 @@ async function storeFact(
     type: "fact.stored",
     entity: { type: "fact", id: row.id },
     scope: row.scope,
-    payload: { row, links, redactions: redactor.redactions, run },
+    payload: { row: stored, links, redactions: redactor.redactions, run },
   });
   for (const lowered of contradicts)
     await doubt(applying, lowered.id, { by: row.id }, { ...lowered, trust: row.trust });
@@ -123,7 +131,7 @@ async function storeFact(
 
 async function confirmFact(
   applying: Applying,
-  { id, episodes, trust }: Extract<Change, { kind: "confirm_fact" }>,
+  { id, episodes, trust, voices }: Extract<Change, { kind: "confirm_fact" }>,
 ): Promise<string> {
   const { call, writing, run } = applying;
   const fact = await findFact(writing.sql, call.caller.tenant, id, true);
@@ -133,6 +141,7 @@ async function confirmFact(
     last_confirmed_at: fact.waits_until ?? call.now,
     trust: vouched(fact.trust, trust),
     ...saidAgain(fact, MOST_CONFIDENT[trust], thresholdOf(call)),
+    ...(await reviewedBy(call, writing.sql, fact, saidIn(applying, episodes, voices))),
   };
   await changeFact(writing.sql, id, fact.validity, set);
   await setVisibility(writing.sql, id, visibleUntil(call.memory, { ...fact, ...set }, fact.valid_to));
@@ -142,6 +151,9 @@ async function confirmFact(
   writing.tell({ type: "fact.confirmed", entity: { type: "fact", id }, scope: fact.scope, payload });
   return id;
 }
+
+const saidIn = ({ sessions }: Applying, episodes: readonly string[], voices: readonly Trust[]): Source[] =>
+  episodes.map((id, at) => ({ trust: voices[at] ?? "tool", session: sessions.get(id) ?? null }));
 
 /** `by`: the trust of the contradicting fact and the confidence it leaves, which counts if it is trusted as much. */
 async function doubt(
@@ -181,8 +193,9 @@ async function storeRule(
   const twin = await lockTwinRule(writing.sql, caller.tenant, row.scope, ruleKey(row.content));
   if (twin !== undefined) {
     if (twin.maturity === "anti_pattern") return twin.id;
-    await repeatRule(call, writing, twin, sk, row.trust);
-    return confirmRule(applying, { id: twin.id, episodes: change.episodes, trust: row.trust });
+    const voices = change.episodes.map(() => row.trust);
+    await repeatRule(call, writing, twin, sk, row.trust, saidIn(applying, change.episodes, voices));
+    return confirmRule(applying, { id: twin.id, episodes: change.episodes, trust: row.trust, voices });
   }
   await insertRule(writing.sql, row);
   const until = visibleUntil(memory, row);
@@ -206,10 +219,11 @@ async function storeRule(
 
 function confirmRule(
   applying: Applying,
-  { id, episodes, trust }: Pick<Extract<Change, { kind: "confirm_rule" }>, "id" | "episodes" | "trust">,
+  { id, episodes, trust, voices }: Omit<Extract<Change, { kind: "confirm_rule" }>, "kind" | "nth">,
 ): Promise<string> {
+  const said = saidIn(applying, episodes, voices);
   const links = episodes.map((episode) => linkOf(applying.call, ["episode", episode], "supports", ["rule", id]));
-  return moveRule(applying, id, "confirmed", { last_confirmed_at: applying.call.now, trust }, links);
+  return moveRule(applying, id, "confirmed", { last_confirmed_at: applying.call.now, trust }, links, said);
 }
 
 async function moveRule(
@@ -218,6 +232,7 @@ async function moveRule(
   what: "confirmed" | "contradicted",
   told: { readonly confidence: number } | { readonly last_confirmed_at: Date; readonly trust: Trust },
   links: readonly Link[],
+  said: readonly Source[] = [],
 ): Promise<string> {
   const { call, writing, run } = applying;
   const rule = await findRule(writing.sql, call.caller.tenant, id, true);
@@ -225,8 +240,11 @@ async function moveRule(
   const validity = what === "confirmed" ? (next(rule.validity, "confirm") as typeof rule.validity) : rule.validity;
   const risen =
     "trust" in told
-      ? { trust: vouched(rule.trust, told.trust), ...saidAgain(rule, MOST_SURE_RULE, thresholdOf(call)) }
-      : {};
+      ? {
+          ...{ trust: vouched(rule.trust, told.trust), ...saidAgain(rule, MOST_SURE_RULE, thresholdOf(call)) },
+          ...(await reviewedBy(call, writing.sql, rule, said)),
+        }
+      : { review_until: reviewEnd(call.now) };
   const set = { ...told, validity, ...risen };
   await changeRule(writing.sql, id, rule.validity, set);
   await setVisibility(writing.sql, id, visibleUntil(call.memory, { ...rule, ...set }));

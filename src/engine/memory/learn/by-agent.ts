@@ -3,6 +3,7 @@ import type { Material } from "../../adapters/extractor/port.ts";
 import { NO_USAGE } from "../../adapters/extractor/port.ts";
 import { conflict, notFound } from "../../domain/errors.ts";
 import type { Answer } from "../../domain/learning/answer.ts";
+import { checkWholeLadder } from "../../domain/scope.ts";
 import { batchOf, endRun, findRun, type Run, setInput } from "../../store/jobs/consolidation.ts";
 import type { Call } from "../memory.ts";
 import { beginAttempt, type Claimed, claim, materialOf } from "./claim.ts";
@@ -20,6 +21,7 @@ export interface GivenBatch {
 
 /** Undefined when nothing waits. */
 export async function giveBatch(call: Call, limit: number | undefined): Promise<GivenBatch | undefined> {
+  checkWholeLadder(call.caller);
   const claimed = await claim(call, {
     ...{ provider: AGENT_PROVIDER, model: call.caller.actor, maxChars: MAX_CHARS },
     maxEpisodes: Math.min(limit ?? MOST_EPISODES, MOST_EPISODES),
@@ -36,6 +38,7 @@ export async function giveBatch(call: Call, limit: number | undefined): Promise<
 /** The same answer twice is applied once and answered the same way. */
 export async function takeAnswer(call: Call, runId: string, answer: Answer): Promise<Learned> {
   const { memory, caller, now } = call;
+  checkWholeLadder(caller);
   const run = await findRun(memory.db, caller.tenant, runId);
   if (run === undefined || run.butler !== caller.butler || run.provider !== AGENT_PROVIDER)
     throw notFound(`there is no batch ${runId} of yours; call memory_consolidate without run_id to be given one.`);

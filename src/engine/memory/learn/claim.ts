@@ -16,6 +16,7 @@ import {
   setBatch,
 } from "../../store/jobs/consolidation.ts";
 import type { Call } from "../memory.ts";
+import { asOwner } from "../tenancy.ts";
 import { countAttempt, setStatuses, statusOf } from "./episode-status.ts";
 import { sizeAllowed } from "./provider-trouble.ts";
 
@@ -174,7 +175,9 @@ export async function beginAttempt(
 ): Promise<boolean> {
   const { memory, now } = call;
   const day = new Date(`${now.toISOString().slice(0, 10)}T00:00:00Z`);
-  return memory.db.tx(async (sql) => {
+  // The budget of a day is that of all tenants together.
+  const db = ceiling > 0 ? asOwner(memory, "daily budget") : memory.db;
+  return db.tx(async (sql) => {
     if (ceiling > 0 && !(await reserve(sql, run.id, ceiling, day, budget))) return false;
     await countAttempt(call, sql, run, episodes);
     return true;

@@ -1,4 +1,5 @@
 /** The job that turns episodes into facts and rules: shard by shard, oldest first, in bounded batches, until nothing waits. */
+
 import type { Extractor, Material } from "../../adapters/extractor/port.ts";
 import { ExtractorFailure, NO_USAGE } from "../../adapters/extractor/port.ts";
 import { span } from "../../adapters/trace.ts";
@@ -6,12 +7,14 @@ import { MemoryError, unavailable } from "../../domain/errors.ts";
 import { Answer, NOTHING_LEARNED } from "../../domain/learning/answer.ts";
 import type { Bars } from "../../domain/learning/kinds.ts";
 import { GLOBAL_SCOPE, ladderOf } from "../../domain/scope.ts";
+import { NOT_SHOWN } from "../../domain/sealed.ts";
 import { backlogOf, type Shard, waitingShards } from "../../store/jobs/consolidation.ts";
 import { settledFacts } from "../../store/jobs/consolidation-known.ts";
-import type { Job, JobContext, JobReport } from "../keep/job.ts";
+import { defineJob, type JobContext, type JobReport } from "../keep/job.ts";
 import { type JobTally, jobCall, newTally } from "../keep/job-call.ts";
 import type { Call } from "../memory.ts";
 import { retrieve } from "../recall/retrieve.ts";
+import { isSecret } from "../sealing.ts";
 import { beginAttempt, type Claimed, claim, materialOf } from "./claim.ts";
 import { asFailure, fail, release } from "./end.ts";
 import { barsOf } from "./judgements.ts";
@@ -25,7 +28,7 @@ const NAME = "consolidate";
 const LARGE = 200;
 const STALE_MS = 3_600_000;
 
-export const consolidate: Job = {
+export const consolidate = defineJob({
   name: NAME,
   about: "Episodes become facts and rules, supersede or confirm what is known, and are linked to what they taught.",
   cron: "0 */6 * * *",
@@ -58,7 +61,7 @@ export const consolidate: Job = {
     }
     return reported(tally, extractor, true);
   },
-};
+});
 
 /** Why the provider is not asked now, if so. One that is not set up is always tried: that costs nothing, and it may be by now. */
 async function whyNotAsked({ memory, now }: JobContext, { provider }: Extractor): Promise<string | undefined> {
@@ -231,7 +234,8 @@ export async function withKnown(call: Call, bare: Material): Promise<{ material:
         label: `f${at + 1}`,
         subject: fact.subject ?? "",
         predicate: fact.predicate ?? "",
-        content: fact.content,
+        // A model outside is not told what is encrypted.
+        content: isSecret(call.memory, fact.predicate ?? "") ? NOT_SHOWN : fact.content,
         scope: scopeShown(fact.scope),
       })),
       rules: rules.map((rule, at) => ({ label: `r${at + 1}`, content: rule.content, scope: scopeShown(rule.scope) })),

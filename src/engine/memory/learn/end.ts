@@ -8,6 +8,7 @@ import { clip } from "../../domain/text/text.ts";
 import { appendEvents } from "../../store/history/events.ts";
 import { endRun, type Run, type RunEnd } from "../../store/jobs/consolidation.ts";
 import type { Call } from "../memory.ts";
+import { asOwner } from "../tenancy.ts";
 import { eventOf } from "../write.ts";
 import { ATTEMPTS, type Claimed } from "./claim.ts";
 import { attemptOf, type EpisodeStatus, setStatuses, statusOf } from "./episode-status.ts";
@@ -64,7 +65,7 @@ export async function fail(
   const { kind, message } = failure;
   const alone = episodes.length === 1;
   const providerFailed = isTrouble(kind);
-  const trouble = providerFailed ? await troubleWith(memory.db, run.provider) : undefined;
+  const trouble = providerFailed ? await troubleWith(asOwner(memory, "provider trouble"), run.provider) : undefined;
   const later = new Date(now.getTime() + troubleWaitMs((trouble?.runs ?? 0) + 1));
   const statuses = episodes.map((episode): EpisodeStatus => {
     const attempts = providerFailed ? episode.consolidation_attempts : attemptOf(episode);

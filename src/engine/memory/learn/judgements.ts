@@ -3,7 +3,7 @@ import type { Sql } from "../../adapters/db/port.ts";
 import { type AdaptedBar, adaptBars, barsInForce } from "../../domain/learning/adapt-bars.ts";
 import type { Bars, Kind } from "../../domain/learning/kinds.ts";
 import { redact } from "../../domain/redaction/redact.ts";
-import { butlerOf, canSee } from "../../domain/scope.ts";
+import { butlerOf, canSee, checkWholeLadder } from "../../domain/scope.ts";
 import { type JudgedMemory, judgedMemories, lastReset, RESET_EVENT } from "../../store/jobs/judgements.ts";
 import type { Call } from "../memory.ts";
 import { eventOf, write } from "../write.ts";
@@ -43,6 +43,7 @@ export const barsOf = async (call: Call): Promise<Bars> => barsInForce(adaptBars
 export async function learning(call: Call, input: LearningInput): Promise<LearningAnswer> {
   const { memory, caller } = call;
   const butler = butlerOf(caller.butler);
+  checkWholeLadder(caller);
   const reset = input.reset === true && (await resetBars(call, input, butler));
   const judged = await judgedFor(call);
   const since = await lastReset(memory.db, caller.tenant, butler);

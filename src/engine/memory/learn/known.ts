@@ -2,10 +2,10 @@
 
 import type { Sql } from "../../adapters/db/port.ts";
 import { mapAhead } from "../../adapters/turns.ts";
-import { factText } from "../../domain/fact.ts";
 import type { Answer } from "../../domain/learning/answer.ts";
 import type { Known } from "../../domain/learning/change.ts";
 import { subjectOf } from "../../domain/learning/person.ts";
+import { standingOf } from "../../domain/lifecycle/quarantine.ts";
 import { ladderOf } from "../../domain/scope.ts";
 import { normaliseKey } from "../../domain/text/text.ts";
 import { comparedAs } from "../../store/index/vectors.ts";
@@ -22,6 +22,7 @@ import { type Vectors, vectorsOf } from "../embed.ts";
 import { stopIfCancelled, tellShare } from "../following.ts";
 import type { Call } from "../memory.ts";
 import { holdersOf } from "../remember/fact-key.ts";
+import { indexedFact } from "../sealing.ts";
 import type { Writing } from "../write.ts";
 
 /** More than the keys of one answer. */
@@ -38,7 +39,7 @@ export interface Embeddings {
 /** Called before the transaction: the model needs milliseconds for each text, and no lock should be held meanwhile. */
 export async function embedLearned(call: Call, answer: Answer): Promise<Embeddings> {
   const facts = answer.facts.map((fact) =>
-    factText({ subject_text: fact.subject, predicate_text: fact.predicate, content: fact.content }),
+    indexedFact(call.memory, { subject_text: fact.subject, predicate_text: fact.predicate, content: fact.content }),
   );
   const total = facts.length + answer.rules.length;
   let done = 0;
@@ -96,19 +97,21 @@ export async function gatherKnown(
     rule: new Map(near.rule.map(({ nth, id, cosine }) => [`${nth} ${id}`, cosine])),
   };
   return {
-    facts: facts.map((fact) => {
+    facts: facts.map(({ corroborated_at, ...fact }) => {
       const all = evidence.get(fact.id) ?? [];
       const witnesses = all.filter(({ against }) => !against);
       return {
         ...fact,
+        trust: standingOf({ ...fact, corroborated_at }),
         label: labels.get(fact.id),
         observed_at: lastSeen(witnesses) ?? fact.observed_at,
         witnesses: new Set(witnesses.map(({ episode }) => episode)),
         disputers: new Set(all.filter(({ against }) => against).map(({ episode }) => episode)),
       };
     }),
-    rules: rules.map((rule) => ({
+    rules: rules.map(({ corroborated_at, ...rule }) => ({
       ...rule,
+      trust: standingOf({ ...rule, corroborated_at }),
       label: labels.get(rule.id),
       witnesses: new Set((evidence.get(rule.id) ?? []).map(({ episode }) => episode)),
     })),

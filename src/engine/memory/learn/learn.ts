@@ -7,8 +7,9 @@ import type { Change, Decision, Witness } from "../../domain/learning/change.ts"
 import { decide } from "../../domain/learning/decide.ts";
 import { hintConfidence, type Learned as LearnedBy } from "../../domain/learning/sureness.ts";
 import { atMost } from "../../domain/learning/trust.ts";
-import { endRun, findRun } from "../../store/jobs/consolidation.ts";
+import { endRun, findRun, readBefore } from "../../store/jobs/consolidation.ts";
 import type { Call } from "../memory.ts";
+import { sealedClaims } from "../sealing.ts";
 import { write } from "../write.ts";
 import { applyChanges } from "./apply.ts";
 import { type Claimed, labelledTurns } from "./claim.ts";
@@ -45,12 +46,19 @@ export async function learn(
     const most = run.provider === AGENT_PROVIDER ? call.caller.voice : "user";
     const witnesses = witnessesOf(claimed).map((one) => ({ ...one, trust: atMost(one.trust, most) }));
     const decision = decide(answer, known, {
+      readBefore: await readBefore(
+        writing.sql,
+        { tenant: call.caller.tenant, butler: run.butler },
+        run.id,
+        episodes.map(({ id }) => id),
+      ),
       ...{ butler: run.butler, witnesses, now: call.now },
       learned: (kind, nth) => (kind === "fact" ? found?.facts : found?.rules)?.[nth] ?? readBy(run),
       hintConfidence: hintConfidence(call.memory.settings.facts.retrieval_confidence_threshold),
     });
     const requests = new Map(episodes.flatMap(({ id, request_id }) => (request_id === null ? [] : [[id, request_id]])));
-    const ids = await applyChanges({ call, writing, run: run.id, embeddings, requests }, decision.changes);
+    const sessions = new Map(episodes.map(({ id, session_id }) => [id, session_id]));
+    const ids = await applyChanges({ call, writing, run: run.id, embeddings, requests, sessions }, decision.changes);
     const changes = decision.changes.map(({ kind, episodes: cited }, at) => ({
       kind,
       id: ids[at] ?? "",
@@ -60,7 +68,12 @@ export async function learn(
     const told = await setStatuses(call, writing.sql, run, learnedFrom(episodes));
     await endRun(writing.sql, run.id, {
       ...{ state: "done", ...endingOf(call, spent) },
-      ...{ input: Object.fromEntries(shown), answer, decisions: { changes, dropped: decision.dropped }, counts },
+      ...{
+        input: Object.fromEntries(shown),
+        answer: sealedClaims(call, answer),
+        decisions: { changes, dropped: decision.dropped },
+        counts,
+      },
     });
     const { usage } = spent;
     writing.record(...told, runEvent(call, run, "done", { counts, ...usage }));
@@ -73,8 +86,8 @@ const readBy = ({ provider, model }: Claimed["run"]): LearnedBy => ({ by: `${pro
 
 /** Each turn of an episode is a witness with its own trust; all turns of one episode are one piece of evidence. */
 export const witnessesOf = ({ episodes }: Claimed): Witness[] =>
-  labelledTurns(episodes).map(({ label, text, trust, episode: { id, occurred_at } }) => ({
-    ...{ label, id, text, trust, occurred_at },
+  labelledTurns(episodes).map(({ label, text, trust, episode: { id, occurred_at, session_id: session } }) => ({
+    ...{ label, id, text, trust, session, occurred_at },
   }));
 
 /** An agent that consolidates may cite any turn, so that nothing it learns is trusted more than the agent itself. */

@@ -4,6 +4,7 @@
  */
 
 import { isLasting } from "../../domain/lifecycle/lasting.ts";
+import { isKeptOut } from "../../domain/lifecycle/quarantine.ts";
 import type { ProfileItem } from "../../store/memories/profile.ts";
 import type { Found } from "../find.ts";
 import type { Call } from "../memory.ts";
@@ -26,7 +27,10 @@ export interface ContextThen {
 export async function contextThen(call: Call, query: RetrieveQuery, limit: number): Promise<ContextThen> {
   const memories = await memoriesThen(call, query, wordsOf(query.text));
   const first = (wanted: (memory: PastMemory) => boolean) =>
-    memories.filter(wanted).toSorted(byImportance).slice(0, limit);
+    memories
+      .filter((memory) => !isKeptOut(memory) && wanted(memory))
+      .toSorted(byImportance)
+      .slice(0, limit);
   const profile = [...first((m) => isInProfile(m, call.now)), ...first((m) => m.maturity === "proven")];
   const rows = await rowsThen(
     call,

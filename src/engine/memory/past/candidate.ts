@@ -6,7 +6,7 @@ import type { Found } from "../find.ts";
 /** The same columns as engine/store/index/search.ts returns. */
 export function candidateThen(found: Found, keyword: number | null, near: number | null): Candidate {
   const { row, scope } = found;
-  const { id, importance, tags, reference_count, created_at, last_referenced_at, prior_referenced_at } = row;
+  const { id, importance, tags, reference_count, created_at, last_referenced_at, prior_referenced_at, trust } = row;
   const type: MemoryType = found.type;
   const shared = {
     type,
@@ -16,7 +16,7 @@ export function candidateThen(found: Found, keyword: number | null, near: number
     content: row.content,
     scope,
     state: row.validity,
-    ...{ importance, tags, reference_count, created_at, last_referenced_at, prior_referenced_at },
+    ...{ importance, tags, reference_count, created_at, last_referenced_at, prior_referenced_at, trust },
     ...NOTHING_ELSE,
   };
   if (found.type === "episode") {
@@ -24,8 +24,8 @@ export function candidateThen(found: Found, keyword: number | null, near: number
     const sure = { confidence: 1, decay_rate: 0, last_confirmed_at: created_at };
     return { ...shared, ...sure, content: summary ?? content, tier, session_id, speaker, occurred_at, expires_at };
   }
-  const { confidence, decay_rate, last_confirmed_at } = found.row;
-  const fading = { ...shared, confidence, decay_rate, last_confirmed_at };
+  const { confidence, decay_rate, last_confirmed_at, corroborated_at } = found.row;
+  const fading = { ...shared, confidence, decay_rate, last_confirmed_at, corroborated_at };
   if (found.type === "rule")
     return { ...fading, maturity: found.row.maturity, effectiveness: found.row.effectiveness_score };
   const { subject_text: subject, predicate_text: predicate, permanence, valid_from, valid_to } = found.row;
@@ -45,4 +45,5 @@ const NOTHING_ELSE = {
   speaker: null,
   occurred_at: null,
   expires_at: null,
+  corroborated_at: null,
 } as const;

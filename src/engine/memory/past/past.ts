@@ -5,7 +5,7 @@
  */
 
 import type { Episode } from "../../domain/episode.ts";
-import { invalid, notFound } from "../../domain/errors.ts";
+import { invalid, MemoryError, notFound } from "../../domain/errors.ts";
 import { type Fact, type FactWords, factText, type Held } from "../../domain/fact.ts";
 import type { Trust } from "../../domain/learning/trust.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
@@ -26,6 +26,7 @@ import {
   pastSteps,
   readingsOf,
 } from "../../store/history/as-of.ts";
+import { knownSince } from "../../store/history/checkpoints.ts";
 import type { Found } from "../find.ts";
 import { stopIfCancelled } from "../following.ts";
 import type { Call } from "../memory.ts";
@@ -34,15 +35,22 @@ import { lookOf } from "../recall/retrieve.ts";
 const PAGE = 2000;
 
 /** The same call, as if it was made then. */
-export function atThatTime(call: Call, asOf: Date): Call {
+export async function atThatTime(call: Call, asOf: Date): Promise<Call> {
   if (asOf > call.now) throw invalid("as_of", "as_of lies in the future; leave it out to ask about now.");
+  const since = await knownSince(call.memory.db, call.caller.tenant);
+  if (since !== undefined && asOf < since)
+    throw new MemoryError(
+      "not_found",
+      `what was known at ${asOf.toISOString()} is not known any more: single events are kept since ${since.toISOString()} (keep_days in [modules.memory.events]); ask for that moment or a later one.`,
+      { field: "as_of" },
+    );
   return { ...call, now: asOf };
 }
 
 /** What ranking needs of a memory. */
 export interface PastMemory
   extends Held,
-    Pick<Fact, "validity" | "importance" | "tags" | "created_at">,
+    Pick<Fact, "validity" | "importance" | "tags" | "created_at" | "corroborated_at">,
     OrNull<Pick<Episode, "expires_at">> {
   readonly type: MemoryType;
   /** Of facts: their key. */
@@ -177,6 +185,7 @@ function memoryOf({ step, row, key, words }: FoldedMemory): PastMemory {
     key,
     // Events from before the column existed have no trust; the migration set it in the rows.
     trust: (row.trust as Trust | undefined) ?? "agent",
+    corroborated_at: dateOf(row.corroborated_at),
     waits_until: dateOf(row.waits_until),
     hidden: false,
     expires_at: dateOf(row.expires_at),
@@ -250,7 +259,7 @@ function applyEvent(folded: Map<string, FoldedRow>, event: EntityEvent): void {
   const { type, id, scope, seq } = event;
   if (event.event_type === `${type}.deleted`) folded.delete(id);
   else if (event.event_type === `${type}.stored` && event.row !== null)
-    folded.set(id, { type, id, scope, row: event.row, since: seq });
+    folded.set(id, { type, id, scope, row: event.row, since: event.through ?? seq });
   else if (event.set !== null) {
     const whole = folded.get(id);
     if (!whole) return;
@@ -265,13 +274,16 @@ function foundOf({ type, scope, row }: FoldedRow): Found {
   const dated = Object.fromEntries(
     Object.entries(columns).map(([name, value]) => [name, isTime(name) ? dateOf(value) : value]),
   );
-  if (type === "episode") return { type, scope, row: dated as unknown as Episode };
-  if (type === "fact") return { type, scope, row: dated as unknown as Fact };
-  return { type, scope, row: dated as unknown as Rule };
+  // Events from before a column existed do not have it.
+  const known = { trust: "agent", ...dated };
+  if (type === "episode") return { type, scope, row: known as unknown as Episode };
+  const learned = { corroborated_at: null, review_until: null, ...known };
+  if (type === "fact") return { type, scope, row: learned as unknown as Fact };
+  return { type, scope, row: learned as unknown as Rule };
 }
 
 const isTime = (column: string): boolean =>
-  column.endsWith("_at") || ["valid_from", "valid_to", "waits_until"].includes(column);
+  /_(?:at|until)$/.test(column) || column === "valid_from" || column === "valid_to";
 
 /** One memory as it was then, if it was there and this caller may see it. */
 export async function findThen(call: Call, id: string, type: MemoryType | undefined): Promise<Found> {

@@ -22,19 +22,21 @@ export interface Surroundings {
 
 /**
  * From `met` (id, keyword, distance, rank: the better of its two in the arms) to `found` (candidates with their
- * neighbours) and `beside` (all whose evidence is wanted). Neighbours are of the same session, butler and tenant, and live.
+ * neighbours) and `beside` (all whose evidence is wanted). Neighbours are of the same session, butler and tenant, and live. Their
+ * bounds are columns: under row security a sum, which may overflow, is no condition of an index.
  */
 export function aroundSql(s: Surroundings, param: (value: unknown) => string): string {
   const furthest = { before: -Math.min(0, ...s.offsets) + s.before, after: Math.max(0, ...s.offsets) + s.after };
   return `spots as materialized (
-      select e.tenant_id, e.butler, e.session_id, e.ordinal, m.rank <= ${s.best} as best
+      select e.tenant_id, e.butler, e.session_id, e.ordinal, m.rank <= ${s.best} as best,
+        e.ordinal - case when m.rank <= ${s.best} then ${furthest.before} else ${s.others.before} end as first,
+        e.ordinal + case when m.rank <= ${s.best} then ${furthest.after} else ${s.others.after} end as last
       from met m join episodes e on e.id = m.id where e.session_id is not null and e.ordinal is not null),
     turns as materialized (
       select n.id, n.session_id, n.butler, n.ordinal, n.speaker, right(n.content, 2) like '%?%' as asks,
         bool_or(s.best and n.ordinal - s.ordinal in (${s.offsets.join(", ")})) as candidate
       from spots s join episodes n on n.tenant_id = s.tenant_id and n.session_id = s.session_id
-        and n.ordinal between s.ordinal - case when s.best then ${furthest.before} else ${s.others.before} end
-                          and s.ordinal + case when s.best then ${furthest.after} else ${s.others.after} end
+        and n.ordinal between s.first and s.last
       where n.butler = s.butler and ${isLiveEpisode("n", "$1")}
       group by n.id),
     named as materialized (${namedSql(s, param)}),

@@ -24,8 +24,8 @@ import { hitParams, hitsSql } from "./lexical.ts";
 export interface Candidate
   extends Fading,
     Pick<StoredMemory, "id" | "content" | "importance" | "tags" | "reference_count" | "created_at">,
-    Pick<StoredMemory, "last_referenced_at" | "prior_referenced_at">,
-    OrNull<Pick<Fact, "permanence" | "valid_from" | "valid_to">>,
+    Pick<StoredMemory, "last_referenced_at" | "prior_referenced_at" | "trust">,
+    OrNull<Pick<Fact, "permanence" | "valid_from" | "valid_to" | "corroborated_at">>,
     OrNull<Pick<Rule, "maturity">>,
     OrNull<Pick<Episode, "tier" | "session_id" | "speaker" | "occurred_at" | "expires_at">> {
   readonly type: MemoryType;
@@ -68,38 +68,39 @@ export interface Filters extends Look {
   readonly exceptSession?: string | undefined;
 }
 
-const SHARED = `m.importance, m.tags, m.reference_count, m.created_at, m.last_referenced_at, m.prior_referenced_at`;
+const SHARED = `m.importance, m.tags, m.reference_count, m.created_at, m.last_referenced_at, m.prior_referenced_at,
+    m.trust`;
 
 const EPISODES = `select 'episode' as type, c.id, c.keyword, c.distance, coalesce(m.summary, m.content) as content,
     m.butler as scope, m.validity as state, ${SHARED},
     1::float8 as confidence, 0::float8 as decay_rate, m.created_at as last_confirmed_at,
     null::text as subject, null::text as predicate, null::text as permanence,
     null::timestamptz as valid_from, null::timestamptz as valid_to, null::text as maturity, null::float8 as effectiveness,
-    m.tier, m.session_id, m.speaker, m.occurred_at, m.expires_at
+    m.tier, m.session_id, m.speaker, m.occurred_at, m.expires_at, null::timestamptz as corroborated_at
   from found c join episodes m on m.id = c.id
   where ${isLiveEpisode("m", "$1")} and ($2::text[] is null or m.tags @> $2::text[])
     and ($3::text is null or m.tier = $3)`;
 
 const FACTS = `select 'fact', c.id, c.keyword, c.distance, m.content, m.scope, m.validity, ${SHARED},
     m.confidence, m.decay_rate, m.last_confirmed_at, m.subject_text, m.predicate_text, m.permanence,
-    m.valid_from, m.valid_to, null, null, null, null, null, null, null
+    m.valid_from, m.valid_to, null, null, null, null, null, null, null, m.corroborated_at
   from found c join facts m on m.id = c.id
   where ${isLive("m")} and ${stillHolds("m", "$1")}
     and ($2::text[] is null or m.tags @> $2::text[]) and $3::text is null`;
 
 const RULES = `select 'rule', c.id, c.keyword, c.distance, m.content, m.scope, m.validity, ${SHARED},
     m.confidence, m.decay_rate, m.last_confirmed_at, null, null, null, null, null,
-    m.maturity, m.effectiveness_score, null, null, null, null, null
+    m.maturity, m.effectiveness_score, null, null, null, null, null, m.corroborated_at
   from found c join rules m on m.id = c.id
   where ${isLive("m")} and ($2::text[] is null or m.tags @> $2::text[]) and $3::text is null`;
 
 /** In the order in which they are concatenated; times are sent as milliseconds. */
 const COLUMNS =
   `type id keyword distance content scope state importance tags reference_count created_at last_referenced_at
-  prior_referenced_at confidence decay_rate last_confirmed_at subject predicate permanence valid_from valid_to maturity
-  effectiveness tier session_id speaker occurred_at expires_at`.split(/\s+/) as (keyof Candidate)[];
+  prior_referenced_at trust confidence decay_rate last_confirmed_at subject predicate permanence valid_from valid_to maturity
+  effectiveness tier session_id speaker occurred_at expires_at corroborated_at`.split(/\s+/) as (keyof Candidate)[];
 const TIMES = new Set<keyof Candidate>(
-  "created_at last_referenced_at prior_referenced_at last_confirmed_at valid_from valid_to occurred_at expires_at".split(
+  "created_at last_referenced_at prior_referenced_at last_confirmed_at valid_from valid_to occurred_at expires_at corroborated_at".split(
     " ",
   ) as (keyof Candidate)[],
 );
@@ -114,7 +115,7 @@ export interface Gathered {
 }
 
 /**
- * The rows come as one JSON text: hundreds of rows of 28 columns cost the embedded store about as much to read field by
+ * The rows come as one JSON text: hundreds of rows of 30 columns cost the embedded store about as much to read field by
  * field and to hand from thread to thread as to find. For a context over 10,000 memories this statement took 33 to 59 ms
  * as rows and 20 to 27 ms as text, in four alternating runs on a busy machine.
  */

@@ -4,6 +4,7 @@ import type { Sql } from "../../adapters/db/port.ts";
 import type { Fact } from "../../domain/fact.ts";
 import type { KnownFact, KnownRule } from "../../domain/learning/change.ts";
 import { PROJECT_SUBJECT } from "../../domain/learning/person.ts";
+import type { Rule } from "../../domain/rule.ts";
 import { isLive, isVisible, TABLE_OF } from "../memories/live.ts";
 import { vectorLiteral } from "../memories/rows.ts";
 
@@ -46,7 +47,7 @@ export async function nearest(
 const isHeard = (type: "fact" | "rule"): string =>
   `exists (select 1 from ${TABLE_OF[type]} m where m.id = e.memory_id and ${isLive("m")} and m.metadata @> '{"learned": {"hint": true}}')`;
 
-type FactRow = Omit<KnownFact, "label" | "witnesses" | "disputers">;
+type FactRow = Omit<KnownFact, "label" | "witnesses" | "disputers"> & Pick<Fact, "corroborated_at">;
 
 export function knownFacts(
   sql: Sql,
@@ -56,7 +57,7 @@ export function knownFacts(
   ids: readonly string[],
 ): Promise<FactRow[]> {
   return sql.query<FactRow>(
-    `select f.id, f.subject, f.predicate, f.content, f.scope, f.confidence, f.trust, f.valid_to, f.waits_until,
+    `select f.id, f.subject, f.predicate, f.content, f.scope, f.confidence, f.trust, f.corroborated_at, f.valid_to, f.waits_until,
        f.last_confirmed_at as observed_at
      from facts f where f.tenant_id = $1 and f.scope = any($2::text[]) and ${isLive("f")}
        and (f.id = any($3::uuid[]) or (f.subject, f.predicate) in (
@@ -83,7 +84,7 @@ export async function settledFacts(
   );
 }
 
-type RuleRow = Omit<KnownRule, "label" | "witnesses">;
+type RuleRow = Omit<KnownRule, "label" | "witnesses"> & Pick<Rule, "corroborated_at">;
 
 /** All of a scope, up to a bound: people have dozens of rules, and each must be compared with what they say now. */
 export function knownRules(
@@ -93,7 +94,7 @@ export function knownRules(
   ids: readonly string[],
 ): Promise<RuleRow[]> {
   return sql.query<RuleRow>(
-    `select id, coalesce(original_content, content) as content, scope, confidence, trust from (
+    `select id, coalesce(original_content, content) as content, scope, confidence, trust, corroborated_at from (
        select r.*, r.id = any($3::uuid[]) as asked from rules r
        where r.tenant_id = $1 and r.scope = any($2::text[]) and ${isLive("r")}
        order by asked desc, r.created_at desc, r.id limit 500 for update) as r

@@ -2,6 +2,7 @@
 
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Consolidation, Episode } from "../../domain/episode.ts";
+import type { ReadBefore } from "../../domain/learning/change.ts";
 import { isKept } from "../memories/live.ts";
 import { insertRows } from "../memories/rows.ts";
 
@@ -229,5 +230,20 @@ export function deadLetters(sql: Sql, shard: Shard, limit: number): Promise<Dead
      from episodes where tenant_id = $1 and butler = $2 and consolidation_status in ('failed', 'dead_letter')
        and ${isKept()} order by created_at, id limit $3`,
     [shard.tenant, shard.butler, limit],
+  );
+}
+
+/** What ended runs have read in any of these episodes. Runs whose records were erased tell nothing. */
+export function readBefore(
+  sql: Sql,
+  { tenant, butler }: Shard,
+  run: string,
+  episodes: readonly string[],
+): Promise<ReadBefore[]> {
+  return sql.query<ReadBefore>(
+    `select to_json(episode_ids) as episodes, coalesce(answer -> 'facts', '[]') as facts, coalesce(answer -> 'rules', '[]') as rules
+     from consolidation_runs where tenant_id = $1 and butler = $2 and state = 'done' and id <> $3
+       and episode_ids && $4::uuid[] and answer is not null`,
+    [tenant, butler, run, episodes],
   );
 }

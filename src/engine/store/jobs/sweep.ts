@@ -110,6 +110,47 @@ export async function moveDue(
   );
 }
 
+export interface ReviewDue {
+  readonly id: string;
+  readonly tenant_id: string;
+}
+
+/** Facts or rules whose time on the review list is over; with `lock`, locked until the transaction ends. */
+export function findReviewed(sql: Sql, type: Swept, now: Date, limit: number, lock: boolean): Promise<ReviewDue[]> {
+  return sql.query<ReviewDue>(
+    `select id, tenant_id from ${TABLE_OF[type]} where review_until <= $1
+     order by tenant_id, review_until, id limit $2${lock ? " for update skip locked" : ""}`,
+    [now, limit],
+  );
+}
+
+/** Takes them off the list, with an event for each. */
+export async function endReviews(
+  sql: Sql,
+  type: Swept,
+  due: readonly ReviewDue[],
+  now: Date,
+  events: SweepEvents,
+): Promise<void> {
+  await lockStreams(
+    sql,
+    due.map((row) => row.tenant_id),
+  );
+  await sql.query(
+    `with due as (
+       select u.id, u.event_id, m.review_until as waited from unnest($1::uuid[], $2::uuid[]) as u (id, event_id)
+         join ${TABLE_OF[type]} m on m.id = u.id),
+     changed as (
+       update ${TABLE_OF[type]} m set review_until = null from due where m.id = due.id
+       returning due.*, m.tenant_id, m.scope, m.validity)
+     insert into memory_events (id, tenant_id, butler, scope, event_type, entity_type, entity_id, occurred_at, actor, payload)
+     select event_id, tenant_id, $4, scope, $6 || '.review_expired', $6, id, $3, $5,
+       jsonb_build_object('set', jsonb_build_object('review_until', null), 'from', validity, 'waited_until', waited)
+     from changed order by event_id`,
+    [due.map((row) => row.id), events.ids, now, events.butler, events.actor, type],
+  );
+}
+
 /** Hides the vectors of expired memories from every search. Vectors whose `visible_until` has passed are hidden already and stay untouched. */
 export async function hideVectors(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
   await sql.query(

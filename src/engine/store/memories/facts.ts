@@ -8,7 +8,7 @@ import { insertRows } from "./rows.ts";
 
 const COLUMNS = `id tenant_id subject predicate subject_text predicate_text content scope validity permanence
   supersedes_id superseded_at valid_from valid_to waits_until forgotten_at forget_reason confidence decay_rate last_confirmed_at
-  source_butler source source_episode_id request_id trust created_at reference_count last_referenced_at
+  source_butler source source_episode_id request_id trust corroborated_at review_until created_at reference_count last_referenced_at
   prior_referenced_at importance tags metadata`.split(/\s+/);
 const LIST = COLUMNS.join(", ");
 
@@ -107,6 +107,8 @@ export type FactChange = Partial<
     | "valid_from"
     | "valid_to"
     | "trust"
+    | "corroborated_at"
+    | "review_until"
     | "waits_until"
     | "supersedes_id"
   >

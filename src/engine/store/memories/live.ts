@@ -3,10 +3,16 @@
  * ("" where a statement has that table alone) and the SQL of a moment (`now`, as a timestamptz). Migrations keep their own words: a
  * migration that has run must not change. The partial indexes match `isLive` and `isKept` only as they are spelled here.
  */
+
+import { TRUST } from "../../domain/learning/trust.ts";
 import { LASTING, LASTING_IMPORTANCE } from "../../domain/lifecycle/lasting.ts";
+import { isUntrusted } from "../../domain/lifecycle/quarantine.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
+import { SEALED_PREFIX } from "../../domain/sealed.ts";
 
 const of = (alias: string, column: string): string => (alias === "" ? column : `${alias}.${column}`);
+
+const TRUSTED = TRUST.filter((trust) => !isUntrusted(trust));
 
 const LIVE = "in ('active', 'fading')";
 
@@ -50,6 +56,12 @@ export const hasBegun = (alias: string, now: string): string =>
 export const isLasting = (alias = ""): string =>
   `${of(alias, "permanence")} in ('${LASTING.join("', '")}') and ${of(alias, "importance")} >= ${LASTING_IMPORTANCE}`;
 
+/** Of a fact or rule: it may be told in a context block; not `isKeptOut` of engine/domain/lifecycle/quarantine.ts. */
+export const isLetIn = (alias = ""): string => `(${isTrusted(alias)} or ${of(alias, "corroborated_at")} is not null)`;
+
+/** Of any memory: whoever said it is believed without a second source. */
+export const isTrusted = (alias = ""): string => `${of(alias, "trust")} in ('${TRUSTED.join("', '")}')`;
+
 /** Of a vector: its memory is neither faded, gone nor over. */
 export const isVisible = (alias: string, now: string): string => `${of(alias, "visible_until")} > ${now}`;
 
@@ -67,9 +79,9 @@ export const daysUnconfirmed = (alias: string, now: string): string =>
 export const effective = (alias: string, now: string): string =>
   `(${of(alias, "confidence")} * exp(greatest(-100, -${of(alias, "decay_rate")} * ${daysUnconfirmed(alias, now)})))`;
 
-/** The text of a fact as it is embedded and indexed; `factText` of engine/domain/fact.ts. */
+/** The text of a fact as it is embedded and indexed; `indexedFact` of engine/memory/sealing.ts. */
 export const factText = (alias: string): string =>
-  `${of(alias, "subject_text")} || ' ' || replace(${of(alias, "predicate_text")}, '_', ' ') || ': ' || ${of(alias, "content")}`;
+  `${of(alias, "subject_text")} || ' ' || replace(${of(alias, "predicate_text")}, '_', ' ') || ': ' || case when ${of(alias, "content")} like '${SEALED_PREFIX}%' then '' else ${of(alias, "content")} end`;
 
 /** The same of any memory. */
 export const textOf = (type: MemoryType, alias: string): string =>

@@ -6,7 +6,7 @@ import type { Fact } from "../../domain/fact.ts";
 import type { Fading } from "../../domain/lifecycle/decay.ts";
 import type { Look } from "../../domain/present.ts";
 import type { Rule } from "../../domain/rule.ts";
-import { isLasting, isLive, isLiveEpisode, stillHolds } from "./live.ts";
+import { isLasting, isLetIn, isLive, isLiveEpisode, isTrusted, stillHolds } from "./live.ts";
 import { isOutdated } from "./origins.ts";
 import { isValueSql } from "./present.ts";
 
@@ -55,20 +55,20 @@ export async function readOpening(sql: Sql, query: OpeningQuery): Promise<Openin
       m.confidence, m.decay_rate, ${at("m.last_confirmed_at")}, ${at("m.created_at")}
     from (select id, row_number() over (order by (${isLasting()}) desc, importance desc, created_at desc, id) as place
         from facts
-        where tenant_id = $1 and scope = any($2::text[]) and ${isLive()} and ${stillHolds("", "$3")}
+        where tenant_id = $1 and scope = any($2::text[]) and ${isLive()} and ${isLetIn()} and ${stillHolds("", "$3")}
         order by place limit ${2 * FACTS}) c,
       lateral (select m.* from facts m where m.id = c.id and ${isValue} offset 0) m
     order by c.place limit ${FACTS}`;
   const rules = `select id, content, maturity, importance, trust, scope, confidence, decay_rate,
       ${at("last_confirmed_at")}, ${at("created_at")}
     from rules r
-    where tenant_id = $1 and scope = any($2::text[]) and ${isLive()}
+    where tenant_id = $1 and scope = any($2::text[]) and ${isLive()} and ${isLetIn()}
     order by maturity = 'candidate', r.created_at desc, id limit ${RULES}`;
   const lately = `select id, occurred_at, created_at, session_id, row_number() over (
       partition by session_id order by importance desc, occurred_at desc, id desc) as nth
     from unnest($2::text[]) s(scope), unnest('{eden,mid,long}'::text[]) t(tier),
       lateral (select id, session_id, importance, occurred_at, created_at from episodes
-        where tenant_id = $1 and butler = s.scope and tier = t.tier and ${isLiveEpisode("", "$3")}
+        where tenant_id = $1 and butler = s.scope and tier = t.tier and ${isLiveEpisode("", "$3")} and ${isTrusted()}
           and session_id is distinct from $4
         order by created_at desc, id desc limit ${LOOKED_AT}) e`;
   // Chosen before their texts are read, one by one: a join over all episodes took six times as long at 8,000 of them.

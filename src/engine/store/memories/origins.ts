@@ -1,5 +1,7 @@
 /** Which episodes facts and rules were learned from. */
 import type { Sql } from "../../adapters/db/port.ts";
+import type { Fact } from "../../domain/fact.ts";
+import type { Source } from "../../domain/lifecycle/quarantine.ts";
 
 export interface Origin {
   /** Of the fact or rule. */
@@ -22,6 +24,35 @@ export function originsOf(sql: Sql, tenant: string, ids: readonly string[], unti
            and created_at <= $3) k
      left join episodes e on e.id = k.episode and e.tenant_id = $1`,
     [tenant, ids, until],
+  );
+}
+
+/**
+ * Who has said a fact or rule so far, and in which session; the sessions that were given it from memory are among them, because they would
+ * repeat it. The session of an episode that is gone is found in the stream.
+ */
+export function sourcesOf(
+  sql: Sql,
+  tenant: string,
+  { id, source, trust }: Pick<Fact, "id" | "source" | "trust">,
+): Promise<Source[]> {
+  return sql.query<Source>(
+    `with links as (
+       select target_id as episode from memory_links
+         where tenant_id = $1 and source_id = $2 and target_type = 'episode' and relation = 'derived_from'
+       union
+       select source_id from memory_links
+         where tenant_id = $1 and target_id = $2 and source_type = 'episode' and relation = 'supports')
+     select coalesce(e.trust, 'tool') as trust, coalesce(e.session_id, (select v.payload #>> '{row,session_id}' from memory_events v
+         where v.tenant_id = $1 and v.entity_id = k.episode and v.event_type = 'episode.stored' limit 1)) as session
+       from links k left join episodes e on e.id = k.episode and e.tenant_id = $1
+     union all
+     select $4, nullif(substr($3, 9), '') where $3 like 'session:%' or not exists (select from links)
+     union all
+     select 'agent', v.session_id from memory_events v
+       where v.tenant_id = $1 and v.event_type = 'memory.referenced' and v.session_id is not null
+         and jsonb_path_query_array(v.payload, '$.references[*].id') ? $2::text`,
+    [tenant, id, source.startsWith("session:") ? source : "", trust],
   );
 }
 

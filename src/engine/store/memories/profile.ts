@@ -4,7 +4,7 @@ import type { Sql } from "../../adapters/db/port.ts";
 import type { Fact, FactWords } from "../../domain/fact.ts";
 import type { Fading, Permanence } from "../../domain/lifecycle/decay.ts";
 import type { Look } from "../../domain/present.ts";
-import { isLasting, isLive, stillHolds } from "./live.ts";
+import { isLasting, isLetIn, isLive, stillHolds } from "./live.ts";
 import { isValueSql } from "./present.ts";
 
 export interface ProfileItem extends FactWords, Fading, Pick<Fact, "id" | "importance"> {
@@ -26,14 +26,14 @@ export function readProfile(sql: Sql, query: ProfileQuery): Promise<ProfileItem[
     `(select 'fact' as type, id, subject_text, predicate_text, content, permanence, importance, confidence, decay_rate,
         last_confirmed_at
       from facts m
-      where tenant_id = $1 and scope = any($2::text[]) and ${isLive()}
+      where tenant_id = $1 and scope = any($2::text[]) and ${isLive()} and ${isLetIn()}
         and ${isLasting()} and ${stillHolds("", "$3")}
         and ${isValue}
       order by importance desc, created_at desc, id limit $4)
      union all
      (select 'rule', id, '', '', content, '', importance, confidence, decay_rate, last_confirmed_at
       from rules
-      where tenant_id = $1 and scope = any($2::text[]) and ${isLive()} and maturity = 'proven'
+      where tenant_id = $1 and scope = any($2::text[]) and ${isLive()} and ${isLetIn()} and maturity = 'proven'
       order by importance desc, created_at desc, id limit $4)`,
     params,
   );

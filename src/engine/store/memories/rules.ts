@@ -10,7 +10,7 @@ export interface NewRule extends Rule {
 
 const COLUMNS = `id tenant_id content original_content matcher scope maturity validity effectiveness_score applied_count
   success_count harmful_count last_applied_at last_evaluated_at forgotten_at forget_reason confidence decay_rate
-  last_confirmed_at source_butler source source_episode_id request_id trust created_at reference_count
+  last_confirmed_at source_butler source source_episode_id request_id trust corroborated_at review_until created_at reference_count
   last_referenced_at prior_referenced_at importance tags metadata`.split(/\s+/);
 const LIST = COLUMNS.join(", ");
 

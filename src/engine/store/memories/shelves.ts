@@ -20,14 +20,14 @@ export interface Shelves {
 }
 
 /** Shelves are never removed, so a known one may be remembered for good. */
-export function openShelves(sql: Sql): Shelves {
+export function openShelves(storeOf: (tenant: string) => Sql): Shelves {
   const known = new Map<string, readonly Shelf[]>();
   const keyOf = (tenant: string, scope: string) => `${tenant}\u0000${scope}`;
 
   async function make(tenant: string, scope: string, within: Sql | undefined): Promise<readonly Shelf[]> {
     const remembered = known.get(keyOf(tenant, scope));
     if (remembered) return remembered;
-    const at = within ?? sql;
+    const at = within ?? storeOf(tenant);
     await at.query(
       `insert into shelves (tenant_id, scope, type) select $1, $2, unnest($3::text[]) on conflict do nothing`,
       [tenant, scope, MEMORY_TYPES],
@@ -44,9 +44,10 @@ export function openShelves(sql: Sql): Shelves {
   return {
     async of(tenant, scopes, within) {
       if (scopes === undefined)
-        return (within ?? sql).query<Shelf>(`select sk, scope, type from shelves where tenant_id = $1 order by sk`, [
-          tenant,
-        ]);
+        return (within ?? storeOf(tenant)).query<Shelf>(
+          `select sk, scope, type from shelves where tenant_id = $1 order by sk`,
+          [tenant],
+        );
       const found = await Promise.all([...new Set(scopes)].map((scope) => make(tenant, scope, within)));
       return found.flat();
     },

@@ -1,12 +1,29 @@
-/** Counts for `memory_stats`, in one statement. */
+/**
+ * Counts for `memory_stats`, in two statements: what reads every row is counted by scope, so that one reading does for all scopes; what
+ * is found by an index is read for the scopes that are asked for.
+ */
 import type { Sql } from "../../adapters/db/port.ts";
 import { effective, hasBegun, isInTime, isKept, isLive, isNotLive } from "./live.ts";
 
-type Counts = Record<string, number>;
+/** How many `name`s of this sort a scope has; `effect` is a sum of scores. */
+export interface Counted {
+  readonly what:
+    | "tier"
+    | "status"
+    | "state"
+    | "tenth"
+    | "maturity"
+    | "effect"
+    | "applied"
+    | "applications"
+    | "links"
+    | "event";
+  readonly scope: string;
+  readonly name: string;
+  readonly n: number;
+}
 
 export interface StoredStats {
-  readonly by_tier: Counts;
-  readonly by_status: Counts;
   readonly backlog: number;
   readonly oldest_pending: Date | null;
   /** 95 % of those that wait, have waited less long than this. */
@@ -16,17 +33,8 @@ export interface StoredStats {
   readonly failing: Failing | null;
   /** How old episodes of the last week were when they had been learned from. */
   readonly learned_p95_hours: number | null;
-  readonly fact_states: Counts;
   /** Facts whose day lies ahead; in none of the states yet. */
   readonly facts_waiting: number;
-  readonly histogram: readonly number[];
-  readonly rule_maturity: Counts;
-  readonly effectiveness: number | null;
-  readonly applications: number;
-  readonly links: number;
-  readonly events: number;
-  readonly stored: number;
-  readonly repeated: number;
 }
 
 export interface Failing {
@@ -43,34 +51,58 @@ export interface StatsQuery {
   readonly now: Date;
 }
 
+export function countByScope(sql: Sql, query: StatsQuery): Promise<Counted[]> {
+  return sql.query<Counted>(
+    `with e as materialized (
+       select butler as scope, tier, consolidation_status, ${isInTime("", "$3")} as live, count(*) as n from episodes
+       where tenant_id = $1 and ($2::text[] is null or butler = any($2::text[])) and ${isKept()}
+         and (${isInTime("", "$3")} or consolidation_status <> 'consolidated')
+       group by 1, 2, 3, 4),
+     f as materialized (
+       select scope, validity, count(*) as n,
+         case when ${isLive()} then least(9, floor(${effective("", "$3::timestamptz")} * 10))::int4 end as tenth
+       from facts where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))
+         and (${hasBegun("", "$3")} or ${isNotLive()})
+       group by 1, 2, 4),
+     r as materialized (
+       select scope, maturity, count(*) as n, sum(effectiveness_score) filter (where applied_count > 0) as effect,
+         count(*) filter (where applied_count > 0) as applied, sum(applied_count) as applications
+       from rules where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[])) and ${isLive()}
+       group by 1, 2),
+     m as materialized (
+       select id, scope from facts where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))
+       union all select id, scope from rules where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))
+       union all select id, butler from episodes where tenant_id = $1 and ($2::text[] is null or butler = any($2::text[])))
+     select 'tier' as what, scope, tier as name, sum(n)::float8 as n from e where live group by scope, tier
+     union all select 'status', scope, consolidation_status, sum(n)::float8 from e group by scope, consolidation_status
+     union all select 'state', scope, validity, sum(n)::float8 from f group by scope, validity
+     union all select 'tenth', scope, tenth::text, sum(n)::float8 from f where tenth is not null group by scope, tenth
+     union all select 'maturity', scope, maturity, n::float8 from r
+     union all select 'effect', scope, '', sum(effect)::float8 from r where effect is not null group by scope
+     union all select 'applied', scope, '', sum(applied)::float8 from r group by scope
+     union all select 'applications', scope, '', sum(applications)::float8 from r group by scope
+     union all select 'links', m.scope, '', count(*)::float8 from memory_links l join m on m.id = l.source_id
+       where l.tenant_id = $1 group by m.scope
+     union all select 'event', scope, event_type, n::float8 from event_totals
+       where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))`,
+    [query.tenant, query.scopes ?? null, query.now],
+  );
+}
+
 export async function readStats(sql: Sql, query: StatsQuery): Promise<StoredStats> {
   const [row] = await sql.query<StoredStats>(
-    `with e as materialized (
-       select tier, consolidation_status, created_at, ${isInTime("", "$3")} as live from episodes
+    `with w as materialized (
+       select created_at from episodes
        where tenant_id = $1 and ($2::text[] is null or butler = any($2::text[])) and ${isKept()}
-         and (${isInTime("", "$3")} or consolidation_status <> 'consolidated')),
-     f as materialized (
-       select validity, ${effective("", "$3::timestamptz")} as effective
-       from facts where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))
-         and (${hasBegun("", "$3")} or ${isNotLive()})),
-     r as materialized (
-       select maturity, effectiveness_score, applied_count from rules
-       where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[])) and ${isLive()}),
-     s as materialized (
-       select id from episodes where tenant_id = $1 and butler = any($2::text[])
-       union all select id from facts where tenant_id = $1 and scope = any($2::text[])
-       union all select id from rules where tenant_id = $1 and scope = any($2::text[])),
+         and consolidation_status = 'pending'),
      u as materialized (
        select id, state, provider, started_at, error from consolidation_runs
        where tenant_id = $1 and ($2::text[] is null or butler = any($2::text[])) and provider <> 'agent')
      select
-       (select coalesce(jsonb_object_agg(tier, n), '{}') from (select tier, count(*) n from e where live group by 1) t) as by_tier,
-       (select coalesce(jsonb_object_agg(consolidation_status, n), '{}')
-          from (select consolidation_status, count(*) n from e group by 1) t) as by_status,
-       (select count(*)::int4 from e where consolidation_status = 'pending') as backlog,
-       (select min(created_at) from e where consolidation_status = 'pending') as oldest_pending,
+       (select count(*)::int4 from w) as backlog,
+       (select min(created_at) from w) as oldest_pending,
        (select percentile_cont(0.95) within group (order by extract(epoch from ($3::timestamptz - created_at))::float8)
-          / 3600 from e where consolidation_status = 'pending') as pending_p95_hours,
+          / 3600 from w) as pending_p95_hours,
        (select jsonb_build_object('done', count(*) filter (where state = 'done'),
             'failed', count(*) filter (where state in ('failed', 'lost')), 'cost_usd', coalesce(sum(cost_usd), 0))
           from consolidation_runs where tenant_id = $1 and ($2::text[] is null or butler = any($2::text[]))) as runs,
@@ -78,7 +110,7 @@ export async function readStats(sql: Sql, query: StatsQuery): Promise<StoredStat
               'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
             'provider', (array_agg(provider order by started_at desc, id desc))[1],
             'reason', coalesce((array_agg(error order by started_at desc, id desc))[1], 'no reason was given'))
-          from u where state in ('failed', 'released') and exists (select from e where consolidation_status = 'pending')
+          from u where state in ('failed', 'released') and exists (select from w)
             and (started_at, id) > (select started_at, id from u where state = 'done'
               union all select '-infinity', '00000000-0000-0000-0000-000000000000' order by 1 desc, 2 desc limit 1)
           having count(*) > 0) as failing,
@@ -86,24 +118,8 @@ export async function readStats(sql: Sql, query: StatsQuery): Promise<StoredStat
           / 3600 from consolidation_runs u cross join unnest(u.episode_ids) as i (id) join episodes m on m.id = i.id
           where u.tenant_id = $1 and ($2::text[] is null or u.butler = any($2::text[])) and u.state = 'done'
             and u.finished_at > $3::timestamptz - interval '7 days') as learned_p95_hours,
-       (select coalesce(jsonb_object_agg(validity, n), '{}') from (select validity, count(*) n from f group by 1) t)
-         as fact_states,
        (select count(*)::int4 from facts where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))
-          and waits_until > $3 and ${isLive()}) as facts_waiting,
-       (select jsonb_agg(coalesce(n, 0) order by bucket) from generate_series(0, 9) bucket left join (
-          select least(9, floor(effective * 10))::int4 as bucket, count(*) n from f
-          where ${isLive()} group by 1) h using (bucket)) as histogram,
-       (select coalesce(jsonb_object_agg(maturity, n), '{}') from (select maturity, count(*) n from r group by 1) t)
-         as rule_maturity,
-       (select avg(effectiveness_score) from r where applied_count > 0) as effectiveness,
-       (select coalesce(sum(applied_count), 0)::int4 from r) as applications,
-       (select count(*)::int4 from memory_links l where l.tenant_id = $1 and ($2::text[] is null
-          or (exists (select from s where s.id = l.source_id) and exists (select from s where s.id = l.target_id)))) as links,
-       t.events, t.stored, t.repeated
-     from (select coalesce(sum(n), 0)::int4 as events,
-         coalesce(sum(n) filter (where event_type in ('episode.stored', 'fact.stored', 'rule.stored')), 0)::int4 as stored,
-         coalesce(sum(n) filter (where event_type in ('episode.repeated', 'fact.repeated', 'rule.repeated')), 0)::int4 as repeated
-       from event_totals where tenant_id = $1 and ($2::text[] is null or scope = any($2::text[]))) t`,
+          and waits_until > $3 and ${isLive()}) as facts_waiting`,
     [query.tenant, query.scopes ?? null, query.now],
   );
   if (!row) throw new Error("statistics returned no row");

@@ -2,6 +2,8 @@
 import { type Migration, type MigrationResultSet, Migrator } from "kysely";
 import type { Db } from "../../adapters/db/port.ts";
 import { MemoryError, unavailable } from "../../domain/errors.ts";
+import { asOwnerOf } from "../access/access.ts";
+import { readAccess } from "../access/roles.ts";
 import { mem_0001_foundation } from "../migrations/mem_0001_foundation.ts";
 import { mem_0002_lifecycle } from "../migrations/mem_0002_lifecycle.ts";
 import { mem_0003_retrieval } from "../migrations/mem_0003_retrieval.ts";
@@ -13,6 +15,11 @@ import { mem_0008_waiting_runs } from "../migrations/mem_0008_waiting_runs.ts";
 import { mem_0009_judgements } from "../migrations/mem_0009_judgements.ts";
 import { mem_0010_pages } from "../migrations/mem_0010_pages.ts";
 import { mem_0011_large_pages } from "../migrations/mem_0011_large_pages.ts";
+import { mem_0012_row_security } from "../migrations/mem_0012_row_security.ts";
+import { mem_0013_erasure } from "../migrations/mem_0013_erasure.ts";
+import { mem_0014_quarantine } from "../migrations/mem_0014_quarantine.ts";
+import { mem_0015_retention } from "../migrations/mem_0015_retention.ts";
+import { mem_0016_keys } from "../migrations/mem_0016_keys.ts";
 import { kyselyOver } from "./kysely.ts";
 import { MIGRATION_NAMES, MIGRATION_TABLES, type MigrationName, newerStore } from "./names.ts";
 
@@ -28,6 +35,11 @@ const MIGRATIONS: Readonly<Record<MigrationName, Migration>> = {
   mem_0009_judgements,
   mem_0010_pages,
   mem_0011_large_pages,
+  mem_0012_row_security,
+  mem_0013_erasure,
+  mem_0014_quarantine,
+  mem_0015_retention,
+  mem_0016_keys,
 };
 
 export async function migrateUp(db: Db): Promise<void> {
@@ -35,7 +47,8 @@ export async function migrateUp(db: Db): Promise<void> {
 }
 
 /** Reverts every migration: for tests, and to remove the memory from a database. */
-export async function migrateDown(db: Db): Promise<void> {
+export async function migrateDown(given: Db): Promise<void> {
+  const db = asOwnerOf(given, (await readAccess(given)).roles, "migrations");
   const chain = migrator(db);
   for (const _ of MIGRATION_NAMES) finish(await chain.migrateDown());
   await db.exec(`drop table ${MIGRATION_TABLES.migrationTableName}, ${MIGRATION_TABLES.migrationLockTableName}`);

@@ -1,13 +1,27 @@
 /** Brings a database to this version's schema. */
 import type { Db } from "../../adapters/db/port.ts";
+import { asOwnerOf } from "../access/access.ts";
+import { readAccess, type StoreAccess } from "../access/roles.ts";
 import { MIGRATION_NAMES, MIGRATION_TABLES, newerStore } from "./names.ts";
 
 const NAMES = new Set<string>(MIGRATION_NAMES);
 
-export async function migrate(db: Db): Promise<void> {
-  if (await isCurrent(db)) return;
+/** Tells who the store is used as from now on. */
+export async function migrate(db: Db): Promise<StoreAccess> {
+  const access = await readAccess(db);
+  const owned = asOwnerOf(db, access.roles, "migrations");
+  if (await isCurrent(owned))
+    return access.policed && access.roles.tenant !== undefined ? access : secureAgain(db, owned);
   const { migrateUp } = await import("./chain.ts");
-  await migrateUp(db);
+  await migrateUp(owned);
+  return readAccess(db);
+}
+
+/** The role may be there or allowed by now, or was left behind when the database was moved; or the tables have another owner. */
+async function secureAgain(db: Db, owned: Db): Promise<StoreAccess> {
+  const { SECURE_TABLES } = await import("../access/row-security.ts");
+  await owned.tx((sql) => sql.query(SECURE_TABLES));
+  return readAccess(db);
 }
 
 /** One query instead of Kysely's dozen: opening an existing store is on the path of the first answer. */

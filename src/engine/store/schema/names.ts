@@ -13,6 +13,11 @@ export const MIGRATION_NAMES = [
   "mem_0009_judgements",
   "mem_0010_pages",
   "mem_0011_large_pages",
+  "mem_0012_row_security",
+  "mem_0013_erasure",
+  "mem_0014_quarantine",
+  "mem_0015_retention",
+  "mem_0016_keys",
 ] as const;
 export type MigrationName = (typeof MIGRATION_NAMES)[number];
 

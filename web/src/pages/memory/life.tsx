@@ -2,6 +2,7 @@
 import type { ApiMemory } from "../../../../src/doors/http/api/types.ts";
 import { A, butlerPath } from "../../frame/link.tsx";
 import { eventVerb } from "../../parts/events.ts";
+import { UndoWhatCame } from "../../parts/undo.tsx";
 import { When } from "../../parts/when.tsx";
 import { actorWords, counted } from "../../parts/words.ts";
 import styles from "./memory.module.css";
@@ -13,6 +14,12 @@ interface LifeParts {
   readonly recalled: ApiMemory["recalled"];
   readonly butler: string;
 }
+
+/** What time and jobs do is not undone: it would happen again. */
+const isUndoable = (type: string): boolean =>
+  /\.(stored|superseded|contradicted|confirmed|repeated|forgotten|restored|undone|marked_helpful|marked_harmful)$/.test(
+    type,
+  );
 
 export function Life({ life, recalled, butler }: LifeParts) {
   return (
@@ -31,6 +38,7 @@ export function Life({ life, recalled, butler }: LifeParts) {
             {event.request_id !== null && <span title={`Request ${event.request_id}`}> for a request</span>}
           </div>
           <Note event={event} />
+          {isUndoable(event.event_type) && <UndoWhatCame butler={butler} cause={{ event: event.id }} />}
         </li>
       ))}
       {recalled.times > 0 && (

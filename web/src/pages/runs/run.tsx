@@ -10,6 +10,7 @@ import { ShortId } from "../../parts/empty.tsx";
 import { FailedPage } from "../../parts/failure.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Page, Section } from "../../parts/page.tsx";
+import { UndoWhatCame } from "../../parts/undo.tsx";
 import { When } from "../../parts/when.tsx";
 import { counted, dollars, listed, scopeWords } from "../../parts/words.ts";
 import { ReadEpisode } from "./read-episode.tsx";
@@ -39,6 +40,7 @@ export function RunPage() {
           <strong>▲ {STATE_WORDS[data.run.state]}.</strong> {data.run.error}
         </p>
       )}
+      {data.run.state === "done" && <UndoWhatCame butler={butler} cause={{ run: data.run.id }} />}
       <Decisions answer={data} butler={butler} />
     </Page>
   );

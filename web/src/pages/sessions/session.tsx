@@ -12,6 +12,7 @@ import { EventLine } from "../../parts/event-line.tsx";
 import { FailedPage } from "../../parts/failure.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Page, Section } from "../../parts/page.tsx";
+import { UndoWhatCame } from "../../parts/undo.tsx";
 import { When } from "../../parts/when.tsx";
 import { counted, dollars, listed, projectWords } from "../../parts/words.ts";
 import { Happened } from "./happened.tsx";
@@ -44,7 +45,11 @@ function Known({ butler, data }: { readonly butler: string; readonly data: ApiOn
     answer.current?.focus({ preventScroll: true });
   };
   return (
-    <Page name={`${butler} · ${sessionWords(session)}`} sentence={sentenceOf(data)} aside={<About session={session} />}>
+    <Page
+      name={`${butler} · ${sessionWords(session)}`}
+      sentence={sentenceOf(data)}
+      aside={<About butler={butler} session={session} />}
+    >
       <AskSelection ask={ask}>
         <div ref={answer} className={styles.answer} tabIndex={-1}>
           <WhereFrom butler={butler} told={told} />
@@ -81,7 +86,7 @@ function sentenceOf({ session, told, learned }: ApiOneSession): string {
   return `${session.agent} ${knew}; ${lessons === "" ? "nothing" : lessons} ${facts + rules > 1 ? "were" : "was"} learned from it.`;
 }
 
-function About({ session }: { readonly session: Session }) {
+function About({ butler, session }: { readonly butler: string; readonly session: Session }) {
   const { project, folder, at, ended_at, duration_ms, cost_usd, prompt, session_id } = session;
   const lasted = duration_ms ?? (ended_at === undefined ? undefined : Date.parse(ended_at) - Date.parse(at));
   return (
@@ -97,6 +102,7 @@ function About({ session }: { readonly session: Session }) {
         <ShortId id={session_id} />
       </div>
       {prompt !== undefined && <p>{prompt}</p>}
+      <UndoWhatCame butler={butler} cause={{ session: session_id }} />
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** The tokens of a butler: a new one is shown once, and one that is not needed any more is ended. */
+/** The tokens of a butler: a new one is shown once, one that may have been seen is replaced, and one that is not needed any more is ended. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import type { ApiNewToken, ApiTokens } from "../../../../src/doors/http/api/types.ts";
@@ -23,6 +23,11 @@ export function Tokens({ butler }: { readonly butler: string }) {
     mutationFn: (name: string) => postJson(memoryPath(butler, `tokens/${encodeURIComponent(name)}/revoke`)),
     onSettled: renew,
   });
+  const rotate = useMutation({
+    mutationFn: (name: string) =>
+      postJson<ApiNewToken>(memoryPath(butler, `tokens/${encodeURIComponent(name)}/rotate`)),
+    onSettled: renew,
+  });
   if (error) return <Failure error={error} />;
   return (
     <div className={styles.how}>
@@ -34,38 +39,55 @@ export function Tokens({ butler }: { readonly butler: string }) {
               <strong>{token.name}</strong> {aboutToken(token)}, since <When at={token.created} />
             </span>
             {mayWrite && token.name !== OF_THE_HOME && (
-              <Button onClick={() => revoke.mutate(token.name)} title="It is refused from that moment on">
-                {`Revoke ${token.name}`}
-              </Button>
+              <span className={styles.ends}>
+                <Button
+                  onClick={() => rotate.mutate(token.name)}
+                  title="A new one in its place; the old one is refused"
+                >
+                  {`Replace ${token.name}`}
+                </Button>
+                <Button onClick={() => revoke.mutate(token.name)} title="It is refused from that moment on">
+                  {`Revoke ${token.name}`}
+                </Button>
+              </span>
             )}
           </li>
         ))}
       </ul>
       {revoke.error && <p role="alert">{revoke.error.message}</p>}
+      {rotate.error && <p role="alert">{rotate.error.message}</p>}
+      {rotate.data !== undefined && <ShownOnce token={rotate.data} />}
       {mayWrite && <NewToken butler={butler} made={renew} />}
     </div>
   );
 }
 
-const aboutToken = ({ butler, admin, reader }: ApiTokens["tokens"][number]): string =>
+const aboutToken = ({ butler, role, reader, scopes, expires, last_used }: ApiTokens["tokens"][number]): string =>
   [
     butler === "*" ? "every butler" : "this butler",
-    admin ? "admin" : undefined,
-    reader ? "may look and change nothing" : undefined,
+    reader ? "may look and change nothing" : role === "writer" ? undefined : role,
+    scopes === null ? undefined : `scopes ${scopes.join(" ")}`,
+    expires === null ? undefined : `until ${expires.slice(0, 10)}`,
+    last_used === null ? "not used yet" : `last used ${last_used}`,
   ]
     .filter((part) => part !== undefined)
     .join(", ");
 
 function NewToken({ butler, made }: { readonly butler: string; readonly made: () => unknown }) {
   const create = useMutation({
-    mutationFn: (asked: { name: string; reader: boolean }) =>
+    mutationFn: (asked: { name: string; role: string; expires_in_days?: number }) =>
       postJson<ApiNewToken>(memoryPath(butler, "tokens"), asked),
     onSettled: made,
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    create.mutate({ name: String(form.get("name") ?? "").trim(), reader: form.get("reader") !== null });
+    const days = Number(form.get("days") ?? 0);
+    create.mutate({
+      name: String(form.get("name") ?? "").trim(),
+      role: String(form.get("role")),
+      ...(days > 0 ? { expires_in_days: days } : {}),
+    });
   };
   return (
     <form className={styles.newToken} onSubmit={submit}>
@@ -73,16 +95,27 @@ function NewToken({ butler, made }: { readonly butler: string; readonly made: ()
         Name of a new token
         <input name="name" required maxLength={64} pattern="[A-Za-z0-9][A-Za-z0-9._\-]*" autoComplete="off" />
       </label>
-      <label className={styles.reader}>
-        <input name="reader" type="checkbox" /> may look and change nothing
+      <label>
+        It may
+        <select name="role" defaultValue="writer">
+          <option value="reader">look and change nothing</option>
+          <option value="writer">read and remember</option>
+          <option value="admin">do everything with this butler</option>
+        </select>
+      </label>
+      <label>
+        Ends after days
+        <input name="days" type="number" min={1} max={3650} placeholder="never" />
       </label>
       <button type="submit">Make it</button>
       {create.error && <p role="alert">{create.error.message}</p>}
-      {create.data !== undefined && (
-        <p role="status">
-          This is shown once; keep it where the program finds it: <Command text={create.data.token} />
-        </p>
-      )}
+      {create.data !== undefined && <ShownOnce token={create.data} />}
     </form>
   );
 }
+
+const ShownOnce = ({ token: { name, token } }: { readonly token: ApiNewToken }) => (
+  <p role="status">
+    {name} is shown once; keep it where the program finds it: <Command text={token} />
+  </p>
+);

@@ -1,7 +1,7 @@
 /** The examples that a memory holds: everything with their tag, and what was learned from their episodes alone. */
 import type { z } from "zod";
 import type { Failure, Outcome } from "../../../../engine/tools/outcome.ts";
-import type { Episode } from "../../../../engine/views/episodes.ts";
+import type { Episode } from "../../../../engine/views/lists/episodes.ts";
 import type { Asked } from "../define.ts";
 
 export const TAG = "example";

@@ -1,7 +1,7 @@
 /** What the regressions say of each sentence of a message, and what the second look is given of it. */
 import { KINDS, type Kind } from "../../../../domain/learning/kinds.ts";
 import type { Features } from "./features.ts";
-import { type Packed, scoreOf, unpack } from "./packed.ts";
+import { join, type Packed, scoresOf, unpack } from "./packed.ts";
 import type { Said } from "./split.ts";
 
 /** What a message that teaches nothing is instead, as `corpus/README.md` says. */
@@ -31,14 +31,13 @@ export interface Look {
 
 /** Of a single sentence. */
 export function lookWith(heads: Heads): (features: Features) => Look {
-  const keep = unpack(heads.keep);
-  const kinds = KINDS.map((kind) => unpack(heads[kind]));
-  const likes = LIKES.map((like) => unpack(heads[like]));
-  return (features) => ({
-    keep: scoreOf(keep, features),
-    kinds: kinds.map((regression) => scoreOf(regression, features)),
-    likes: likes.map((regression) => scoreOf(regression, features)),
-  });
+  const joined = join(
+    [heads.keep, ...KINDS.map((kind) => heads[kind]), ...LIKES.map((like) => heads[like])].map(unpack),
+  );
+  return (features) => {
+    const [keep = 0, ...others] = scoresOf(joined, features);
+    return { keep, kinds: others.slice(0, KINDS.length), likes: others.slice(KINDS.length) };
+  };
 }
 
 /** What stands for a sentence where there is none: nothing that anybody would keep, and nothing else either. */

@@ -66,23 +66,73 @@ export function unpack({ scale, bias, gaps, weights }: Packed): Regression {
   return { bias, places, weights: values };
 }
 
-export function scoreOf({ bias, places, weights }: Regression, features: Features): number {
-  let sum = bias;
-  for (let at = 0; at < features.places.length; at++) {
-    const nth = indexOf(places, features.places[at] ?? -1);
-    if (nth !== -1) sum += (weights[nth] ?? 0) * (features.values[at] ?? 0);
-  }
-  return sum;
+/** Several regressions side by side: a place is looked up once for all of them. */
+export interface Joined {
+  readonly biases: Float64Array;
+  /** Where a place stands in `rows`, by a hash of it: its number plus one, 0 where there is none. */
+  readonly table: Int32Array;
+  readonly places: Int32Array;
+  /** The weights of the place with number n are those from `rows[n]` to `rows[n + 1]`. */
+  readonly rows: Int32Array;
+  readonly heads: Uint8Array;
+  readonly weights: Float64Array;
 }
 
-function indexOf(places: Int32Array, place: number): number {
-  let [low, high] = [0, places.length - 1];
-  while (low <= high) {
-    const middle = (low + high) >>> 1;
-    const its = places[middle] ?? 0;
-    if (its === place) return middle;
-    if (its < place) low = middle + 1;
-    else high = middle - 1;
+export function join(regressions: readonly Regression[]): Joined {
+  const total = regressions.reduce((sum, { places }) => sum + places.length, 0);
+  const table = new Int32Array(2 ** Math.ceil(Math.log2(2 * total + 2)));
+  const places = new Int32Array(total);
+  const counts = new Int32Array(total + 1);
+  let distinct = 0;
+  const numberOf = (place: number): number => {
+    const at = slotOf(table, places, place);
+    if (table[at] === 0) {
+      places[distinct++] = place;
+      table[at] = distinct;
+    }
+    return (table[at] ?? 0) - 1;
+  };
+  for (const regression of regressions)
+    for (const place of regression.places) {
+      const nth = numberOf(place);
+      counts[nth] = (counts[nth] ?? 0) + 1;
+    }
+  const rows = new Int32Array(distinct + 1);
+  for (let nth = 0; nth < distinct; nth++) rows[nth + 1] = (rows[nth] ?? 0) + (counts[nth] ?? 0);
+  const next = rows.slice(0, distinct);
+  const heads = new Uint8Array(total);
+  const weights = new Float64Array(total);
+  for (const [head, regression] of regressions.entries())
+    for (const [at, place] of regression.places.entries()) {
+      const nth = numberOf(place);
+      const to = next[nth] ?? 0;
+      next[nth] = to + 1;
+      heads[to] = head;
+      weights[to] = regression.weights[at] ?? 0;
+    }
+  const biases = Float64Array.from(regressions, ({ bias }) => bias);
+  return { biases, table, places: places.slice(0, distinct), rows, heads, weights };
+}
+
+function slotOf(table: Int32Array, places: Int32Array, place: number): number {
+  const mask = table.length - 1;
+  let at = Math.imul(place, 0x9e3779b1) & mask;
+  for (let nth = table[at] ?? 0; nth !== 0 && places[nth - 1] !== place; nth = table[at] ?? 0) at = (at + 1) & mask;
+  return at;
+}
+
+/** Of each regression, added up in the order of the features. */
+export function scoresOf({ biases, table, places, rows, heads, weights }: Joined, features: Features): Float64Array {
+  const sums = biases.slice();
+  for (let at = 0; at < features.places.length; at++) {
+    const nth = table[slotOf(table, places, features.places[at] ?? -1)] ?? 0;
+    if (nth === 0) continue;
+    const value = features.values[at] ?? 0;
+    const end = rows[nth] ?? 0;
+    for (let row = rows[nth - 1] ?? 0; row < end; row++) {
+      const head = heads[row] ?? 0;
+      sums[head] = (sums[head] ?? 0) + (weights[row] ?? 0) * value;
+    }
   }
-  return -1;
+  return sums;
 }

@@ -1,0 +1,8 @@
+import type { Db, Settings } from "./port.ts";
+
+/** A store some of whose verbs are replaced, whatever settings it is used with. */
+export const wrapDb = <D extends Db>(db: D, replace: (inner: Db) => Partial<Db>): D => ({
+  ...db,
+  ...replace(db),
+  withSettings: (settings: Settings) => wrapDb(db.withSettings(settings), replace),
+});

@@ -1,0 +1,21 @@
+import type { Db } from "../../src/engine/adapters/db/port.ts";
+import { SECURED } from "../../src/engine/store/access/row-security.ts";
+
+const keysOf = (table: string, tenant: string) =>
+  SECURED[table]?.rows.includes("key >> 40")
+    ? `(t.key >> 40)::int4 in (select sk from shelves where tenant_id = ${tenant})`
+    : SECURED[table]?.rows.includes("shelves")
+      ? `t.sk in (select sk from shelves where tenant_id = ${tenant})`
+      : `t.tenant_id = ${tenant}`;
+
+/** All rows of a tenant, table by table, read by a superuser. */
+export async function holdings(db: Db, tenant: string): Promise<Record<string, string[]>> {
+  const held: Record<string, string[]> = {};
+  for (const table of Object.keys(SECURED)) {
+    const rows = await db.query<{ row: string }>(`select t::text as row from ${table} t where ${keysOf(table, "$1")}`, [
+      tenant,
+    ]);
+    held[table] = rows.map(({ row }) => row).toSorted();
+  }
+  return held;
+}
