@@ -1,4 +1,4 @@
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import { FRIENDLY, friendlyHelp, parseFriendly, parseToolFlags, toolHelp } from "../../src/doors/cli/cli.ts";
 import { renderAnswer, renderError } from "../../src/doors/cli/render.ts";
@@ -7,6 +7,7 @@ import { httpApp } from "../../src/doors/http/http.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import { readOptions } from "../../src/main/program/command.ts";
 import { anyone, fakeHost, fakeTool, fakeTools } from "../support/fake-host.ts";
+import { PatientClient } from "../support/patient-client.ts";
 
 const search = fakeTool("memory_search");
 const episode = fakeTool("memory_store_episode");
@@ -245,7 +246,7 @@ describe("one memory, three doors", () => {
   };
 
   const overMcp = async (tool: string, body: object) => {
-    const client = new Client({ name: "test", version: "1" });
+    const client = new PatientClient({ name: "test", version: "1" });
     const transport = new StreamableHTTPClientTransport(new URL("http://localhost/butlers/general/mcp"), {
       requestInit: { headers },
       fetch: async (url, init) => {

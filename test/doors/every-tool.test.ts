@@ -1,12 +1,14 @@
 /** All twenty-one tools as an agent meets them: the official client, the real menu, one small story from start to end. */
+
 import { fileURLToPath } from "node:url";
-import { Client } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { fromJsonSchema, type JsonSchemaType } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { shortId } from "../../src/engine/domain/short-id.ts";
 import { TEST_MODEL_CACHE } from "../support/model.ts";
 import { butler, cleanUp, emptyHome } from "../support/owner-processes.ts";
+import { PatientClient } from "../support/patient-client.ts";
 import { openRealHost, type RealHost } from "../support/real-host.ts";
 import { WHOLE } from "../support/whole-answers.ts";
 
@@ -58,7 +60,7 @@ async function stdioDoor(): Promise<Door> {
   const clients: Client[] = [];
   return {
     async connect(toolset) {
-      const client = new Client({ name: "test", version: "1" });
+      const client = new PatientClient({ name: "test", version: "1" });
       clients.push(client);
       const args = [entry, "mcp", "--butler", "general", "--tools", toolset];
       await client.connect(

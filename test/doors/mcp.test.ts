@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { type ServerType, serve } from "@hono/node-server";
-import { Client, ProtocolError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { type Client, ProtocolError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { fromJsonSchema, type JsonSchemaType } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,6 +12,7 @@ import { loopbackHosts } from "../../src/doors/http/guards.ts";
 import { httpApp } from "../../src/doors/http/http.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import { anyone, fakeHost, fakeTools } from "../support/fake-host.ts";
+import { PatientClient } from "../support/patient-client.ts";
 import { serveLocalLine } from "../support/thin-line.ts";
 import { WHOLE } from "../support/whole-answers.ts";
 
@@ -44,7 +45,7 @@ afterAll(() => new Promise((resolve) => server.close(resolve)));
 type Version = "2026-07-28" | "2025-06-18";
 
 function newClient(version: Version) {
-  return new Client(
+  return new PatientClient(
     { name: "test", version: "1" },
     version === "2026-07-28"
       ? { versionNegotiation: { mode: { pin: version } } }

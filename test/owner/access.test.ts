@@ -1,10 +1,12 @@
 /** Roles, scopes, limits and refusals in a running daemon: every door, the commands, the log, the stream and the metrics. */
+
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { butler, cleanUp, emptyHome, up } from "../support/owner-processes.ts";
 import { PATIENCE } from "../support/patience.ts";
+import { PatientClient } from "../support/patient-client.ts";
 
 const home = emptyHome();
 const tokens: Record<string, string> = {};
@@ -46,7 +48,7 @@ async function post(path: string, token: string, body: object, headers: Record<s
 const tool = (name: string) => `/api/butlers/general/tools/${name}`;
 
 async function connected(token: string) {
-  const client = new Client({ name: "test", version: "1" });
+  const client = new PatientClient({ name: "test", version: "1" });
   const headers = { Authorization: `Bearer ${tokens[token]}` };
   const url = new URL(`${address}/butlers/general/mcp?tools=full`);
   await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));

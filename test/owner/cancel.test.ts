@@ -1,11 +1,13 @@
 /** A large batch is cancelled in the middle, over stdio and over HTTP, with real processes: its rows stop, and everything else goes on. */
+
 import { readFileSync } from "node:fs";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { type Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, describe, expect, test } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
 import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { gate } from "../support/owner-fakes.ts";
 import { butler, cleanUp, mcpClient, ownerNote, seededHome, up } from "../support/owner-processes.ts";
+import { PatientClient } from "../support/patient-client.ts";
 
 afterAll(cleanUp);
 
@@ -22,7 +24,7 @@ const overStdio: Connect = (home) => mcpClient(home);
 /** Requests carry no session: one is cancelled by closing it. */
 const overHttp: Connect = async (home, cancel) => {
   const { address: base } = await up(home);
-  const client = new Client({ name: "test-agent", version: "1.0.0" });
+  const client = new PatientClient({ name: "test-agent", version: "1.0.0" });
   const headers = { Authorization: `Bearer ${readFileSync(homeAt(home).tokenFile, "utf8").trim()}` };
   const closing: typeof fetch = (url, init) =>
     String(init?.body).includes("The night of") ? fetch(url, { ...init, signal: cancel }) : fetch(url, init);

@@ -5,7 +5,7 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { type Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, describe, expect, inject, test, vi } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
 import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
@@ -27,6 +27,7 @@ import {
 } from "../support/hostile/world.ts";
 import { butler, cleanUp, emptyHome, up, type Variables } from "../support/owner-processes.ts";
 import { PATIENCE } from "../support/patience.ts";
+import { PatientClient } from "../support/patient-client.ts";
 import { transcript } from "../support/transcript.ts";
 
 const OWN = "ada";
@@ -306,7 +307,7 @@ describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseU
 });
 
 async function connect(address: string, who: Attacker, place: string): Promise<Client> {
-  const client = new Client({ name: "hostile", version: "1" });
+  const client = new PatientClient({ name: "hostile", version: "1" });
   const requestInit = { headers: bearer(who.token ?? "") };
   await client.connect(
     new StreamableHTTPClientTransport(new URL(`${address}/butlers/${place}/mcp?tools=full`), { requestInit }),

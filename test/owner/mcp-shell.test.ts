@@ -1,13 +1,14 @@
 /** plugins/mcp.sh before `butler mcp`: an agent cannot tell them apart, and Node is started by the first message that needs it. */
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { butler, cleanUp, emptyHome, seededHome, variablesFor } from "../support/owner-processes.ts";
+import { PatientClient } from "../support/patient-client.ts";
 
 afterAll(cleanUp);
 
@@ -161,7 +162,7 @@ describe.skipIf(shells.length === 0).each(shells)("%s", (shell) => {
 
 test.skipIf(shells.length === 0)("a real client stores and finds through it, also a long text", async () => {
   const home = await seededHome();
-  const client = new Client({ name: "test-agent", version: "1.0.0" });
+  const client = new PatientClient({ name: "test-agent", version: "1.0.0" });
   const args = [SCRIPT, process.execPath, BUTLER, ...ARGS];
   await client.connect(new StdioClientTransport({ command: "/bin/sh", args, env: variablesFor(home, {}) }));
   await client.listTools();

@@ -1,8 +1,9 @@
 /** Tokens of an issuer: a real one on loopback, the checks of every claim, and a real client over MCP. */
+
 import { createHmac } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readDaemonSettings } from "../../src/daemon/config/daemon-config.ts";
 import { DaemonToml } from "../../src/daemon/config/daemon-schema.ts";
@@ -11,6 +12,7 @@ import { jwtChecker } from "../../src/daemon/oauth/check-jwt.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import { AUDIENCE, type Issuer, startIssuer } from "../support/issuer.ts";
 import { cleanUp, emptyHome, up } from "../support/owner-processes.ts";
+import { PatientClient } from "../support/patient-client.ts";
 
 let issuer: Issuer;
 let now = new Date();
@@ -161,7 +163,7 @@ test("a real client over MCP with a token of the issuer; without an issuer there
   expect((await fetch(`${address}/.well-known/oauth-authorization-server`)).status).toBe(404);
 
   const connected = async (token: string) => {
-    const client = new Client({ name: "test", version: "1" });
+    const client = new PatientClient({ name: "test", version: "1" });
     const headers = { Authorization: `Bearer ${token}` };
     await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
     return client;

@@ -2,7 +2,7 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, expect, test, vi } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
 import { requestOwner as ask } from "../../src/daemon/line/request.ts";
@@ -11,6 +11,7 @@ import { openMemory } from "../../src/main/library.ts";
 import { TEST_MODEL_CACHE } from "../support/model.ts";
 import { butler, cleanUp, emptyHome, up } from "../support/owner-processes.ts";
 import { PATIENCE } from "../support/patience.ts";
+import { PatientClient } from "../support/patient-client.ts";
 import { transcript } from "../support/transcript.ts";
 
 const TENANTS = { ada: "family", bob: "work" } as const;
@@ -103,7 +104,7 @@ test("every door speaks for the tenant of the butler it addresses", async () => 
 });
 
 async function overMcp(url: string, token: string, content: string): Promise<void> {
-  const client = new Client({ name: "test", version: "1" });
+  const client = new PatientClient({ name: "test", version: "1" });
   const headers = { Authorization: `Bearer ${token}` };
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
   const { isError } = await client.callTool({ name: "memory_store_episode", arguments: { content } });

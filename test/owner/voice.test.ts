@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, expect, test, vi } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
 import { requestOwner as ask } from "../../src/daemon/line/request.ts";
@@ -11,6 +11,7 @@ import { openMemory } from "../../src/main/library.ts";
 import { TEST_MODEL_CACHE } from "../support/model.ts";
 import { agent, butler, cleanUp, emptyHome, up } from "../support/owner-processes.ts";
 import { PATIENCE } from "../support/patience.ts";
+import { PatientClient } from "../support/patient-client.ts";
 import { transcript } from "../support/transcript.ts";
 
 afterAll(cleanUp);
@@ -39,7 +40,7 @@ test("only the command line and the transcripts of this machine speak for the us
   };
   await post(TOOL, claim("http"));
   await post(TOOL, exchange("an exchange over http"));
-  const client = new Client({ name: "test", version: "1" });
+  const client = new PatientClient({ name: "test", version: "1" });
   const url = new URL(`${rig.address}/butlers/general/mcp`);
   await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers: authorization } }));
   await client.callTool({ name: "memory_store_episode", arguments: claim("mcp") });

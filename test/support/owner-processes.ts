@@ -1,15 +1,17 @@
 /** Real `butler` processes on throw-away homes. Needs `npm run build`; everything started here is ended by `cleanUp`. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Client } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { inject } from "vitest";
 import { homeAt } from "../../src/daemon/home.ts";
 import { type OwnerNote, readOwnerNote } from "../../src/daemon/owner/owner-file.ts";
 import { TEST_MODEL_CACHE } from "./model.ts";
+import { PatientClient } from "./patient-client.ts";
 import { SLOW_TIME } from "./slow-time.ts";
 import { WHOLE } from "./whole-answers.ts";
 
@@ -154,7 +156,7 @@ export async function mcpClient(
   more: Variables = {},
   args: readonly string[] = ["--butler", "general"],
 ): Promise<Client> {
-  const client = new Client({ name: "test-agent", version: "1.0.0" });
+  const client = new PatientClient({ name: "test-agent", version: "1.0.0" });
   clients.push(client);
   await client.connect(
     new StdioClientTransport({

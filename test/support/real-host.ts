@@ -1,7 +1,8 @@
 /** The real tools behind the doors: one embedded store in memory, on a fixed clock, with every door on top of it. */
+
 import { PassThrough } from "node:stream";
 import { type ServerType, serve } from "@hono/node-server";
-import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { type CallToolResult, type Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Backend, Principal } from "../../src/doors/backend.ts";
 import { loopbackHosts } from "../../src/doors/http/guards.ts";
 import { httpApp } from "../../src/doors/http/http.ts";
@@ -13,6 +14,7 @@ import { callTool } from "../../src/engine/tools/call.ts";
 import { tools } from "../../src/engine/tools/index.ts";
 import type { Outcome } from "../../src/engine/tools/outcome.ts";
 import { testModel } from "./model.ts";
+import { PatientClient } from "./patient-client.ts";
 import { migratedSnapshot, openRig, type Rig } from "./stores.ts";
 import { serveLocalLine } from "./thin-line.ts";
 
@@ -106,7 +108,7 @@ export async function openRealHost(options: { model?: boolean } = {}): Promise<R
     },
     async overHttp({ token = "plain", toolset = "full" } = {}) {
       const { base } = await listen();
-      const client = new Client({ name: "test", version: "1" });
+      const client = new PatientClient({ name: "test", version: "1" });
       const address = new URL(`${base}/butlers/general/mcp?tools=${toolset}`);
       await client.connect(
         new StreamableHTTPClientTransport(address, { requestInit: { headers: { Authorization: `Bearer ${token}` } } }),
