@@ -138,7 +138,7 @@ function deaths(n: number, draw: (below: number) => number): Death[] {
 }
 
 async function killed(sentence: Sentence, words: string): Promise<void> {
-  const child = spawn(process.execPath, [VICTIM, JSON.stringify(sentence)], {
+  const child = spawn(process.execPath, ["--liftoff-only", VICTIM, JSON.stringify(sentence)], {
     stdio: ["ignore", "inherit", "inherit"],
   });
   await once(child, "close");
@@ -196,7 +196,7 @@ async function databases(): Promise<Stock> {
 // An embedded store takes seconds of work to open, once for each victim and once for what comes after them.
 for (const { name, open, server, points } of [
   { name: "PGlite", open: folders, server: false, points: 3 },
-  { name: "PostgreSQL", open: databases, server: true, points: 47 },
+  { name: "PostgreSQL", open: databases, server: true, points: 21 },
 ])
   describe.skipIf(server && inject("postgresUrl") === undefined)(`consolidation killed on ${name}`, () => {
     let stock: Stock;

@@ -176,7 +176,7 @@ function drawing(seed: number): () => number {
 }
 
 async function killed(sentence: Sentence): Promise<void> {
-  const child = spawn(process.execPath, [VICTIM, JSON.stringify(sentence)], {
+  const child = spawn(process.execPath, ["--liftoff-only", VICTIM, JSON.stringify(sentence)], {
     stdio: ["ignore", "inherit", "inherit"],
   });
   await once(child, "close");

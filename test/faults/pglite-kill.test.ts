@@ -21,7 +21,7 @@ afterAll(() => rmSync(dir, { recursive: true }));
 
 /** Lets the writer acknowledge a random number of rows, kills it, and gives the last acknowledged id. */
 async function writeAndKill(rows: number): Promise<number> {
-  const child = spawn(process.execPath, [WRITER, dir], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--liftoff-only", WRITER, dir], { stdio: ["ignore", "pipe", "inherit"] });
   const gone = once(child, "close");
   let out = "";
   let seen = 0;
