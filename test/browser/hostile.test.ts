@@ -2,7 +2,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { inHouses } from "../support/browser/house.ts";
 import { axeInBoth, shoot } from "../support/browser/look.ts";
-import type { Person } from "../support/browser/person.ts";
+import { PATIENCE, type Person } from "../support/browser/person.ts";
 import { HOSTILE, type Hostile, LONG_WORD, storeHostile } from "../support/browser/seed.ts";
 
 const HEALTH = "/butlers/health/memory";
@@ -27,8 +27,10 @@ inHouses(
       expect(await page.evaluate(() => "intruded" in window)).toBe(false);
       const before = page.viewportSize();
       await page.setViewportSize(NARROW);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-      expect(wide).toBeLessThanOrEqual(0);
+      // Lists that know their width are drawn anew a moment after the window has changed.
+      await expect
+        .poll(() => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth), PATIENCE)
+        .toBeLessThanOrEqual(0);
       if (before !== null) await page.setViewportSize(before);
       expect(await page.locator('main a[href^="javascript:"]').count()).toBe(0);
       expect(person.troubles()).toEqual([]);
@@ -58,9 +60,11 @@ inHouses(
       const { page } = person;
       for (const [name, text] of Object.entries(HOSTILE)) {
         await person.open(`${HEALTH}/m/${stored.facts[name]}`);
-        const shown = await page.getByRole("heading", { level: 1 }).textContent();
+        const heading = page.getByRole("heading", { level: 1 });
         const beginning = text.slice(0, 120).replace(/\s+/g, " ");
-        expect((shown ?? "").replace(/\s+/g, " ")).toContain(beginning);
+        await expect
+          .poll(async () => ((await heading.textContent()) ?? "").replace(/\s+/g, " "), PATIENCE)
+          .toContain(beginning);
         await isHarmless();
       }
       for (const id of [stored.facts.keys, stored.facts.predicate, stored.rule]) {

@@ -1,7 +1,6 @@
-/** A client whose calls wait as long as a test may take: the limit of its own, a minute, is soon over on a busy machine. */
+/** A client whose calls wait as long as a test may take: its own limit, a minute, is soon over on a busy machine. */
 import { Client } from "@modelcontextprotocol/client";
-
-const PATIENCE = { timeout: 20 * 60_000 };
+import { PATIENCE } from "./patience.ts";
 
 export class PatientClient extends Client {
   override connect(...[transport, options]: Parameters<Client["connect"]>): Promise<void> {
