@@ -1,8 +1,7 @@
 /** How much may come with one token, and from one tenant with all of its tokens. In the memory of the owner: a restart forgives. */
 import type { Principal } from "../../doors/backend.ts";
-import type { RateLimits } from "../../doors/http/access/rate-guard.ts";
+import type { OverRate, RateLimits } from "../../doors/http/access/rate-guard.ts";
 import { lruCache } from "../../engine/domain/lru-cache.ts";
-import type { Failure } from "../../engine/tools/outcome.ts";
 import type { LimitSettings } from "../config/daemon-schema.ts";
 import { type Bucket, tokenBucket } from "./token-bucket.ts";
 
@@ -38,19 +37,15 @@ export function rateLimits(settings: LimitSettings, nowMs: () => number): RateLi
     admit(principal, bytes) {
       const now = nowMs();
       const own = ofToken(principal);
-      const wait =
-        over(own.calls.take(1, now), "This token") ??
-        over(own.bytes.take(bytes, now), "What this token sends") ??
-        over(ofTenant(principal).calls.take(1, now), "The tenant of this token");
-      return wait;
+      return (
+        over(own.calls.take(1, now), "This token", true) ??
+        over(own.bytes.take(bytes, now), "What this token sends", false) ??
+        over(ofTenant(principal).calls.take(1, now), "The tenant of this token", true)
+      );
     },
     mayExplain: (principal) => ofToken(principal).words.take(1, nowMs()) === undefined,
   };
 }
 
-function over(seconds: number | undefined, what: string): Failure | undefined {
-  if (seconds === undefined) return undefined;
-  const retry = Math.max(1, Math.ceil(seconds));
-  const message = `${what} is over its limit; try again in ${retry} ${retry === 1 ? "second" : "seconds"}.`;
-  return { code: "unavailable", message, field: "rate", retry_after: retry };
-}
+const over = (seconds: number | undefined, what: string, every: boolean): OverRate | undefined =>
+  seconds === undefined ? undefined : { what, seconds, every };

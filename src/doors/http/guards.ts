@@ -49,7 +49,7 @@ export function turnAway(
   return refuse(c, failure, status);
 }
 
-function doorOf(path: string): Door {
+export function doorOf(path: string): Door {
   if (path.startsWith("/hooks/")) return "hook";
   if (path.startsWith("/butlers/")) return "mcp";
   return path.startsWith("/api/") && !path.includes("/tools/") ? "pages" : "http";

@@ -13,7 +13,8 @@ import type { Context } from "../../main/program/command.ts";
 import { type BenchHome, type BenchHomeOptions, opened, thisMachine, withBenchHome } from "../bench-home.ts";
 import { most, type Report, round, type Spread, spread, type Verdict, verdictLine } from "../figures.ts";
 import { distinct, episodeText, picker, queryText } from "../sentences.ts";
-import { type Caller, callTool, flood, ownConnections } from "./flood.ts";
+import { type Caller, callTool, ownConnections } from "./flood.ts";
+import { type LoudTenant, loudTenant } from "./loud-tenant.ts";
 
 interface TenantOptions extends BenchHomeOptions {
   readonly json: boolean;
@@ -66,10 +67,11 @@ async function measure(bench: BenchHome): Promise<TenantReport> {
   const up = spawn(program.command, [...program.args, "up", "--port", "0"], { env: program.env, stdio: "ignore" });
   try {
     const port = await portOf(bench, up);
-    const [quiet, loud] = tokens.map(
-      (token): Caller => ({ port, butler: program.butler, token, agent: ownConnections() }),
-    ) as [Caller, Caller];
-    const figures = await compare(bench, quiet, loud);
+    const [quiet, noisy] = tokens as [string, string];
+    const place = { port, butler: program.butler };
+    const loud = await loudTenant({ ...place, token: noisy, perSecond: LIMIT * TIMES });
+    const caller: Caller = { ...place, token: quiet, agent: ownConnections() };
+    const figures = await compare(bench, caller, loud).finally(() => loud.close());
     const ratio = round(figures.beside.p95 / figures.alone.p95, 2);
     const targets = [most("search of the quiet tenant, p95 beside the loud one to p95 alone", "", ratio, 2)];
     return { n, store, machine, limit: LIMIT, sent_per_second: LIMIT * TIMES, ...figures, targets };
@@ -115,7 +117,7 @@ async function portOf({ home }: BenchHome, up: ChildProcess): Promise<number> {
   throw unavailable(`butler up ended with ${up.exitCode}.`);
 }
 
-async function compare({ queries, progress }: BenchHome, quiet: Caller, loud: Caller) {
+async function compare({ queries, progress }: BenchHome, quiet: Caller, loud: LoudTenant) {
   const p = picker(11);
   const question = () => ({ query: queryText(p), limit: 10 });
   const times = { alone: [] as number[], beside: [] as number[] };
@@ -133,9 +135,9 @@ async function compare({ queries, progress }: BenchHome, quiet: Caller, loud: Ca
   while (times.beside.length < queries) {
     progress.show(times.beside.length, queries, "searches of the quiet tenant");
     await row(times.alone);
-    const end = flood(loud, LIMIT * TIMES, question);
+    loud.begin();
     await row(times.beside);
-    const { sent, answers } = await end();
+    const { sent, answers } = await loud.end();
     const [answered, refused] = [answers[200] ?? 0, (answers[429] ?? 0) + (answers[503] ?? 0)];
     counted.sent += sent;
     counted.answered += answered;
