@@ -26,7 +26,12 @@ test("a caller over its rate is refused in front of the app for as long as it wa
   let now = 0;
   let asked = 0;
   const noted: Refusal[] = [];
-  const gate = rateGate({ note: (refusal) => noted.push(refusal) }, () => now);
+  const charged: string[] = [];
+  const gate = rateGate({
+    rates: { refused: ({ name }) => void charged.push(name) },
+    refusals: { note: (refusal) => void noted.push(refusal) },
+    nowMs: () => now,
+  });
   const address = await served(
     gate.before((_, outgoing) => {
       asked += 1;
@@ -41,7 +46,7 @@ test("a caller over its rate is refused in front of the app for as long as it wa
     return { status: answer.status, retry: answer.headers.get("retry-after"), text: await answer.text() };
   };
   expect((await ask(tool, "bm_loud")).status).toBe(200);
-  const over = { what: "This token", seconds: 2.2, every: true };
+  const over = { what: "This token", seconds: 2.2, every: true, tenant: false };
   gate.shut({ header: "Bearer bm_loud", path: tool, principal: loud, over });
   now = 900;
   const refused = await ask(tool, "bm_loud");
@@ -55,6 +60,7 @@ test("a caller over its rate is refused in front of the app for as long as it wa
     { kind: "rate", door: "http", butler: "general", by: loud },
     { kind: "rate", door: "hook", butler: undefined, by: loud },
   ]);
+  expect(charged).toEqual(["loud", "loud"]);
   // Probes, other tokens and MCP, whose refusals a model can read, take the usual way.
   for (const [path, token] of [
     ["/healthz", "bm_loud"],

@@ -49,6 +49,34 @@ test("a token and a tenant have limits of their own, and another tenant notices 
   expect([1, 2].map(() => rates.mayExplain(a1))).toEqual([true, false]);
 });
 
+test("who goes on while refused gets less, nothing at ten times the limit, and all of it soon after slowing down", () => {
+  let now = 0;
+  const rates = rateLimits(limits({ calls_per_second: 20, burst_seconds: 1 }), () => now);
+  const who = by("loud", "a");
+  /** Calls that were let in within so many seconds of so many a second, once the burst was used up. */
+  const letIn = (perSecond: number, seconds: number) => {
+    let count = 0;
+    for (let n = 0; n < perSecond * seconds; n++) {
+      now += 1_000 / perSecond;
+      const over = rates.admit(who, 0);
+      if (over === undefined) count += 1;
+      else rates.refused(who, over);
+    }
+    return count / seconds;
+  };
+  letIn(200, 5);
+  expect(letIn(200, 50)).toBeLessThan(2);
+  letIn(22, 5);
+  expect(letIn(22, 50)).toBeGreaterThan(19);
+  letIn(40, 5);
+  expect(letIn(40, 50)).toBeGreaterThan(17);
+  letIn(2_000, 5);
+  const over = rates.admit(who, 0);
+  expect(over?.seconds).toBeLessThanOrEqual(1.1);
+  now += 1_100;
+  expect(rates.admit(who, 0)).toBeUndefined();
+});
+
 test("no agent of one person meets the limits: 20 agents, each with a burst of 40 calls at once", () => {
   const rates = rateLimits(limits(), () => 0);
   for (let agent = 0; agent < 20; agent++)

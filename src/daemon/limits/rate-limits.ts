@@ -8,6 +8,12 @@ import { type Bucket, tokenBucket } from "./token-bucket.ts";
 /** More callers than this at a time share what the least recent ones had used up. */
 const MOST = 10_000;
 
+/**
+ * What a refused call costs of the caller's rate. Whoever waits as told loses nothing; a little over the limit is refused a little; at ten times the
+ * limit, refusals use up all of it, so that a flood is answered with nothing but refusals, which are cheap, until it slows down.
+ */
+const REFUSED_COST = 0.1;
+
 interface Account {
   readonly calls: Bucket;
   readonly bytes: Bucket;
@@ -38,14 +44,20 @@ export function rateLimits(settings: LimitSettings, nowMs: () => number): RateLi
       const now = nowMs();
       const own = ofToken(principal);
       return (
-        over(own.calls.take(1, now), "This token", true) ??
-        over(own.bytes.take(bytes, now), "What this token sends", false) ??
-        over(ofTenant(principal).calls.take(1, now), "The tenant of this token", true)
+        over(own.calls.take(1, now), "This token", { every: true, tenant: false }) ??
+        over(own.bytes.take(bytes, now), "What this token sends", { every: false, tenant: false }) ??
+        over(ofTenant(principal).calls.take(1, now), "The tenant of this token", { every: true, tenant: true })
       );
+    },
+    refused(principal, { tenant }) {
+      const { calls } = tenant ? ofTenant(principal) : ofToken(principal);
+      calls.charge(REFUSED_COST, nowMs());
     },
     mayExplain: (principal) => ofToken(principal).words.take(1, nowMs()) === undefined,
   };
 }
 
-const over = (seconds: number | undefined, what: string, every: boolean): OverRate | undefined =>
-  seconds === undefined ? undefined : { what, seconds, every };
+type Kind = Pick<OverRate, "every" | "tenant">;
+
+const over = (seconds: number | undefined, what: string, kind: Kind): OverRate | undefined =>
+  seconds === undefined ? undefined : { what, seconds, ...kind };

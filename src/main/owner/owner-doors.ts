@@ -87,12 +87,14 @@ export function ownerDoors(parts: OwnerDoorParts): {
     backend: { ...owner, health, hook: localHook, home: reads },
     local: callers.unnamed,
   });
-  const gate = rateGate(parts.refusals, () => performance.now());
+  const nowMs = () => performance.now();
+  const rates = rateLimits(limits, nowMs);
+  const gate = rateGate({ rates, refusals: parts.refusals, nowMs });
   const port = httpApp({
     ...common,
     gate,
     maxBodyBytes: limits.max_body_bytes,
-    rates: rateLimits(limits, () => performance.now()),
+    rates,
     backend: { ...owner, health, hook: portHook, home: reads },
   });
   return { socket: getRequestListener(socket.fetch), port: gate.before(getRequestListener(port.fetch)) };

@@ -9,7 +9,7 @@ import type { Principal } from "../../backend.ts";
 import { wireFailure } from "../../failures.ts";
 import type { Refusals } from "../../refusals.ts";
 import { doorOf } from "../guards.ts";
-import { butlerIn, isMcpPath, type OverRate, rateFailure } from "./rate-guard.ts";
+import { butlerIn, isMcpPath, type OverRate, type RateLimits, rateFailure } from "./rate-guard.ts";
 
 interface Shutting {
   /** As the request has it; only its hash is kept. */
@@ -27,8 +27,14 @@ export interface RateGate {
 
 interface Closed {
   readonly principal: Principal;
-  readonly what: string;
+  readonly over: OverRate;
   readonly untilMs: number;
+}
+
+interface GateParts {
+  readonly rates: Pick<RateLimits, "refused">;
+  readonly refusals: Refusals | undefined;
+  nowMs(): number;
 }
 
 /** What is behind the guard of rates; probes and pages are not, whatever token they bring. */
@@ -40,14 +46,14 @@ const MOST = 1_000;
 const keyOf = (header: string, path: string): string =>
   `${isMcpPath(path) ? "mcp" : "http"} ${createHash("sha256").update(header).digest("base64")}`;
 
-export function rateGate(refusals: Refusals | undefined, nowMs: () => number): RateGate {
+export function rateGate({ rates, refusals, nowMs }: GateParts): RateGate {
   const closed = lruCache<string, Closed>(MOST);
   let latestMs = Number.NEGATIVE_INFINITY;
   return {
     shut({ header, path, principal, over }) {
       const untilMs = nowMs() + Math.max(1, Math.ceil(over.seconds)) * 1_000;
       latestMs = Math.max(latestMs, untilMs);
-      closed.set(keyOf(header, path), { principal, what: over.what, untilMs });
+      closed.set(keyOf(header, path), { principal, over, untilMs });
     },
     before: (listener) => (incoming, outgoing) => {
       const now = nowMs();
@@ -56,9 +62,10 @@ export function rateGate(refusals: Refusals | undefined, nowMs: () => number): R
       const path = (incoming.url ?? "").split("?", 1)[0] ?? "";
       const found = GUARDED.test(path) ? closed.get(keyOf(authorization, path)) : undefined;
       if (found === undefined || now >= found.untilMs) return listener(incoming, outgoing);
-      const { principal: by, what, untilMs } = found;
+      const { principal: by, over, untilMs } = found;
+      rates.refused(by, over);
       refusals?.note({ kind: "rate", door: doorOf(path), butler: butlerIn(path), by });
-      answer(incoming, outgoing, { what, seconds: (untilMs - now) / 1_000 });
+      answer(incoming, outgoing, { what: over.what, seconds: (untilMs - now) / 1_000 });
     },
   };
 }

@@ -12,11 +12,15 @@ export interface OverRate {
   readonly seconds: number;
   /** Every request would be refused until then, however short it is. */
   readonly every: boolean;
+  /** It is the rate of the whole tenant. */
+  readonly tenant: boolean;
 }
 
 export interface RateLimits {
   /** Why the request must wait, if so; `bytes`: the length of its body. */
   admit(principal: Principal, bytes: number): OverRate | undefined;
+  /** A call that was refused counts too, a little. */
+  refused(principal: Principal, over: Pick<OverRate, "tenant">): void;
   /** Whether there is time to tell a model why its call was refused; otherwise its client is told, which costs less. */
   mayExplain(principal: Principal): boolean;
 }
@@ -41,6 +45,7 @@ export function guardRate(limits: RateLimits, gate: RateGate | undefined): Middl
     const bytes = c.req.method === "POST" ? Number(length ?? UNKNOWN_LENGTH) || 0 : 0;
     const over = limits.admit(principal, bytes);
     if (over === undefined) return next();
+    limits.refused(principal, over);
     const failure = rateFailure(over);
     // A model reads the sentence only in the answer of a tool; the refusal is written down when the tool is called.
     if (isMcpPath(c.req.path) && limits.mayExplain(principal)) {
