@@ -23,11 +23,15 @@ afterEach(() => rmSync(home.root, { recursive: true }));
 test("each way to be turned away at the door is noted once, by its kind", async () => {
   const noted: Refusal[] = [];
   const coder: Principal = { name: "coder", tenant: "acme", butler: "coder", admin: false, voice: "agent" };
-  const over = { code: "unavailable", message: "too much", field: "rate", retry_after: 3 } as const;
+  const over = { what: "This token", seconds: 2.5, every: true, tenant: false } as const;
   const door = apiOver({} as Rig, {
     refusals: { note: (refusal) => noted.push(refusal) },
     authenticate: async (token) => ({ ...CALLERS, coder, eager: { ...coder, name: "eager", butler: "*" } })[token],
-    rates: { admit: ({ name }) => (name === "eager" ? over : undefined), mayExplain: () => false },
+    rates: {
+      admit: ({ name }) => (name === "eager" ? over : undefined),
+      refused: () => undefined,
+      mayExplain: () => false,
+    },
     maxBodyBytes: 2_000,
   });
   const kinds = async (method: string, path: string, asking: Parameters<typeof door.ask>[2]) => {

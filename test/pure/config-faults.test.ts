@@ -29,6 +29,10 @@ describe("values", () => {
     [`${HEAD}role = "cook"`, ':3: butler.role: found "cook", expected one of "butler", "memory".'],
     [`${HEAD}tenant = ""`, ':3: butler.tenant: found "", expected some text.'],
     [
+      `${HEAD}tenant = "north\\u200b"`,
+      ':3: butler.tenant: found "north\u200b", expected a tenant\'s name in composed characters, all of which can be seen.',
+    ],
+    [
       `${HEAD}[butler.modules.memory]`,
       `:3: butler.modules: ${UNKNOWN} ${BUTLER_KEYS}; did you mean [modules], which stands by itself?`,
     ],

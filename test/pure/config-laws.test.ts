@@ -6,6 +6,7 @@ import { faultText } from "../../src/daemon/config/faults.ts";
 import { configSchema, wordsFor } from "../../src/daemon/config/json-schema.ts";
 import { configKeys, configTables, keysOf, type Path, valueAt } from "../../src/daemon/config/keys.ts";
 import { ownLine } from "../../src/daemon/config/lines.ts";
+import { isTenantName } from "../../src/engine/domain/tenant.ts";
 import { editDistance } from "../../src/engine/domain/text/spelling.ts";
 
 const share = fc.integer({ min: 0, max: 100 }).map((n) => n / 100);
@@ -19,7 +20,7 @@ const price = fc.integer({ min: 0, max: 1_000 }).map((n) => n / 8);
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   "butler.name": fc.stringMatching(/^[a-z][a-z0-9_-]{0,31}$/),
   role: fc.constant("butler"),
-  tenant: words.filter((name) => name !== "*"),
+  tenant: words.filter((name) => name !== "*" && isTenantName(name)),
   description: words,
   cron: fc.constantFrom("0 3 * * *", "*/5 * * * *", "0 0 1 1 *"),
   prompt: words,

@@ -7,6 +7,7 @@ import { callLimits } from "../../src/daemon/limits/limited-call.ts";
 import { rateLimits } from "../../src/daemon/limits/rate-limits.ts";
 import { tokenBucket } from "../../src/daemon/limits/token-bucket.ts";
 import type { Principal } from "../../src/doors/backend.ts";
+import { rateFailure } from "../../src/doors/http/access/rate-guard.ts";
 import type { Outcome } from "../../src/engine/tools/outcome.ts";
 
 test("a bucket gives at most its burst and its rate, and says truly when there is more", () => {
@@ -37,13 +38,43 @@ test("a token and a tenant have limits of their own, and another tenant notices 
   let now = 0;
   const rates = rateLimits(limits({ calls_per_second: 2, tenant_calls_per_second: 3, burst_seconds: 1 }), () => now);
   const [a1, a2, b1] = [by("one", "a"), by("two", "a"), by("one", "b")];
-  expect([1, 2, 3].map(() => rates.admit(a1, 0)?.field)).toEqual([undefined, undefined, "rate"]);
-  expect([1, 2].map(() => rates.admit(a2, 0)?.message)).toEqual([undefined, expect.stringContaining("tenant")]);
+  expect([1, 2, 3].map(() => rates.admit(a1, 0)?.what)).toEqual([undefined, undefined, "This token"]);
+  expect([1, 2].map(() => rates.admit(a2, 0)?.what)).toEqual([undefined, "The tenant of this token"]);
   expect(rates.admit(b1, 0)).toBeUndefined();
-  expect(rates.admit(a1, 0)).toMatchObject({ code: "unavailable", retry_after: 1 });
+  const over = rates.admit(a1, 0);
+  expect(over).toMatchObject({ seconds: 0.5, every: true });
+  expect(rateFailure(over ?? { what: "", seconds: 0 })).toMatchObject({ code: "unavailable", retry_after: 1 });
   now += 1_000;
   expect(rates.admit(a1, 0)).toBeUndefined();
   expect([1, 2].map(() => rates.mayExplain(a1))).toEqual([true, false]);
+});
+
+test("who goes on while refused gets less, nothing at ten times the limit, and all of it soon after slowing down", () => {
+  let now = 0;
+  const rates = rateLimits(limits({ calls_per_second: 20, burst_seconds: 1 }), () => now);
+  const who = by("loud", "a");
+  /** Calls that were let in within so many seconds of so many a second, once the burst was used up. */
+  const letIn = (perSecond: number, seconds: number) => {
+    let count = 0;
+    for (let n = 0; n < perSecond * seconds; n++) {
+      now += 1_000 / perSecond;
+      const over = rates.admit(who, 0);
+      if (over === undefined) count += 1;
+      else rates.refused(who, over);
+    }
+    return count / seconds;
+  };
+  letIn(200, 5);
+  expect(letIn(200, 50)).toBeLessThan(2);
+  letIn(22, 5);
+  expect(letIn(22, 50)).toBeGreaterThan(19);
+  letIn(40, 5);
+  expect(letIn(40, 50)).toBeGreaterThan(17);
+  letIn(2_000, 5);
+  const over = rates.admit(who, 0);
+  expect(over?.seconds).toBeLessThanOrEqual(1.1);
+  now += 1_100;
+  expect(rates.admit(who, 0)).toBeUndefined();
 });
 
 test("no agent of one person meets the limits: 20 agents, each with a burst of 40 calls at once", () => {

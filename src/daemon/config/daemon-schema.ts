@@ -1,5 +1,6 @@
 /** The schema of `daemon.toml`: what holds for the whole home and every butler in it. */
 import { z } from "zod";
+import { isTenantName } from "../../engine/domain/tenant.ts";
 import { TOKEN_ROLES } from "../tokens/token-file.ts";
 import { BUTLER_NAME } from "./schema.ts";
 
@@ -43,7 +44,7 @@ const OAuth = z.strictObject({
   /** Values for every token of this issuer, in the place of a claim. */
   fixed: z
     .strictObject({
-      tenant: text.optional(),
+      tenant: text.refine(isTenantName, { error: "the name of a tenant" }).optional(),
       butler: text
         .refine((name) => name === "*" || BUTLER_NAME.test(name), { error: 'the name of a butler, or "*"' })
         .optional(),

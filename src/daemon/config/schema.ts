@@ -1,5 +1,6 @@
 /** The schema of a `butler.toml`, with its defaults. */
 import { z } from "zod";
+import { isTenantName } from "../../engine/domain/tenant.ts";
 import { JOB_NAMES, type JobName } from "../../engine/memory/keep/job.ts";
 import { Settings } from "../../engine/memory/settings.ts";
 import { cronFault } from "../schedule/cron.ts";
@@ -50,9 +51,10 @@ export const ButlerTable = z.strictObject({
   role: z.enum(["butler", "memory"]).default("butler"),
   tenant: z
     .string()
-    .min(1)
-    .max(64)
+    .min(1, { abort: true })
+    .max(64, { abort: true })
     .refine((name) => name !== "*", "must name one tenant")
+    .refine(isTenantName, "a tenant's name in composed characters, all of which can be seen")
     .default(DEFAULT_TENANT),
   description: z.string().max(500).default(""),
   schedule: Schedule.prefault({}),

@@ -1,13 +1,18 @@
 /** How much may come with one token, and from one tenant with all of its tokens. In the memory of the owner: a restart forgives. */
 import type { Principal } from "../../doors/backend.ts";
-import type { RateLimits } from "../../doors/http/access/rate-guard.ts";
+import type { OverRate, RateLimits } from "../../doors/http/access/rate-guard.ts";
 import { lruCache } from "../../engine/domain/lru-cache.ts";
-import type { Failure } from "../../engine/tools/outcome.ts";
 import type { LimitSettings } from "../config/daemon-schema.ts";
 import { type Bucket, tokenBucket } from "./token-bucket.ts";
 
 /** More callers than this at a time share what the least recent ones had used up. */
 const MOST = 10_000;
+
+/**
+ * What a refused call costs of the caller's rate. Whoever waits as told loses nothing; a little over the limit is refused a little; at ten times the
+ * limit, refusals use up all of it, so that a flood is answered with nothing but refusals, which are cheap, until it slows down.
+ */
+const REFUSED_COST = 0.1;
 
 interface Account {
   readonly calls: Bucket;
@@ -38,19 +43,21 @@ export function rateLimits(settings: LimitSettings, nowMs: () => number): RateLi
     admit(principal, bytes) {
       const now = nowMs();
       const own = ofToken(principal);
-      const wait =
-        over(own.calls.take(1, now), "This token") ??
-        over(own.bytes.take(bytes, now), "What this token sends") ??
-        over(ofTenant(principal).calls.take(1, now), "The tenant of this token");
-      return wait;
+      return (
+        over(own.calls.take(1, now), "This token", { every: true, tenant: false }) ??
+        over(own.bytes.take(bytes, now), "What this token sends", { every: false, tenant: false }) ??
+        over(ofTenant(principal).calls.take(1, now), "The tenant of this token", { every: true, tenant: true })
+      );
+    },
+    refused(principal, { tenant }) {
+      const { calls } = tenant ? ofTenant(principal) : ofToken(principal);
+      calls.charge(REFUSED_COST, nowMs());
     },
     mayExplain: (principal) => ofToken(principal).words.take(1, nowMs()) === undefined,
   };
 }
 
-function over(seconds: number | undefined, what: string): Failure | undefined {
-  if (seconds === undefined) return undefined;
-  const retry = Math.max(1, Math.ceil(seconds));
-  const message = `${what} is over its limit; try again in ${retry} ${retry === 1 ? "second" : "seconds"}.`;
-  return { code: "unavailable", message, field: "rate", retry_after: retry };
-}
+type Kind = Pick<OverRate, "every" | "tenant">;
+
+const over = (seconds: number | undefined, what: string, kind: Kind): OverRate | undefined =>
+  seconds === undefined ? undefined : { what, seconds, ...kind };

@@ -3,6 +3,7 @@ import { type Principal, TENANT_OF_BUTLER } from "../../doors/backend.ts";
 import { forbidden } from "../../engine/domain/errors.ts";
 import { isRecord } from "../../engine/domain/record.ts";
 import { EVERY_SCOPE } from "../../engine/domain/scope.ts";
+import { isTenantName } from "../../engine/domain/tenant.ts";
 import { clip } from "../../engine/domain/text/text.ts";
 import { BUTLER_NAME } from "../config/config.ts";
 import type { OAuthSettings } from "../config/daemon-schema.ts";
@@ -17,7 +18,8 @@ const USUAL_ROLE: TokenRole = "reader";
 
 export function principalIn(claims: Claims, settings: Named): Principal {
   const { sub } = claims;
-  if (typeof sub !== "string" || sub === "") throw refused("sub", "names nobody");
+  // It becomes the actor of events, which a database keeps as text: NUL and halves of characters have no place there.
+  if (typeof sub !== "string" || sub === "" || /\p{C}/u.test(sub)) throw refused("sub", "names nobody");
   return {
     name: `oauth:${clip(sub, 150)}`,
     tenant: tenantIn(claims, settings),
@@ -31,7 +33,7 @@ export function principalIn(claims: Claims, settings: Named): Principal {
 function tenantIn(claims: Claims, { claims: named, fixed }: Named): string {
   if (fixed.tenant !== undefined) return fixed.tenant;
   const tenant = claimIn(claims, named.tenant);
-  if (typeof tenant === "string" && tenant !== "" && tenant.length <= 64 && tenant !== TENANT_OF_BUTLER) return tenant;
+  if (typeof tenant === "string" && isTenantName(tenant) && tenant !== TENANT_OF_BUTLER) return tenant;
   throw refused(named.tenant, "must name a tenant");
 }
 

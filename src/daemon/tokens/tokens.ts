@@ -3,6 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { TENANT_OF_BUTLER } from "../../doors/backend.ts";
 import { conflict, invalid, notFound } from "../../engine/domain/errors.ts";
 import { butlerOf, EVERY_SCOPE, GLOBAL_SCOPE } from "../../engine/domain/scope.ts";
+import { tenantFault } from "../../engine/domain/tenant.ts";
 import { BUTLER_NAME } from "../config/config.ts";
 import { type Home, readIfThere, writePrivate } from "../home.ts";
 import { changeTokens, readTokens, type TokenEntry, type TokenRole } from "./token-file.ts";
@@ -55,7 +56,8 @@ function checkRequest({ name, butler, tenant, role, scopes = [], expires }: Toke
   if (!TOKEN_NAME.test(name)) throw invalid("name", "A token's name has letters, digits, '.', '_' or '-', at most 64.");
   if (butler !== "*" && !BUTLER_NAME.test(butler))
     throw invalid("butler", `"${butler}" is not a butler's name, nor "*".`);
-  if (tenant === "" || tenant.length > 64) throw invalid("tenant", "A tenant's name has between 1 and 64 characters.");
+  const fault = tenantFault(tenant);
+  if (fault !== undefined) throw invalid("tenant", `A tenant's name ${fault}.`);
   if (scopes.length > MOST_SCOPES) throw invalid("scope", `A token has at most ${MOST_SCOPES} scopes.`);
   if (expires !== undefined && expires <= now.toISOString())
     throw invalid("expires", "The token would be refused from the start; give a time that lies ahead.");

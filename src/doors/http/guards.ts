@@ -49,7 +49,7 @@ export function turnAway(
   return refuse(c, failure, status);
 }
 
-function doorOf(path: string): Door {
+export function doorOf(path: string): Door {
   if (path.startsWith("/hooks/")) return "hook";
   if (path.startsWith("/butlers/")) return "mcp";
   return path.startsWith("/api/") && !path.includes("/tools/") ? "pages" : "http";
@@ -188,6 +188,18 @@ function tooLarge(maxBodyBytes: number): Failure {
   return { code: "invalid_input", message, field: "body" };
 }
 
+/** Node reads each byte of a header as one character; a name such as "küche" was sent as UTF-8, and must be the one that it is elsewhere. */
+function headerText(c: Context<DoorEnv>, name: string): string | undefined {
+  const value = c.req.header(name);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what is outside of ASCII is looked for.
+  if (value === undefined || /^[\x00-\x7f]*$/.test(value)) return value;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(value, "latin1"));
+  } catch {
+    return value;
+  }
+}
+
 type Extras = Omit<ToolRequest, "tool" | "input">;
 
 /** What the headers add to a call. A caller's clock counts only on the local socket: over TCP it could forge history. */
@@ -197,10 +209,10 @@ export function callExtras(c: Context<DoorEnv>, local: boolean): Extras | Failur
     const message = "X-Butler-Now is for local callers; over HTTP the butler's own clock counts.";
     return { code: "invalid_input", message, field: "X-Butler-Now" };
   }
-  const idempotencyKey = c.req.header("idempotency-key");
-  const session = c.req.header("x-butler-session");
-  const project = c.req.header("x-butler-project");
-  const tenant = c.req.header("x-butler-tenant");
+  const idempotencyKey = headerText(c, "idempotency-key");
+  const session = headerText(c, "x-butler-session");
+  const project = headerText(c, "x-butler-project");
+  const tenant = headerText(c, "x-butler-tenant");
   return {
     ...(idempotencyKey ? { idempotencyKey } : {}),
     ...(session ? { session } : {}),

@@ -7,6 +7,7 @@ import { type Backend, type Principal, through } from "../backend.ts";
 import { toFailure } from "../failures.ts";
 import type { Refusals } from "../refusals.ts";
 import { type PageSessions, pageSessions } from "./access/page-sessions.ts";
+import type { RateGate } from "./access/rate-gate.ts";
 import { guardRate, type RateLimits } from "./access/rate-guard.ts";
 import { metadataAddress, type ResourceServer, serveMetadata } from "./access/resource-metadata.ts";
 import { CODE_PATH, offerCode, sessionOf, signIn, signOut, whoAmI } from "./access/session-routes.ts";
@@ -39,6 +40,8 @@ export interface HttpOptions {
   readonly allowedHosts: readonly string[] | (() => readonly string[]);
   /** How much a caller may ask for; absent: as much as it likes, as on the local socket. */
   readonly rates?: RateLimits | undefined;
+  /** What stands in front of the app and refuses those who go on; told here who they are. */
+  readonly gate?: RateGate | undefined;
   /** Where those are counted who are turned away. */
   readonly refusals?: Refusals | undefined;
   /** Who gives out tokens besides this home; absent: nobody. */
@@ -99,7 +102,7 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
   const { resourceServer } = options;
   const metadata = (c: Context) => (resourceServer === undefined ? undefined : metadataAddress(c, resourceServer));
   app.use(local === undefined ? guardCaller(authenticate, sessionOf(door.sessions), metadata) : trustLocal(local));
-  if (options.rates !== undefined) app.use(guardRate(options.rates));
+  if (options.rates !== undefined) app.use(guardRate(options.rates, options.gate));
   app.use(guardPost(door.maxBodyBytes));
 
   const mcpDoor = (c: Context<DoorEnv, "/butlers/:name/mcp">) => answerMcp(door, mcp, c, c.req.param("name"));

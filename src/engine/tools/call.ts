@@ -5,6 +5,7 @@ import { conflict, forbidden, invalid, MemoryError, unavailable } from "../domai
 import type { Trust } from "../domain/learning/trust.ts";
 import type { RequestContext } from "../domain/request.ts";
 import { boundProject, checkStep, isButlerName, projectScope } from "../domain/scope.ts";
+import { tenantFault } from "../domain/tenant.ts";
 import { clip } from "../domain/text/text.ts";
 import { tellElevated } from "../memory/access.ts";
 import { Cancelled, type Following, stopIfCancelled } from "../memory/following.ts";
@@ -115,6 +116,8 @@ function inAskedTenant(
   if (who.crossTenant !== true)
     throw forbidden("this token is for the memories of its own tenant; leave X-Butler-Tenant out.", "tenant");
   const tenant = checked(f.name, asked, "tenant");
+  const fault = tenantFault(tenant);
+  if (fault !== undefined) throw invalid("tenant", `A tenant's name ${fault}.`);
   return { who: { ...who, tenant, admin: true, readOnly: true }, elevated: true };
 }
 

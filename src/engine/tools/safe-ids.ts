@@ -2,6 +2,7 @@
 import { isRecord } from "../domain/record.ts";
 import type { RequestContext } from "../domain/request.ts";
 import { butlerOf } from "../domain/scope.ts";
+import { unsealable } from "../domain/sealed.ts";
 import type { Memory } from "../memory/memory.ts";
 import { safeId } from "../memory/privacy.ts";
 
@@ -15,13 +16,14 @@ export interface SafeIds {
 const IDS = ["session_id", "idempotency_key"] as const;
 
 export function safeIds({ settings }: Memory): SafeIds {
-  if (!settings.privacy.redact) return { id: (id) => id, request: (context) => context, input: (input) => input };
-  const id = <T extends string | undefined>(given: T): T => (given === undefined ? given : (safeId(given) as T));
+  // Without redaction too, no id may look like an encrypted text: reads that come upon it would fail for want of its key.
+  const made = settings.privacy.redact ? safeId : unsealable;
+  const id = <T extends string | undefined>(given: T): T => (given === undefined ? given : (made(given) as T));
 
   function record(given: Record<string, unknown>): Record<string, unknown> {
     const safe = { ...given };
-    for (const name of IDS) if (typeof safe[name] === "string") safe[name] = safeId(safe[name]);
-    if (typeof safe.scope === "string") safe.scope = safeScope(safe.scope);
+    for (const name of IDS) if (typeof safe[name] === "string") safe[name] = made(safe[name]);
+    if (typeof safe.scope === "string") safe.scope = safeScope(safe.scope, made);
     return safe;
   }
 
@@ -29,9 +31,9 @@ export function safeIds({ settings }: Memory): SafeIds {
     id,
     request: (context) =>
       context && {
-        request_id: safeId(context.request_id),
-        ...(context.subrequest_id === undefined ? {} : { subrequest_id: safeId(context.subrequest_id) }),
-        ...(context.segment_id === undefined ? {} : { segment_id: safeId(context.segment_id) }),
+        request_id: made(context.request_id),
+        ...(context.subrequest_id === undefined ? {} : { subrequest_id: made(context.subrequest_id) }),
+        ...(context.segment_id === undefined ? {} : { segment_id: made(context.segment_id) }),
       },
     input(input) {
       const safe = record(input);
@@ -42,7 +44,7 @@ export function safeIds({ settings }: Memory): SafeIds {
 }
 
 /** The project in a scope is made safe as the project of a call is. */
-function safeScope(scope: string): string {
+function safeScope(scope: string, made: (id: string) => string): string {
   const butler = butlerOf(scope);
-  return scope === butler ? safeId(scope) : `${butler}/${safeId(scope.slice(butler.length + 1))}`;
+  return scope === butler ? made(scope) : `${butler}/${made(scope.slice(butler.length + 1))}`;
 }

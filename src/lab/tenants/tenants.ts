@@ -13,7 +13,8 @@ import type { Context } from "../../main/program/command.ts";
 import { type BenchHome, type BenchHomeOptions, opened, thisMachine, withBenchHome } from "../bench-home.ts";
 import { most, type Report, round, type Spread, spread, type Verdict, verdictLine } from "../figures.ts";
 import { distinct, episodeText, picker, queryText } from "../sentences.ts";
-import { type Caller, callTool, flood, ownConnections } from "./flood.ts";
+import { type Caller, callTool, ownConnections } from "./flood.ts";
+import { type LoudTenant, loudTenant } from "./loud-tenant.ts";
 
 interface TenantOptions extends BenchHomeOptions {
   readonly json: boolean;
@@ -42,10 +43,12 @@ const TENANTS = ["quiet", "loud"] as const;
 const LIMIT = 20;
 const TIMES = 10;
 /** Calls of the quiet tenant in a row; then the loud one begins or ends, so that both kinds of rows share the machine's moods. */
-const ROW = 20;
+const ROW = 40;
 const BETWEEN_MS = 100;
 const WARM_UP = 3;
 const SETTLE_MS = 2_000;
+/** At first the loud one gets what it may send at once; only after that is it at ten times its limit. */
+const BURST_MS = 1_500;
 const BATCH = 100;
 
 export async function benchTenants(options: TenantOptions, context: Context): Promise<void> {
@@ -66,10 +69,11 @@ async function measure(bench: BenchHome): Promise<TenantReport> {
   const up = spawn(program.command, [...program.args, "up", "--port", "0"], { env: program.env, stdio: "ignore" });
   try {
     const port = await portOf(bench, up);
-    const [quiet, loud] = tokens.map(
-      (token): Caller => ({ port, butler: program.butler, token, agent: ownConnections() }),
-    ) as [Caller, Caller];
-    const figures = await compare(bench, quiet, loud);
+    const [quiet, noisy] = tokens as [string, string];
+    const place = { port, butler: program.butler };
+    const loud = await loudTenant({ ...place, token: noisy, perSecond: LIMIT * TIMES });
+    const caller: Caller = { ...place, token: quiet, agent: ownConnections() };
+    const figures = await compare(bench, caller, loud).finally(() => loud.close());
     const ratio = round(figures.beside.p95 / figures.alone.p95, 2);
     const targets = [most("search of the quiet tenant, p95 beside the loud one to p95 alone", "", ratio, 2)];
     return { n, store, machine, limit: LIMIT, sent_per_second: LIMIT * TIMES, ...figures, targets };
@@ -115,7 +119,7 @@ async function portOf({ home }: BenchHome, up: ChildProcess): Promise<number> {
   throw unavailable(`butler up ended with ${up.exitCode}.`);
 }
 
-async function compare({ queries, progress }: BenchHome, quiet: Caller, loud: Caller) {
+async function compare({ queries, progress }: BenchHome, quiet: Caller, loud: LoudTenant) {
   const p = picker(11);
   const question = () => ({ query: queryText(p), limit: 10 });
   const times = { alone: [] as number[], beside: [] as number[] };
@@ -133,9 +137,10 @@ async function compare({ queries, progress }: BenchHome, quiet: Caller, loud: Ca
   while (times.beside.length < queries) {
     progress.show(times.beside.length, queries, "searches of the quiet tenant");
     await row(times.alone);
-    const end = flood(loud, LIMIT * TIMES, question);
+    loud.begin();
+    await pause(BURST_MS);
     await row(times.beside);
-    const { sent, answers } = await end();
+    const { sent, answers } = await loud.end();
     const [answered, refused] = [answers[200] ?? 0, (answers[429] ?? 0) + (answers[503] ?? 0)];
     counted.sent += sent;
     counted.answered += answered;

@@ -12,6 +12,7 @@ import { tokenChecker } from "../../daemon/tokens/check-token.ts";
 import { noteLastUses } from "../../daemon/tokens/last-use.ts";
 import { type Backend, type HomeReads, inTenant } from "../../doors/backend.ts";
 import { pageSessions } from "../../doors/http/access/page-sessions.ts";
+import { rateGate } from "../../doors/http/access/rate-gate.ts";
 import { httpApp } from "../../doors/http/http.ts";
 import type { MetricsDoor } from "../../doors/http/metrics-route.ts";
 import type { Refusals } from "../../doors/refusals.ts";
@@ -86,11 +87,15 @@ export function ownerDoors(parts: OwnerDoorParts): {
     backend: { ...owner, health, hook: localHook, home: reads },
     local: callers.unnamed,
   });
+  const nowMs = () => performance.now();
+  const rates = rateLimits(limits, nowMs);
+  const gate = rateGate({ rates, refusals: parts.refusals, nowMs });
   const port = httpApp({
     ...common,
+    gate,
     maxBodyBytes: limits.max_body_bytes,
-    rates: rateLimits(limits, () => performance.now()),
+    rates,
     backend: { ...owner, health, hook: portHook, home: reads },
   });
-  return { socket: getRequestListener(socket.fetch), port: getRequestListener(port.fetch) };
+  return { socket: getRequestListener(socket.fetch), port: gate.before(getRequestListener(port.fetch)) };
 }

@@ -196,8 +196,22 @@ onEachStore("more reads of the pages", (open) => {
     expect((await api.refused("activity/live", { as: "" })).status).toBe(401);
     const started = await follow({ "last-event-id": "e0" });
     expect((await started.read()).data).toMatchObject({ entity_id: before.id });
+    // A tenant that follows with many pages takes none of another one's places.
+    const many = { host: "127.0.0.1:4270", authorization: "Bearer stranger" };
+    const statuses = new Map<number, number>();
+    for (let n = 0; n < 60; n++) {
+      const { status } = await api.app.request("/api/butlers/general/memory/activity/live", { headers: many });
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    expect([...statuses]).toEqual([
+      [200, 50],
+      [503, 10],
+    ]);
+    expect((await api.ask("GET", "activity/live", { as: "stranger" })).headers.get("retry-after")).toBe("30");
+    expect((await follow()).response.status).toBe(200);
     ending.abort();
     expect(tellers.size).toBe(0);
+    expect((await api.app.request("/api/butlers/general/memory/activity/live", { headers: many })).status).toBe(200);
   });
 });
 

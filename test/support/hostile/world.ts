@@ -11,13 +11,15 @@ export const TENANTS = ["north", "south"] as const;
 export type Tenant = (typeof TENANTS)[number] | "default";
 export const PROJECT = "forge.example/acme/app";
 
-/** What a token may be bound to: one butler or all of them, with an admin's rights or without. */
-export const ROLES = [
+/** What a token may be bound to: one butler or all of them, with an admin's rights or without, to look alone, to one scope alone. */
+const ROLES: readonly (Omit<Attacker, "name" | "tenant" | "token"> & { readonly role: string })[] = [
   { role: "one-butler", butler: "ada", admin: false },
   { role: "every-butler", butler: "*", admin: false },
   { role: "one-butler-admin", butler: "ada", admin: true },
   { role: "every-butler-admin", butler: "*", admin: true },
-] as const;
+  { role: "reader", butler: "ada", admin: false, readOnly: true },
+  { role: "bound", butler: "ada", admin: false, scopes: ["ada"] },
+];
 
 export interface Attacker {
   readonly name: string;
@@ -25,6 +27,8 @@ export interface Attacker {
   /** `*` speaks for every butler of its tenant. */
   readonly butler: string;
   readonly admin: boolean;
+  readonly readOnly?: boolean;
+  readonly scopes?: readonly string[];
   /** Undefined: an agent on the local socket. */
   readonly token: string | undefined;
 }
@@ -94,15 +98,24 @@ function addressOf(address: string) {
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-export async function makeTokens(home: string, variables: Variables): Promise<Attacker[]> {
-  const wanted = TENANTS.flatMap((tenant) => [
-    ...ROLES.map(({ role, butler: name, admin }) => ({ name: `${tenant}-${role}`, tenant, butler: name, admin })),
+/** Of both tenants: each kind of token, and one of a neighbour. */
+export const wantedTokens = (): Omit<Attacker, "token">[] =>
+  TENANTS.flatMap((tenant) => [
+    ...ROLES.map(({ role, ...rights }) => ({ name: `${tenant}-${role}`, tenant, ...rights })),
     { name: `${tenant}-neighbour`, tenant, butler: "bob", admin: false },
   ]);
+
+const flagsOf = ({ admin, readOnly, scopes = [] }: Omit<Attacker, "token">): string[] => [
+  ...(admin ? ["--admin"] : []),
+  ...(readOnly ? ["--reader"] : []),
+  ...scopes.flatMap((scope) => ["--scope", scope]),
+];
+
+export async function makeTokens(home: string, variables: Variables): Promise<Attacker[]> {
   const made: Attacker[] = [];
-  for (const one of wanted) {
+  for (const one of wantedTokens()) {
     const args = ["token", "create", "--name", one.name, "--butler", one.butler, "--tenant", one.tenant];
-    const { code, stdout, stderr } = await butler(home, one.admin ? [...args, "--admin"] : args, variables);
+    const { code, stdout, stderr } = await butler(home, [...args, ...flagsOf(one)], variables);
     if (code !== 0) throw new Error(stderr);
     made.push({ ...one, token: stdout.trim() });
   }
@@ -116,8 +129,12 @@ interface Corner {
   readonly project?: string;
 }
 
-/** A fact, a rule and an episode in each corner. */
-export async function plant(world: Pick<World, "address" | "socket" | "places">, tokens: readonly Attacker[]) {
+/** A fact, a rule and an episode in each corner; `alone`: of tokens only. */
+export async function plant(
+  world: Pick<World, "address" | "socket" | "places">,
+  tokens: readonly Attacker[],
+  alone = false,
+) {
   const [own, shared] = world.places;
   const tokenOf = (name: string) => tokens.find((one) => one.name === name) as Attacker;
   const host: Attacker = { name: "host", tenant: "default", butler: own, admin: false, token: undefined };
@@ -136,7 +153,7 @@ export async function plant(world: Pick<World, "address" | "socket" | "places">,
     { who: host, place: own, scope: `${own}/${PROJECT}`, project: PROJECT },
   ];
   const planted: Planted[] = [];
-  for (const corner of corners)
+  for (const corner of corners.filter(({ who }) => !alone || who.token !== undefined))
     for (const type of ["fact", "rule", "episode"] as const) planted.push(await plantOne(world, corner, type, planted));
   return planted;
 }
@@ -179,6 +196,7 @@ async function plantOne(
 /** What may come back to a caller: its own tenant's, and without an admin's rights only from where it stands. */
 export function maySee(who: Attacker, project: string | undefined, one: Planted): boolean {
   if (who.tenant !== one.tenant) return false;
+  if (who.scopes !== undefined) return who.scopes.includes(one.scope);
   if (who.admin || who.butler === "*") return true;
   const steps = ["global", who.butler, ...(project === undefined ? [] : [`${who.butler}/${project}`])];
   return steps.includes(one.scope);

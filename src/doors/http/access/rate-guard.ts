@@ -3,31 +3,58 @@ import type { MiddlewareHandler } from "hono";
 import type { Failure } from "../../../engine/tools/outcome.ts";
 import type { Principal } from "../../backend.ts";
 import { type DoorEnv, turnAway } from "../guards.ts";
+import type { RateGate } from "./rate-gate.ts";
+
+/** What a caller has used up, and when there is more of it. */
+export interface OverRate {
+  /** The beginning of a sentence: "This token". */
+  readonly what: string;
+  readonly seconds: number;
+  /** Every request would be refused until then, however short it is. */
+  readonly every: boolean;
+  /** It is the rate of the whole tenant. */
+  readonly tenant: boolean;
+}
 
 export interface RateLimits {
   /** Why the request must wait, if so; `bytes`: the length of its body. */
-  admit(principal: Principal, bytes: number): Failure | undefined;
+  admit(principal: Principal, bytes: number): OverRate | undefined;
+  /** A call that was refused counts too, a little. */
+  refused(principal: Principal, over: Pick<OverRate, "tenant">): void;
   /** Whether there is time to tell a model why its call was refused; otherwise its client is told, which costs less. */
   mayExplain(principal: Principal): boolean;
+}
+
+export function rateFailure({ what, seconds }: Pick<OverRate, "what" | "seconds">): Failure {
+  const retry = Math.max(1, Math.ceil(seconds));
+  const message = `${what} is over its limit; try again in ${retry} ${retry === 1 ? "second" : "seconds"}.`;
+  return { code: "unavailable", message, field: "rate", retry_after: retry };
 }
 
 /** A body that comes in pieces does not say how long it is. */
 const UNKNOWN_LENGTH = 65_536;
 const MCP_PATH = /^\/butlers\/[^/]+\/mcp$/;
 
-export function guardRate(limits: RateLimits): MiddlewareHandler<DoorEnv> {
+export const isMcpPath = (path: string): boolean => MCP_PATH.test(path);
+export const butlerIn = (path: string): string | undefined => /^\/(?:api\/)?butlers\/([^/]+)/.exec(path)?.[1];
+
+export function guardRate(limits: RateLimits, gate: RateGate | undefined): MiddlewareHandler<DoorEnv> {
   return async (c, next) => {
     const principal = c.get("principal");
     const length = c.req.header("content-length");
     const bytes = c.req.method === "POST" ? Number(length ?? UNKNOWN_LENGTH) || 0 : 0;
-    const failure = limits.admit(principal, bytes);
-    if (failure === undefined) return next();
+    const over = limits.admit(principal, bytes);
+    if (over === undefined) return next();
+    limits.refused(principal, over);
+    const failure = rateFailure(over);
     // A model reads the sentence only in the answer of a tool; the refusal is written down when the tool is called.
-    if (MCP_PATH.test(c.req.path) && limits.mayExplain(principal)) {
+    if (isMcpPath(c.req.path) && limits.mayExplain(principal)) {
       c.set("overRate", failure);
       return next();
     }
-    const butler = /^\/(?:api\/)?butlers\/([^/]+)/.exec(c.req.path)?.[1];
+    const header = c.req.header("authorization");
+    if (over.every && header !== undefined) gate?.shut({ header, path: c.req.path, principal, over });
+    const butler = butlerIn(c.req.path);
     return turnAway(c, failure, butler === undefined ? {} : { butler });
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { Context } from "hono";
 import { z } from "zod";
-import type { Outcome } from "../../../engine/tools/outcome.ts";
+import type { Failure, Outcome } from "../../../engine/tools/outcome.ts";
 import type { Event } from "../../../engine/views/history/activity.ts";
 import type { Backend } from "../../backend.ts";
 import { type DoorEnv, refuse, refusedButler, turnAway } from "../guards.ts";
@@ -26,9 +26,30 @@ const BEAT_MS = 15_000;
 /** Then the page connects again, and it is checked again who it is: a session may have ended meanwhile. */
 const LONGEST_MS = 15 * 60_000;
 const PAGE = 100;
-/** Pages that follow at the same time. */
-const MOST = 200;
-let following = 0;
+/** Pages that follow at the same time: of one tenant, so that none takes the places of the others, and of all. */
+const MOST_OF_TENANT = 50;
+const MOST = 1_000;
+const following = new Map<string, number>();
+
+const TOO_MANY: Failure = {
+  code: "unavailable",
+  message: "Too many pages follow already; close some, or try again in 30 seconds.",
+  field: "busy",
+  retry_after: 30,
+};
+
+/** Counts one page more; undefined when there are too many, else what counts it off again. */
+function takePlace(tenant: string): (() => void) | undefined {
+  const own = following.get(tenant) ?? 0;
+  const all = [...following.values()].reduce((sum, n) => sum + n, 0);
+  if (own >= MOST_OF_TENANT || all >= MOST) return undefined;
+  following.set(tenant, own + 1);
+  return () => {
+    const left = (following.get(tenant) ?? 1) - 1;
+    if (left > 0) following.set(tenant, left);
+    else following.delete(tenant);
+  };
+}
 
 const ENDED: Outcome = {
   ok: false,
@@ -43,7 +64,6 @@ export async function serveLive(parts: LiveParts, c: Context<DoorEnv>): Promise<
   const name = c.req.param("name") ?? "";
   const refused = refusedButler(principal, name, await backend.butlers());
   if (refused !== undefined) return turnAway(c, refused, { butler: name });
-  if (following >= MOST) return refuse(c, { code: "unavailable", message: "Too many pages follow; close some." });
   const scope = principal.admin ? { scope: "*" } : {};
   const stillValid = c.get("stillValid");
   const ask: Ask = async (input) =>
@@ -58,15 +78,24 @@ export async function serveLive(parts: LiveParts, c: Context<DoorEnv>): Promise<
   // Also without a cursor: what cannot be followed is refused before the stream begins.
   const first = await ask(asked === undefined ? { newest: true, limit: 1 } : { cursor: asked });
   if (!first.ok) return refuse(c, first.error);
-  const body = streamOf(parts, name, ask, asked ?? String(first.answer.next_cursor), c.req.raw.signal);
+  const leave = takePlace(principal.tenant);
+  if (leave === undefined) return turnAway(c, TOO_MANY, { butler: name });
+  const from = asked ?? String(first.answer.next_cursor);
+  const body = streamOf(parts, { butler: name, ask, from, leave }, c.req.raw.signal);
   return c.body(body, 200, { "Content-Type": "text/event-stream; charset=utf-8", "X-Accel-Buffering": "no" });
+}
+
+interface Followed {
+  readonly butler: string;
+  readonly ask: Ask;
+  readonly from: string;
+  /** Called once, when it ends. */
+  leave(): void;
 }
 
 function streamOf(
   { backend, signal, beatMs = BEAT_MS }: LiveParts,
-  butler: string,
-  ask: Ask,
-  from: string,
+  { butler, ask, from, leave }: Followed,
   gone: AbortSignal,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
@@ -75,12 +104,11 @@ function streamOf(
   const end = () => {
     if (ended) return;
     ended = true;
-    following -= 1;
+    leave();
     for (const one of ends) one();
   };
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      following += 1;
       const close = () => {
         if (!ended) controller.close();
         end();
