@@ -22,8 +22,13 @@ export async function checkServerAt(databaseUrl: string): Promise<string | undef
 export const openBare = (databaseUrl: string, butler: string): Promise<Db> =>
   openPostgres({ url: databaseUrl, database: `butler_${butler}`, max: 1 });
 
-export async function openServerStore(databaseUrl: string, butler: string, log: Log): Promise<Db> {
-  const db = await openPostgres({ url: await ensureDatabase(databaseUrl, butler) });
+export async function openServerStore(
+  databaseUrl: string,
+  butler: string,
+  log: Log,
+  applicationName = "butler",
+): Promise<Db> {
+  const db = await openPostgres({ url: await ensureDatabase(databaseUrl, butler), applicationName });
   try {
     await checkServer(db);
     await checkRights(db);
