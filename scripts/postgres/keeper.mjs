@@ -2,7 +2,8 @@
  * Owns one throw-away server: makes the cluster, runs it, removes it. It lives as long as its standard input is open, so
  * the server ends with whoever started it, also when that process is killed. Plain JavaScript: it is run by bare `node`.
  *
- * In, one JSON line first: { runtime, home, port, password, uid?, settings }. Then `restart` lines; the end of input stops.
+ * In, one JSON line first: { runtime, home, port, password, uid?, settings, made? }; with `made` the folder `data` is there already. Then
+ * `restart` and `kill` lines, the latter as a loss of power would; the end of input stops.
  * Out: `ready` after each start, or one line of JSON { error }.
  */
 import { spawn } from "node:child_process";
@@ -13,7 +14,7 @@ import { createInterface } from "node:readline";
 /** @type {import("node:child_process").ChildProcess | undefined} */
 let server;
 let stopping = false;
-/** @type {{ runtime: string, home: string, port: number, password: string, uid?: number, settings: Record<string, string> }} */
+/** @type {{ runtime: string, home: string, port: number, password: string, uid?: number, settings: Record<string, string>, made?: boolean }} */
 let plan;
 
 const say = (/** @type {string} */ line) => process.stdout.write(`${line}\n`);
@@ -35,6 +36,7 @@ async function initialise() {
   await writeFile(secret, plan.password, { mode: 0o600 });
   if (plan.uid !== undefined)
     for (const path of [plan.home, secret, join(plan.home, "socket")]) await chown(path, plan.uid, plan.uid);
+  if (plan.made) return;
   const child = start("initdb", [
     ...["-D", join(plan.home, "data"), "-U", "postgres", "--pwfile", secret, "--auth=scram-sha-256", "--no-sync"],
     ...[
@@ -63,7 +65,7 @@ function launch() {
     child.on("error", reject);
     child.on("close", (code) => reject(new Error(`postgres ended (${code}): ${output()}`)));
     child.stderr?.on("data", () => {
-      if (output().includes("ready to accept connections")) resolve(undefined);
+      if (/ready to accept (read-only )?connections/.test(output())) resolve(undefined);
     });
   });
 }
@@ -124,6 +126,8 @@ input.on("line", (line) => {
       await end("SIGINT");
       await launch();
     });
+  } else if (line === "kill") {
+    void attempt(() => end("SIGKILL"));
   }
 });
 input.on("close", () => void stop(0));

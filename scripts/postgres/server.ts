@@ -1,18 +1,25 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp } from "node:fs/promises";
+import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import pg from "pg";
 import { ensureRuntime, NOBODY } from "./runtime.ts";
 
 export interface PostgresServer {
   /** The superuser's URL of the database `postgres`. */
   readonly url: string;
+  readonly port: number;
+  /** The folder of its data. */
+  readonly data: string;
   stop(): Promise<void>;
+  /** kill -9. It does not come back. */
+  kill(): Promise<void>;
   /** Ends every connection and comes back on the same port with the same data. */
   restart(): Promise<void>;
 }
@@ -47,9 +54,21 @@ export async function startServer(settings: Record<string, string> = {}): Promis
   }
 }
 
-async function launch(runtime: string, port: number, settings: Record<string, string>): Promise<PostgresServer> {
-  const home = await mkdtemp(join(tmpdir(), "butler-pg-run-"));
-  const password = randomBytes(12).toString("hex");
+interface Made {
+  readonly home: string;
+  readonly password: string;
+}
+
+const newHome = () => mkdtemp(join(tmpdir(), "butler-pg-run-"));
+
+async function launch(
+  runtime: string,
+  port: number,
+  settings: Record<string, string>,
+  made?: Made,
+): Promise<PostgresServer> {
+  const home = made?.home ?? (await newHome());
+  const password = made?.password ?? randomBytes(12).toString("hex");
   // A process group of its own: Ctrl-C in a terminal must not kill the keeper before it has cleaned up.
   const keeper = spawn(process.execPath, [fileURLToPath(new URL("keeper.mjs", import.meta.url))], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -67,10 +86,18 @@ async function launch(runtime: string, port: number, settings: Record<string, st
   keeper.stdin.on("error", () => keeper.stdin.destroy());
 
   const uid = process.getuid?.() === 0 ? { uid: NOBODY } : {};
-  keeper.stdin.write(`${JSON.stringify({ runtime, home, port, password, settings, ...uid })}\n`);
+  keeper.stdin.write(
+    `${JSON.stringify({ runtime, home, port, password, settings, ...uid, made: made !== undefined })}\n`,
+  );
   await ready();
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    port,
+    data: join(home, "data"),
+    async kill() {
+      keeper.stdin.write("kill\n");
+      await ready();
+    },
     async stop() {
       keeper.stdin.end();
       await exited;
@@ -80,6 +107,53 @@ async function launch(runtime: string, port: number, settings: Record<string, st
       await ready();
     },
   };
+}
+
+/** Settings of a server that has replicas. */
+export const PRIMARY = {
+  wal_level: "replica",
+  max_wal_senders: "10",
+  wal_keep_size: "256MB",
+  synchronous_commit: "on",
+};
+
+/**
+ * A streaming replica of a server that was started with `PRIMARY`, from a copy of its data that is taken while it runs: the package has no
+ * pg_basebackup, which does the same.
+ */
+export async function startReplica(
+  primary: PostgresServer,
+  settings: Record<string, string> = {},
+): Promise<PostgresServer> {
+  const { port, data, url } = primary;
+  const home = await newHome();
+  const password = decodeURIComponent(new URL(url).password);
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query("select pg_backup_start('replica', fast => true)");
+    await promisify(execFile)("cp", ["-a", data, join(home, "data")]);
+    const { rows } = await client.query("select labelfile from pg_backup_stop(wait_for_archive => false)");
+    await rm(join(home, "data", "postmaster.pid"), { force: true });
+    for (const [name, text] of [
+      ["backup_label", rows[0].labelfile],
+      ["standby.signal", ""],
+    ]) {
+      const file = join(home, "data", name);
+      await writeFile(file, text);
+      if (process.getuid?.() === 0) await chown(file, NOBODY, NOBODY);
+    }
+  } finally {
+    await client.end();
+  }
+  const upstream = `host=127.0.0.1 port=${port} user=postgres password=${password} application_name=replica`;
+  const follow = { primary_conninfo: upstream, hot_standby_feedback: "on", wal_retrieve_retry_interval: "200ms" };
+  return launch(
+    await ensureRuntime(),
+    await freePort(),
+    { ...SETTINGS, ...PRIMARY, ...follow, ...settings },
+    { home, password },
+  );
 }
 
 async function freePort(): Promise<number> {

@@ -2,7 +2,7 @@
  * One memory as a library: opened on a store, called by the names of its tools, closed. The database, the models and the clock
  * are handed in; the engine knows nothing of processes, sockets and agents.
  */
-import type { Db, PoolUse } from "./adapters/db/port.ts";
+import type { Db, PoolUse, ReplicaUse } from "./adapters/db/port.ts";
 import type { Embedder } from "./adapters/embedder/port.ts";
 import type { StoreSample, StoreSizes } from "./domain/health/measurements.ts";
 import { type RefusedAccess, tellRefused } from "./memory/access.ts";
@@ -55,6 +55,8 @@ export interface Engine {
   sizes(): Promise<StoreSizes>;
   /** How much of the pool of connections is used; undefined where there is none. */
   pool(): PoolUse | undefined;
+  /** The replicas that are read from; undefined where none is named. */
+  replicas(): readonly ReplicaUse[] | undefined;
   /** The store has stopped for good. */
   isDead(): boolean;
   /** Waits for the work that follows the last answers, then closes the store. The embedder is closed by whoever opened it. */
@@ -68,7 +70,7 @@ export async function openEngine({ scratch, ...parts }: EngineParts): Promise<En
     call: (tool, input, { by, following, ...options }) =>
       typedCall((request) => callTool(memory, by, request, following))(tool, input, options),
     writes: (tool) => (viewNamed(tool) ?? toolNamed(tool))?.effect !== "read",
-    runJob: runs.runNow,
+    runJob: (name, options) => runs.runNow(name, options).finally(() => memory.db.wrote?.()),
     runs,
     maintain: (options) => maintain(memory, options),
     verifyReplay: (tell) => verifyInScratch(asOwner(memory, "replay"), scratch, tell),
@@ -78,6 +80,7 @@ export async function openEngine({ scratch, ...parts }: EngineParts): Promise<En
     sample: () => readSample(asOwner(memory, "health"), memory.clock.now()),
     sizes: () => readSizes(asOwner(memory, "health"), memory.clock.now()),
     pool: () => memory.db.pool?.(),
+    replicas: () => memory.db.replicas?.(),
     isDead: memory.isDead,
     close: memory.close,
   };

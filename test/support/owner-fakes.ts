@@ -82,6 +82,7 @@ function fakeEngine(memory: FakeMemory, parts: FakeEngineParts, runner: JobRunne
     ping: async () => void (await parts.probe(memory)),
     sample: () => Promise.reject(new Error("this store has no numbers")),
     sizes: () => Promise.reject(new Error("this store has no numbers")),
+    replicas: () => undefined,
     pool: () => undefined,
     isDead: () => false,
     close: () => memory.close(),

@@ -36,7 +36,7 @@ export function createStandings(parts: StandingParts): Standings {
     async of(served, { store: state, reason }) {
       const { name, memory } = served.config;
       const { sample, sizes, reason: unsampled, empty } = await numbersOf(parts, served, state, samplerOf(name));
-      const pool = served.keeper.state().store === "open" ? (await settled(served.keeper.held()))?.pool() : undefined;
+      const open = served.keeper.state().store === "open" ? await settled(served.keeper.held()) : undefined;
       const scheduler = parts.scheduler();
       const measured: Measurements = {
         store: { state, ...(reason === undefined ? {} : { reason }) },
@@ -47,7 +47,8 @@ export function createStandings(parts: StandingParts): Standings {
             : undefined,
         sample,
         unsampled,
-        pool,
+        pool: open?.pool(),
+        replicas: open?.replicas(),
         looked_seconds: scheduler?.lookedSeconds(),
         overdue: scheduler?.overdue(name),
         calls: parts.calls.of(name),

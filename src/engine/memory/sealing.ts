@@ -54,5 +54,6 @@ export function unsealing(db: Db, memory: Sealing, tenant: string): Db {
   const reading = (sql: Sql): Sql => ({
     query: async <R>(text: string, params?: readonly unknown[]) => openRows(await sql.query<R>(text, params), open),
   });
-  return { ...db, query: reading(db).query, tx: (work) => db.tx((sql) => work(reading(sql))) };
+  const replicas = db.reading && { reading: () => unsealing(db.reading?.() ?? db, memory, tenant) };
+  return { ...db, ...replicas, query: reading(db).query, tx: (work) => db.tx((sql) => work(reading(sql))) };
 }

@@ -8,6 +8,10 @@ import { unsealing } from "./sealing.ts";
 export const memoryOf = (memory: Memory, tenant: string): Memory =>
   withDb(memory, unsealing(asTenant(memory.db, memory.roles, tenant), memory, tenant));
 
+/** For a call that only reads: replicas may answer, if there are any. */
+export const readingOf = (memory: Memory): Memory =>
+  memory.db.reading === undefined ? memory : withDb(memory, memory.db.reading());
+
 /** For a job over all tenants. What it does for one of them it does in a call of that tenant: `jobCall`. */
 export const wholeMemory = (memory: Memory, work: OwnerWork): Memory => withDb(memory, asOwner(memory, work));
 

@@ -10,7 +10,7 @@ import { clip } from "../domain/text/text.ts";
 import { tellElevated } from "../memory/access.ts";
 import { Cancelled, type Following, stopIfCancelled } from "../memory/following.ts";
 import type { Call, Caller, Memory } from "../memory/memory.ts";
-import { memoryOf } from "../memory/tenancy.ts";
+import { memoryOf, readingOf } from "../memory/tenancy.ts";
 import { withWholeIds } from "../memory/whole-ids.ts";
 import { viewNamed } from "../views/index.ts";
 import * as f from "./fields.ts";
@@ -66,6 +66,7 @@ async function answerCall(
   following?: Following,
 ): Promise<Outcome> {
   let requestId: string | undefined;
+  let written: Memory | undefined;
   try {
     const view = viewNamed(request.tool);
     const tool = view ?? toolNamed(request.tool);
@@ -77,8 +78,10 @@ async function answerCall(
     const safe = safeIds(memory);
     const input = safe.input(checked(tool.input, request.input === undefined ? {} : request.input));
     const project = safe.id(checked(f.project.optional(), request.project, "project"));
+    const own = memoryOf(memory, who.tenant);
+    if (tool.effect !== "read") written = own;
     const call: Call = {
-      memory: memoryOf(memory, who.tenant),
+      memory: written ?? readingOf(own),
       caller: {
         ...callerOf(memory, who, input.butler, project),
         session: safe.id(checked(f.name.optional(), request.session, "session")),
@@ -97,6 +100,9 @@ async function answerCall(
     return { ok: true, answer: requestId === undefined ? answer : { ...answer, request_id: requestId } };
   } catch (error) {
     return { ok: false, error: failureOf(memory, error, request.tool, requestId) };
+  } finally {
+    // After a failure too: what was written may have been committed all the same.
+    written?.db.wrote?.();
   }
 }
 

@@ -16,7 +16,13 @@ import {
 import { checkIsolation } from "../doctor/isolation-check.ts";
 import { checkModel } from "../doctor/model-check.ts";
 import { checkPort } from "../doctor/port-check.ts";
-import { checkDatabaseRights, checkDatabaseServer, checkOwner, checkStore } from "../doctor/store-checks.ts";
+import {
+  checkDatabaseRights,
+  checkDatabaseServer,
+  checkOwner,
+  checkReplica,
+  checkStore,
+} from "../doctor/store-checks.ts";
 import type { Environment } from "../environment.ts";
 import { type Context, readOptions } from "../program/command.ts";
 import { version } from "../version.ts";
@@ -70,7 +76,10 @@ async function* examine(environment: Environment): AsyncGenerator<Finding> {
   try {
     yield ownership.finding;
     yield await checkPort(environment.host, environment.port, ownership.owner);
-    if (environment.databaseUrl !== undefined) yield await checkDatabaseServer(environment.databaseUrl);
+    if (environment.databaseUrl !== undefined) {
+      yield await checkDatabaseServer(environment.databaseUrl);
+      for (const url of environment.readUrls) yield await checkReplica(url);
+    }
     for (const butler of roster ?? []) {
       yield* await checkStore({ home, databaseUrl: environment.databaseUrl, ownership }, butler);
       const rights = environment.databaseUrl && (await checkDatabaseRights(environment.databaseUrl, butler));

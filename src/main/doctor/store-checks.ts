@@ -15,9 +15,10 @@ import { systemClock } from "../../engine/adapters/clock.ts";
 import { openPgliteExclusive } from "../../engine/adapters/db/pglite.ts";
 import type { Db } from "../../engine/adapters/db/port.ts";
 import { openPostgres } from "../../engine/adapters/db/postgres.ts";
-import { checkServer, hasDatabase } from "../../engine/adapters/db/postgres-admin.ts";
+import { checkServer, hasDatabase, readFollowing } from "../../engine/adapters/db/postgres-admin.ts";
 import { isMissingDatabase } from "../../engine/adapters/db/postgres-errors.ts";
 import { checkRights, openDatabaseWarning, superuserWarning } from "../../engine/adapters/db/postgres-rights.ts";
+import { parseTarget } from "../../engine/adapters/db/postgres-target.ts";
 import { acquireLock, type Lock } from "../../engine/adapters/files/lock.ts";
 import { errorCode, isMissing, reasonOf } from "../../engine/domain/errors.ts";
 import { verifyReceipts } from "../../engine/memory/erase/receipts.ts";
@@ -185,6 +186,35 @@ export async function checkDatabaseServer(url: string): Promise<Finding> {
       reasonOf(error),
       "Correct BUTLER_DATABASE_URL or the server; without the variable stores are embedded.",
     );
+  }
+}
+
+/** A replica that is to be read from: whether it answers, and whether it follows the primary. */
+export async function checkReplica(url: string): Promise<Finding> {
+  const check = "replica";
+  try {
+    const { server } = parseTarget(url);
+    const db = await openPostgres({ url, max: 1 });
+    try {
+      const { follows, streams } = await readFollowing(db);
+      if (!follows)
+        return warn(
+          check,
+          `${server} is no replica`,
+          "Correct BUTLER_READ_URL: nothing is read from a server that follows none.",
+        );
+      if (!streams)
+        return warn(
+          check,
+          `${server} follows, but no primary sends to it`,
+          "Look at the replica's log and primary_conninfo.",
+        );
+      return ok(check, `${server} follows the primary`);
+    } finally {
+      await db.close();
+    }
+  } catch (error) {
+    return warn(check, reasonOf(error), "Correct BUTLER_READ_URL or the replica; until then the primary answers.");
   }
 }
 

@@ -1,6 +1,6 @@
 /** Numbers that are read when somebody asks for them. What is not known of a butler is absent: it is never a zero or an old value. */
 import type { Standing } from "../../doors/backend.ts";
-import type { Measurements, StoreSample, StoreSizes } from "../../engine/domain/health/measurements.ts";
+import type { Measurements, ReplicaUse, StoreSample, StoreSizes } from "../../engine/domain/health/measurements.ts";
 
 export interface Point {
   readonly labels: Readonly<Record<string, string>>;
@@ -52,6 +52,10 @@ const each = (
 const ofJobs = (sample: StoreSample | undefined, value: (job: StoreSample["jobs"][number]) => Value) =>
   sample &&
   Object.fromEntries(sample.jobs.flatMap((job) => one({}, value(job)).map((point) => [job.job, point.value])));
+
+const ofReplicas = ({ measured: { replicas } }: Standing, value: (replica: ReplicaUse) => Value) =>
+  replicas &&
+  Object.fromEntries(replicas.flatMap((one_) => one({}, value(one_)).map((point) => [one_.name, point.value])));
 
 const seconds = (at: Date): number => at.getTime() / 1_000;
 
@@ -111,6 +115,16 @@ export const GAUGES: Readonly<Record<string, Gauge>> = {
   butler_server_connections_max: sampled("The most that the server allows.", (s) => s.server?.max_connections),
   butler_replicas: sampled("Replicas that read from the database server.", (s) => s.server?.replicas),
   butler_replica_lag_seconds: sampled("How far the slowest replica is behind.", (s) => s.server?.replica_lag_seconds),
+  butler_read_replica_used: each("1 while a replica is read from, 0 while it is left out.", "replica", (s) =>
+    ofReplicas(s, ({ used }) => Number(used)),
+  ),
+  butler_read_replica_lag_seconds: each("How far a replica that is read from is behind.", "replica", (s) =>
+    ofReplicas(s, ({ lag_seconds: lag }) => lag),
+  ),
+  butler_read_replica_statements_total: {
+    ...each("Statements that a replica has answered.", "replica", (s) => ofReplicas(s, ({ statements }) => statements)),
+    counter: true,
+  },
   butler_database_bytes: sized("Size of the database.", (s) => s.database_bytes),
   butler_index_bytes: sized("Size of its indexes.", (s) => s.index_bytes),
   butler_dead_rows: sized("Rows that were replaced or deleted and still take space: bloat.", (s) => s.dead_rows),

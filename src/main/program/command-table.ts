@@ -78,6 +78,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     about: "Rebuild the memory from its audit stream, and compare.",
     load: () => import("../commands/replay.ts"),
   },
+  migrate: {
+    about: "Move memories from this machine to a PostgreSQL server, or back.",
+    load: () => import("../commands/migrate.ts"),
+  },
   install: {
     about: "Give a coding agent memory: tools, hooks and how to use them.",
     load: () => import("../commands/install.ts"),

@@ -1,11 +1,34 @@
 /** Stores that are databases of a PostgreSQL server. A module of its own: an owner of embedded stores does not load the client of the server. */
+import { planesDb } from "../../engine/adapters/db/planes.ts";
 import type { Db } from "../../engine/adapters/db/port.ts";
 import { openPostgres } from "../../engine/adapters/db/postgres.ts";
 import { checkServer, ensureDatabase, hasDatabase } from "../../engine/adapters/db/postgres-admin.ts";
 import { checkRights, openDatabaseWarning, superuserWarning } from "../../engine/adapters/db/postgres-rights.ts";
+import { parseTarget } from "../../engine/adapters/db/postgres-target.ts";
 import type { Log } from "../../engine/adapters/log.ts";
+import { TENANT_SETTING } from "../../engine/store/access/access.ts";
 
 export { hasDatabase };
+
+/** Behind by more than this, a replica is left out: readers of other processes would see a past that they have left. */
+const MOST_LAG_SECONDS = 10;
+
+/** Reads from replicas of the server too. */
+export function withReplicas(primary: Db, readUrls: readonly string[], butler: string, log: Log): Db {
+  const database = `butler_${butler}`;
+  const replicas = readUrls.map((url) => ({
+    name: parseTarget(url).server,
+    open: () => openPostgres({ url, database }),
+  }));
+  return planesDb(primary, replicas, {
+    tenantSetting: TENANT_SETTING,
+    mostLagSeconds: MOST_LAG_SECONDS,
+    tell: (replica, reason) =>
+      reason === undefined
+        ? log.info({ butler, replica }, "the replica is read from")
+        : log.warn({ butler, replica, reason }, "the replica is left out of reading"),
+  });
+}
 
 /** Throws a sentence when the server cannot be reached or used; returns a warning, if there is one. */
 export async function checkServerAt(databaseUrl: string): Promise<string | undefined> {
@@ -22,8 +45,13 @@ export async function checkServerAt(databaseUrl: string): Promise<string | undef
 export const openBare = (databaseUrl: string, butler: string): Promise<Db> =>
   openPostgres({ url: databaseUrl, database: `butler_${butler}`, max: 1 });
 
-export async function openServerStore(databaseUrl: string, butler: string, log: Log): Promise<Db> {
-  const db = await openPostgres({ url: await ensureDatabase(databaseUrl, butler) });
+export async function openServerStore(
+  databaseUrl: string,
+  butler: string,
+  log: Log,
+  applicationName = "butler",
+): Promise<Db> {
+  const db = await openPostgres({ url: await ensureDatabase(databaseUrl, butler), applicationName });
   try {
     await checkServer(db);
     await checkRights(db);

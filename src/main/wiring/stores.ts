@@ -24,6 +24,8 @@ export interface StoreLocation {
   folder(butler: string): string;
   /** A PostgreSQL server; when given, each butler lives in its database there. */
   readonly databaseUrl: string | undefined;
+  /** Replicas of that server. */
+  readonly readUrls?: readonly string[] | undefined;
   readonly early?: EarlyStore | undefined;
 }
 
@@ -43,7 +45,9 @@ export async function openDb(location: StoreLocation, butler: string, log: Log):
     const snapshot = existsSync(join(dir, "PG_VERSION")) ? undefined : await emptyStore();
     return openPgliteExclusive({ dir, ...(snapshot === undefined ? {} : { snapshot }) });
   }
-  return (await server()).openServerStore(location.databaseUrl, butler, log);
+  const { openServerStore, withReplicas } = await server();
+  const db = await openServerStore(location.databaseUrl, butler, log);
+  return location.readUrls?.length ? withReplicas(db, location.readUrls, butler, log) : db;
 }
 
 /** Asks a butler's database for its numbers over one connection, without opening the memory in it. */

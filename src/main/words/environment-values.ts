@@ -15,6 +15,7 @@ const ROWS: readonly { key: string; of: keyof Environment; variable: string }[] 
   { key: "home", of: "home", variable: "BUTLER_HOME" },
   { key: "roster", of: "roster", variable: "BUTLER_ROSTER" },
   { key: "database", of: "databaseUrl", variable: "BUTLER_DATABASE_URL" },
+  { key: "read_from", of: "readUrls", variable: "BUTLER_READ_URL" },
   { key: "host", of: "host", variable: "BUTLER_HOST" },
   { key: "port", of: "port", variable: "BUTLER_PORT" },
   { key: "model_dir", of: "modelDir", variable: "BUTLER_MODEL_DIR" },
@@ -35,9 +36,9 @@ export function environmentValues(
     const value = of === "logLevel" ? (environment.logLevel ?? USUAL_LOG) : environment[of];
     return {
       key,
-      value: typeof value === "string" ? maskText(value) : value,
+      value: typeof value === "string" ? maskText(value) : Array.isArray(value) ? value.map(maskText).join(" ") : value,
       source: flags[of] ?? (variables[variable] ? variable : "default"),
-      differs: value !== (of === "logLevel" ? USUAL_LOG : usual[of]),
+      differs: String(value) !== String(of === "logLevel" ? USUAL_LOG : usual[of]),
     };
   });
 }

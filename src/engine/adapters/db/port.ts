@@ -3,9 +3,9 @@
  * int8 → string, timestamptz → Date, bytea → Uint8Array, json/jsonb → parsed, arrays → arrays, uuid/text → string.
  * Parameters: Date for timestamptz, Uint8Array for bytea, arrays for arrays, and JSON.stringify(x) for `$n::jsonb`.
  */
-import type { PoolUse } from "../../domain/health/measurements.ts";
+import type { PoolUse, ReplicaUse } from "../../domain/health/measurements.ts";
 
-export type { PoolUse };
+export type { PoolUse, ReplicaUse };
 
 export type Row = Record<string, unknown>;
 
@@ -41,5 +41,11 @@ export interface Db extends Sql {
   onChange?(listener: ChangeListener): () => void;
   /** Absent for the embedded store, which has one connection. */
   pool?(): PoolUse;
+  /** The same store for a call that only reads: a replica may answer single statements. Absent where there is none. */
+  reading?(): Db;
+  /** Readings of this tenant, or of all where none is set, see from now on what this process has written. */
+  wrote?(): void;
+  /** Absent where there are no replicas to read from. */
+  replicas?(): readonly ReplicaUse[];
   close(): Promise<void>;
 }

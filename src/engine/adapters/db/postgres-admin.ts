@@ -80,6 +80,14 @@ export async function checkServer(sql: Sql): Promise<ServerVersions> {
   return { server: row.server, pgvector: row.pgvector };
 }
 
+/** Whether a server follows another one, and whether that one is sending. */
+export async function readFollowing(sql: Sql): Promise<{ readonly follows: boolean; readonly streams: boolean }> {
+  const [row] = await sql.query<{ follows: boolean; streams: boolean }>(
+    "select pg_is_in_recovery() as follows, exists (select from pg_stat_wal_receiver) as streams",
+  );
+  return row ?? { follows: false, streams: false };
+}
+
 function isOlder(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major < MIN_PGVECTOR[0] || (major === MIN_PGVECTOR[0] && minor < MIN_PGVECTOR[1]);

@@ -4,5 +4,6 @@ import type { Db, Settings } from "./port.ts";
 export const wrapDb = <D extends Db>(db: D, replace: (inner: Db) => Partial<Db>): D => ({
   ...db,
   ...replace(db),
+  ...(db.reading && { reading: () => wrapDb(db.reading?.() ?? db, replace) }),
   withSettings: (settings: Settings) => wrapDb(db.withSettings(settings), replace),
 });

@@ -156,7 +156,10 @@ const VERDICTS: Readonly<Record<ConditionId, Judge>> = {
     if (full.length > 0) return notOk(`${full.join("; ")}.`);
     return ok(server === null ? "The store is embedded." : "The server has connections left.");
   }),
-  replica: sampled(({ server }) => {
+  replica: sampled(({ server }, { replicas = [] }) => {
+    const out = replicas.filter(({ used }) => !used);
+    if (out.length > 0)
+      return notOk(`${out.map(({ name, reason }) => `Nothing is read from ${name}: ${reason}`).join("; ")}.`);
     if (server === null || server.replicas === 0) return ok("There is no replica.");
     const { replica_lag_seconds: lag } = server;
     if (lag === null) return unknown("This user may not see how far the replica is behind (pg_monitor allows it).");

@@ -53,6 +53,19 @@ export interface PoolUse {
   readonly waiting: number;
 }
 
+/** A replica that is read from. */
+export interface ReplicaUse {
+  /** Host and port. */
+  readonly name: string;
+  readonly used: boolean;
+  /** Why it is left out. */
+  readonly reason?: string;
+  /** Null when it is not known. */
+  readonly lag_seconds: number | null;
+  /** Statements that it has answered. */
+  readonly statements: number;
+}
+
 export interface ToolLatency {
   readonly tool: string;
   readonly calls: number;
@@ -79,6 +92,8 @@ export interface Measurements {
   /** Why the store told nothing. */
   readonly unsampled?: string | undefined;
   readonly pool?: PoolUse | undefined;
+  /** Replicas that are read from; undefined where none is named, or the store is closed. */
+  readonly replicas?: readonly ReplicaUse[] | undefined;
   /** Seconds since the scheduler looked; undefined where none runs. */
   readonly looked_seconds?: number | undefined;
   /** By how many seconds the run of a job is late, by job; undefined where nobody knows. */

@@ -25,6 +25,7 @@ export const OWNER_WORK = [
   "retention",
   "rekey",
   "erasure",
+  "move",
   "lab",
 ] as const;
 export type OwnerWork = (typeof OWNER_WORK)[number];
@@ -47,7 +48,7 @@ export const asTenant = (db: Db, { tenant: role }: StoreRoles, tenant: string): 
 export const asNobody = (db: Db, roles: StoreRoles): Db => asTenant(db, roles, "");
 
 /** The whole store. The events' trigger lets rows be changed and deleted under the names `erasure` and `retention` alone. */
-export const asOwnerOf = (db: Db, { owner }: StoreRoles, work: OwnerWork): Db =>
-  db.withSettings({ ...roleSetting(owner), [WORK_SETTING]: work });
+export const asOwnerOf = (db: Db, { owner }: StoreRoles, work: OwnerWork, more: Settings = {}): Db =>
+  db.withSettings({ ...more, ...roleSetting(owner), [WORK_SETTING]: work });
 
 const roleSetting = (role: string | undefined): Settings => (role === undefined ? {} : { role });
