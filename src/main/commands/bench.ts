@@ -76,6 +76,14 @@ session is told at its start, each line judged useful (+), useless (.) or harmfu
 butler bench tenants [--n <memories>] [--queries <calls>] [--store pglite|postgres] [--json]
 
 Two tenants in one store, each with a limit of 20 calls a second: one searches in peace, the other sends 200 a second. Says how long
-the first one waits with and without the second, in turns of 20 calls, over HTTP. --n 1000 and --queries 200 are the defaults.`;
+the first one waits with and without the second, in turns of 20 calls, over HTTP. --n 1000 and --queries 200 are the defaults.
+
+butler bench load [--seconds <n>] [--reads <a second>] [--writes <a second>] [--burst <times>] [--n <memories>]
+                  [--store pglite|postgres] [--keep <folder>] [--json]
+
+Calls an owner in a process of its own at moments that are fixed beforehand, whether earlier calls have been answered or not, and counts
+each from the moment it was due, so that a stall is not hidden: 50 context reads and 40 episode writes a second for 600 seconds, twice as
+many in bursts of two seconds every twenty, with 10,000 memories before, if not said otherwise. Prints times by kind and by minute, the
+share of acknowledged writes, errors by code, the owner's memory over time and the backlog, against the specified objectives and a tenth of them.`;
 
 export const run: CommandModule["run"] = (args) => runLab(["bench", ...args]);
