@@ -9,6 +9,7 @@ import { benchHomeOptions, flag, readCount, serverOf, takeFill, text } from "./b
 import { benchConsolidation } from "./consolidation/consolidation.ts";
 import { benchEveryday } from "./everyday/everyday.ts";
 import { benchWeek } from "./everyday/week/week.ts";
+import { benchFleet } from "./fleet/fleet.ts";
 import { benchHooks } from "./hooks/hooks.ts";
 import { benchIntent } from "./intent/intent.ts";
 import { benchJobs, jobLines } from "./jobs/jobs.ts";
@@ -17,6 +18,7 @@ import { benchLearning } from "./learning/learning.ts";
 import { benchLoad } from "./load/load.ts";
 import { MOST_BURST } from "./load/schedule.ts";
 import { benchPages } from "./pages/pages.ts";
+import { benchPeers, measureJob } from "./peers/peers.ts";
 import { benchQuality, type QualityOptions } from "./quality/quality.ts";
 import { benchScale } from "./scale/scale.ts";
 import { benchTenants } from "./tenants/tenants.ts";
@@ -35,6 +37,8 @@ const BENCHES: Readonly<Record<string, CommandModule["run"]>> = {
   week,
   tenants,
   load,
+  peers,
+  fleet,
 };
 
 export async function run([what = "", ...args]: readonly string[], context: Context): Promise<ExitCode> {
@@ -42,7 +46,7 @@ export async function run([what = "", ...args]: readonly string[], context: Cont
   if (bench === undefined)
     throw invalid(
       "arguments",
-      "Say what to measure: butler bench latency, scale, pages, jobs, hooks, everyday, week, quality, intent, learning, consolidation, tenants or load.",
+      "Say what to measure: butler bench latency, scale, pages, jobs, hooks, everyday, week, quality, intent, learning, consolidation, tenants, load, peers or fleet.",
     );
   return bench(args, context);
 }
@@ -79,6 +83,33 @@ async function load(args: readonly string[], context: Context): Promise<ExitCode
   if (shape.burst > MOST_BURST) throw invalid("--burst", `--burst is ${burst}; at most it is ${MOST_BURST}.`);
   const databaseUrl = serverOf(values.store, context);
   await benchLoad({ n: readCount(n, "--n", 100), queries: 0, databaseUrl, keep, json, shape }, context);
+  return 0;
+}
+
+async function peers(args: readonly string[], context: Context): Promise<ExitCode> {
+  const options = { n: text, queries: text, data: text, only: text, install: flag, job: text, json: flag } as const;
+  const { n = "2000", queries = "200", data, only, job, ...values } = readOptions(args, options).values;
+  // A process that this command starts for each peer.
+  if (job !== undefined) {
+    await measureJob(job, context);
+    return 0;
+  }
+  const counts = { n: readCount(n, "--n", 10), queries: readCount(queries, "--queries", 1) };
+  const { install = false, json = false } = values;
+  await benchPeers({ ...counts, data, only, install, json }, context);
+  return 0;
+}
+
+async function fleet(args: readonly string[], context: Context): Promise<ExitCode> {
+  const options = { users: text, days: text, sessions: text, store: text, json: flag } as const;
+  const { users = "10", days = "10", sessions = "6", store, json = false } = readOptions(args, options).values;
+  const life = {
+    users: readCount(users, "--users", 1),
+    days: readCount(days, "--days", 1),
+    sessions: readCount(sessions, "--sessions", 1),
+  };
+  const databaseUrl = serverOf(store, context);
+  await benchFleet({ n: 0, queries: 0, databaseUrl, keep: undefined, json, ...life }, context);
   return 0;
 }
 

@@ -1,8 +1,8 @@
 /** The shared model behind the interface that hosted embeddings have, on loopback: some programs take vectors from nowhere else. */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { reasonOf } from "../../engine/domain/errors.ts";
 import type { Embedder } from "../../engine/adapters/embedder/port.ts";
+import { reasonOf } from "../../engine/domain/errors.ts";
 import { vectorOf } from "./peer.ts";
 
 interface Asked {
@@ -42,7 +42,8 @@ async function answer(embedder: Embedder, request: IncomingMessage): Promise<obj
   const data = vectors.map((vector, index) => ({
     object: "embedding",
     index,
-    embedding: encoding_format === "base64" ? Buffer.from(Float32Array.from(vector).buffer).toString("base64") : [...vector],
+    embedding:
+      encoding_format === "base64" ? Buffer.from(Float32Array.from(vector).buffer).toString("base64") : [...vector],
   }));
   return { object: "list", model: embedder.version.model, data, usage: { prompt_tokens: 0, total_tokens: 0 } };
 }

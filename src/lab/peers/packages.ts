@@ -19,7 +19,9 @@ export async function missing(cache: string, peer: Packaged): Promise<string | u
   if (wanted.length === 0) return undefined;
   const note = join(folderOf(cache, peer), NOTE);
   const have = existsSync(note) ? ((await readFile(note, "utf8")) as string) : "";
-  return have === JSON.stringify(peer.packages) ? undefined : `not installed: ${wanted.join(", ")}; --install fetches it`;
+  return have === JSON.stringify(peer.packages)
+    ? undefined
+    : `not installed: ${wanted.join(", ")}; --install fetches it`;
 }
 
 /** Resolves with the reason if it could not be had. */

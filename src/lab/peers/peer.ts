@@ -20,7 +20,9 @@ export interface OpenPeer {
 /** What a peer is opened with: an empty folder, a server if there is one, the model that all share, and its own packages. */
 export interface Place {
   readonly folder: string;
+  /** An empty database of the peer's own; this program makes its own from the server and a name. */
   readonly databaseUrl: string | undefined;
+  readonly server: { readonly url: string; readonly database: string } | undefined;
   readonly embedder: Embedder;
   /** Loads a package of the peer's own from where it was installed. */
   load<T>(name: string): T;
