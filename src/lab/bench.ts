@@ -5,21 +5,23 @@ export { usage } from "../main/commands/bench.ts";
 import type { ExitCode } from "../doors/failures.ts";
 import { invalid } from "../engine/domain/errors.ts";
 import { type CommandModule, type Context, readOptions } from "../main/program/command.ts";
+import { benchHomeOptions, flag, readCount, serverOf, takeFill, text } from "./bench-options.ts";
 import { benchConsolidation } from "./consolidation/consolidation.ts";
 import { benchEveryday } from "./everyday/everyday.ts";
 import { benchWeek } from "./everyday/week/week.ts";
+import { benchFleet } from "./fleet/fleet.ts";
 import { benchHooks } from "./hooks/hooks.ts";
 import { benchIntent } from "./intent/intent.ts";
 import { benchJobs, jobLines } from "./jobs/jobs.ts";
 import { benchLatency } from "./latency/latency.ts";
 import { benchLearning } from "./learning/learning.ts";
+import { benchLoad } from "./load/load.ts";
+import { MOST_BURST } from "./load/schedule.ts";
 import { benchPages } from "./pages/pages.ts";
+import { benchPeers, measureJob } from "./peers/peers.ts";
 import { benchQuality, type QualityOptions } from "./quality/quality.ts";
 import { benchScale } from "./scale/scale.ts";
 import { benchTenants } from "./tenants/tenants.ts";
-
-const text = { type: "string" } as const;
-const flag = { type: "boolean" } as const;
 
 const BENCHES: Readonly<Record<string, CommandModule["run"]>> = {
   latency,
@@ -34,6 +36,9 @@ const BENCHES: Readonly<Record<string, CommandModule["run"]>> = {
   learning,
   week,
   tenants,
+  load,
+  peers,
+  fleet,
 };
 
 export async function run([what = "", ...args]: readonly string[], context: Context): Promise<ExitCode> {
@@ -41,7 +46,7 @@ export async function run([what = "", ...args]: readonly string[], context: Cont
   if (bench === undefined)
     throw invalid(
       "arguments",
-      "Say what to measure: butler bench latency, scale, pages, jobs, hooks, everyday, week, quality, intent, learning, consolidation or tenants.",
+      "Say what to measure: butler bench latency, scale, pages, jobs, hooks, everyday, week, quality, intent, learning, consolidation, tenants, load, peers or fleet.",
     );
   return bench(args, context);
 }
@@ -65,6 +70,49 @@ async function tenants(args: readonly string[], context: Context): Promise<ExitC
   return 0;
 }
 
+async function load(args: readonly string[], context: Context): Promise<ExitCode> {
+  const rates = { seconds: text, reads: text, writes: text, burst: text } as const;
+  const { values } = readOptions(args, { n: text, store: text, keep: text, json: flag, ...rates } as const);
+  const { seconds = "600", reads = "50", writes = "40", burst = "2", n = "10000", keep, json = false } = values;
+  const shape = {
+    seconds: readCount(seconds, "--seconds", 1),
+    reads: readCount(reads, "--reads", 1),
+    writes: readCount(writes, "--writes", 1),
+    burst: readCount(burst, "--burst", 1),
+  };
+  if (shape.burst > MOST_BURST) throw invalid("--burst", `--burst is ${burst}; at most it is ${MOST_BURST}.`);
+  const databaseUrl = serverOf(values.store, context);
+  await benchLoad({ n: readCount(n, "--n", 100), queries: 0, databaseUrl, keep, json, shape }, context);
+  return 0;
+}
+
+async function peers(args: readonly string[], context: Context): Promise<ExitCode> {
+  const options = { n: text, queries: text, data: text, only: text, install: flag, job: text, json: flag } as const;
+  const { n = "2000", queries = "200", data, only, job, ...values } = readOptions(args, options).values;
+  // A process that this command starts for each peer.
+  if (job !== undefined) {
+    await measureJob(job, context);
+    return 0;
+  }
+  const counts = { n: readCount(n, "--n", 10), queries: readCount(queries, "--queries", 1) };
+  const { install = false, json = false } = values;
+  await benchPeers({ ...counts, data, only, install, json }, context);
+  return 0;
+}
+
+async function fleet(args: readonly string[], context: Context): Promise<ExitCode> {
+  const options = { users: text, days: text, sessions: text, store: text, json: flag } as const;
+  const { users = "10", days = "10", sessions = "6", store, json = false } = readOptions(args, options).values;
+  const life = {
+    users: readCount(users, "--users", 1),
+    days: readCount(days, "--days", 1),
+    sessions: readCount(sessions, "--sessions", 1),
+  };
+  const databaseUrl = serverOf(store, context);
+  await benchFleet({ n: 0, queries: 0, databaseUrl, keep: undefined, json, ...life }, context);
+  return 0;
+}
+
 async function everyday(args: readonly string[], context: Context): Promise<ExitCode> {
   const { fill, rest } = takeFill(args);
   const options = { n: text, runs: text, keep: text, json: flag } as const;
@@ -72,18 +120,6 @@ async function everyday(args: readonly string[], context: Context): Promise<Exit
   const counts = { n: readCount(n, "--n", 100), queries: readCount(runs, "--runs", 1) };
   await benchEveryday({ ...counts, databaseUrl: undefined, keep, json, fill }, context);
   return 0;
-}
-
-const takeFill = (args: readonly string[]) => ({
-  fill: args.includes("--fill"),
-  rest: args.filter((word) => word !== "--fill"),
-});
-
-function benchHomeOptions(args: readonly string[], context: Context) {
-  const options = { n: text, queries: text, store: text, keep: text, json: flag } as const;
-  const { n = "10000", queries = "200", store, keep, json = false } = readOptions(args, options).values;
-  const counts = { n: readCount(n, "--n", 100), queries: readCount(queries, "--queries", 1) };
-  return { ...counts, databaseUrl: serverOf(store, context), keep, json };
 }
 
 async function scale(args: readonly string[], context: Context): Promise<ExitCode> {
@@ -194,17 +230,4 @@ async function week(args: readonly string[], context: Context): Promise<ExitCode
   } = readOptions(args, { data: text, searched: flag, json: flag }).values;
   await benchWeek({ file, searched, json }, context);
   return 0;
-}
-
-function serverOf(store = "pglite", { environment }: Context): string | undefined {
-  if (store === "pglite") return undefined;
-  if (store !== "postgres") throw invalid("store", `--store is "${store}"; it must be pglite or postgres.`);
-  if (environment.databaseUrl === undefined) throw invalid("store", "--store postgres needs BUTLER_DATABASE_URL.");
-  return environment.databaseUrl;
-}
-
-function readCount(text: string, name: string, least: number): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= least) return count;
-  throw invalid(name, `${name} is "${text}"; it must be a whole number from ${least} up.`);
 }

@@ -76,6 +76,28 @@ session is told at its start, each line judged useful (+), useless (.) or harmfu
 butler bench tenants [--n <memories>] [--queries <calls>] [--store pglite|postgres] [--json]
 
 Two tenants in one store, each with a limit of 20 calls a second: one searches in peace, the other sends 200 a second. Says how long
-the first one waits with and without the second, in turns of 20 calls, over HTTP. --n 1000 and --queries 200 are the defaults.`;
+the first one waits with and without the second, in turns of 20 calls, over HTTP. --n 1000 and --queries 200 are the defaults.
+
+butler bench load [--seconds <n>] [--reads <a second>] [--writes <a second>] [--burst <times>] [--n <memories>]
+                  [--store pglite|postgres] [--keep <folder>] [--json]
+
+Calls an owner in a process of its own at moments that are fixed beforehand, whether earlier calls have been answered or not, and counts
+each from the moment it was due, so that a stall is not hidden: 50 context reads and 40 episode writes a second for 600 seconds, twice as
+many in bursts of two seconds every twenty, with 10,000 memories before, if not said otherwise. Prints times by kind and by minute, the
+share of acknowledged writes, errors by code, the owner's memory over time and the backlog, against the specified objectives and a tenth of them.
+
+butler bench peers [--n <memories>] [--queries <questions>] [--data <file>] [--only <words>] [--install] [--json]
+
+Stores the same memories and asks the same questions with the same model in this program and in others, one after the other, each in a
+process of its own: plain SQLite, plain PostgreSQL, mem0, Mastra's memory, LangGraph's store. Says how fast each stores and finds, how much of the
+evidence (--data, as with quality, topped up to --n with invented memories), and where this program is behind. The others are no part of this program:
+--install fetches them from npm, in fixed versions, into the folder cache/peers of BUTLER_HOME. Those on PostgreSQL need BUTLER_DATABASE_URL. --n 2000, --queries 200.
+
+butler bench fleet [--users <n>] [--days <n>] [--sessions <a day>] [--store pglite|postgres] [--json]
+
+Lives through days of many people, each a tenant of one store, on a clock that is moved: sessions that read and write, learning every six hours,
+promotion, decay, cleanup and retention every night. Prints the age of the backlog, the time of each job, the growth of every table in rows and bytes
+a user, CPU seconds and bytes a user, and what 10,000 users would need, extrapolated in proportion. --users 10, --days 10 and --sessions 6 end within
+minutes; 10,000 users with 30 sessions a day are 600,000 calls a day.`;
 
 export const run: CommandModule["run"] = (args) => runLab(["bench", ...args]);

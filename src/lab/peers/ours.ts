@@ -1,0 +1,54 @@
+/** This program, through the same tools that agents call, embedded and on PostgreSQL. */
+import { systemClock } from "../../engine/adapters/clock.ts";
+import { silentLog } from "../../engine/adapters/log.ts";
+import { memoryOpener } from "../../main/wiring/engines.ts";
+import { benchButler } from "../bench-home.ts";
+import { answerOf } from "../build.ts";
+import type { OpenPeer, Peer, PeerMemory, Place } from "./peer.ts";
+
+const BATCH = 100;
+
+const shared = { persists: true, embeds: "itself", packages: {} } as const;
+
+export const ours: Peer = {
+  ...shared,
+  name: "Butler, embedded",
+  what: "memory_search, hybrid, late interaction",
+  needsServer: false,
+  open: (place) => opened({ ...place, server: undefined }),
+};
+
+export const oursPostgres: Peer = {
+  ...shared,
+  name: "Butler, PostgreSQL",
+  what: "the same on a server",
+  needsServer: true,
+  open: opened,
+};
+
+async function opened({ folder, server, embedder }: Place): Promise<OpenPeer> {
+  const stores = { folder: () => `${folder}/store`, databaseUrl: server?.url };
+  const open = memoryOpener({ stores, clock: systemClock, log: silentLog });
+  const memory = await open(benchButler(server?.database ?? "bench").config, embedder);
+  const keys = new Map<string, string>();
+  return {
+    async store(memories: readonly PeerMemory[]) {
+      for (let from = 0; from < memories.length; from += BATCH) {
+        const some = memories.slice(from, from + BATCH);
+        const episodes = some.map(({ text, session, speaker, time }) => ({
+          content: text,
+          ...(session === undefined ? {} : { session_id: session }),
+          ...(speaker === undefined ? {} : { speaker }),
+          ...(time === undefined ? {} : { occurred_at: time }),
+        }));
+        const { results } = await answerOf(memory, "memory_ingest_batch", { episodes });
+        for (const [index, result] of results.entries()) if (result.ok) keys.set(result.id, some[index]?.key ?? "");
+      }
+    },
+    async search(query, limit) {
+      const { results } = await answerOf(memory, "memory_search", { query, limit });
+      return results.map(({ id }) => keys.get(id) ?? "");
+    },
+    close: () => memory.close(),
+  };
+}

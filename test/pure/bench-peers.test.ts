@@ -1,0 +1,117 @@
+/** What peers are given, how answers are compared, and where we are said to lose. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Embedder } from "../../src/engine/adapters/embedder/port.ts";
+import { serveEmbeddings } from "../../src/lab/peers/embeddings-server.ts";
+import { lostTo, type PeerResult, peerLines } from "../../src/lab/peers/figures.ts";
+import { materialOf, withoutTwins } from "../../src/lab/peers/material.ts";
+import { type PeerFigures, shareOf } from "../../src/lab/peers/measure.ts";
+import { loaderOf, missing } from "../../src/lab/peers/packages.ts";
+import { fused, wordsOf } from "../../src/lab/peers/peer.ts";
+
+const spread = (p50: number) => ({ count: 10, p50, p95: 2 * p50, max: 3 * p50 });
+
+function result(name: string, p50: number, persists = true, recall: number | null = null): PeerResult {
+  const figures: PeerFigures = {
+    store_seconds: 1,
+    store_per_second: 100,
+    search: spread(p50),
+    floor: spread(5),
+    times_floor: { p50: p50 / 5, p95: p50 / 5 },
+    per_second: 100,
+    cpu_ms: 5,
+    resident_mb: 200,
+    recall,
+  };
+  return { name, what: "…", persists, embeds: "itself", packages: {}, figures };
+}
+
+describe("material", () => {
+  test("is the same each time, and no question is asked twice", async () => {
+    const material = await materialOf(50, 20, undefined);
+    expect(await materialOf(50, 20, undefined)).toEqual(material);
+    expect(new Set(material.memories.map(({ key }) => key)).size).toBe(50);
+    const asked = [...material.questions.map(({ text }) => text), ...material.at_once];
+    expect([asked.length, new Set(asked).size]).toEqual([40, 40]);
+  });
+
+  test("holds what two people said alike once, and evidence follows", () => {
+    const { memories, keyOf } = withoutTwins([
+      { key: "1", text: "Thank you!", speaker: "Ada" },
+      { key: "2", text: "Thank you!", speaker: "Ada" },
+      { key: "3", text: "Thank you!", speaker: "Grace" },
+    ]);
+    expect(memories.map(({ key }) => key)).toEqual(["1", "3"]);
+    expect(["1", "2", "3", "4"].map(keyOf)).toEqual(["1", "1", "3", "4"]);
+  });
+});
+
+test("ranks are fused, words lose what has a meaning in a query, and recall is of the first ten", () => {
+  expect(
+    fused(
+      [
+        ["a", "b"],
+        ["b", "c"],
+      ],
+      2,
+    ),
+  ).toEqual(["b", "a"]);
+  expect(wordsOf(`Who said "OR" (near) it's 3*?`)).toEqual(["who", "said", "or", "near", "it", "s", "3"]);
+  const eleven = Array.from({ length: 11 }, (_, index) => String(index));
+  expect([shareOf(["0", "10"], eleven), shareOf(["9"], eleven)]).toEqual([0.5, 1]);
+});
+
+test("every figure in which somebody is ahead is named, and nothing else", () => {
+  const us = result("Butler, embedded", 10, true, 90);
+  const quick = result("Quick", 6, false, 50);
+  const slow = result("Slow", 30, true, 95);
+  const gone: PeerResult = { ...result("Gone", 1), figures: null, reason: "not installed" };
+  const lost = lostTo([us, quick, slow, gone], us.name);
+  expect(lost).toEqual([
+    "a search, p50: 2 × the model alone; ahead of us: Quick 1.2 (nothing is kept).",
+    "a search, p95: 2 × the model alone; ahead of us: Quick 1.2 (nothing is kept).",
+    "recall@10: 90 %; ahead of us: Slow 95.",
+  ]);
+  const machine = { cpu: "x", cores: 2, node: "20", load: 1 };
+  const report = { n: 1, questions: 1, data: null, machine, model: "m", peers: [us, quick, slow, gone], lost };
+  const said = peerLines(report).join("\n");
+  expect(said).toContain("Gone: not measured: not installed");
+  expect(said).toContain("Where we lose:");
+  expect(lostTo([us], us.name)).toEqual([]);
+});
+
+test("vectors are served as hosted ones are, as numbers and as base64", async () => {
+  const vector = Float32Array.from([0.5, -0.25]);
+  const version = { model: "m", variant: "int8", dimensions: 2, sha256: "" } as const;
+  const embedder = { version, embed: async () => ({ vector }), close: async () => undefined } as unknown as Embedder;
+  const server = await serveEmbeddings(embedder);
+  try {
+    const ask = async (more: object) => {
+      const body = JSON.stringify({ model: "m", input: ["a", "b"], ...more });
+      const answer = await fetch(`${server.url}/embeddings`, { method: "POST", body });
+      return ((await answer.json()) as { data: { embedding: unknown }[] }).data.map(({ embedding }) => embedding);
+    };
+    expect(await ask({})).toEqual([
+      [0.5, -0.25],
+      [0.5, -0.25],
+    ]);
+    const [bytes] = await ask({ encoding_format: "base64" });
+    expect(new Float32Array(new Uint8Array(Buffer.from(String(bytes), "base64")).buffer)).toEqual(vector);
+  } finally {
+    await server.close();
+  }
+});
+
+test("a peer whose packages are not there is named with what would fetch them", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "bp-"));
+  const peer = { name: "Some one", packages: { "some-one": "1.2.3" } };
+  try {
+    expect(await missing(folder, peer)).toBe("not installed: some-one@1.2.3; --install fetches it");
+    expect(await missing(folder, { name: "Ours", packages: {} })).toBeUndefined();
+    expect(() => loaderOf(folder, peer)("some-one")).toThrow("some-one could not be loaded");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
