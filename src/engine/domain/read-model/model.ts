@@ -5,7 +5,7 @@
 import type { Held } from "../fact.ts";
 import { isLive } from "../lifecycle/lifecycle.ts";
 import { type Lookups, openLookups } from "./lookups.ts";
-import type { ReadLink, ReadMemory, ReadRow } from "./rows.ts";
+import type { ReadCounts, ReadLink, ReadMemory, ReadRow } from "./rows.ts";
 import { openVectors, type Vectors } from "./vectors.ts";
 import { MOST_SLOTS, openWords, type Words } from "./words.ts";
 
@@ -19,6 +19,8 @@ export interface ReadModel {
   /** Where a fact or rule was learned. */
   linksOf(slot: number): readonly ReadLink[];
   apply(memories: readonly ReadMemory[]): void;
+  /** Of a memory that is not known (any more) nothing is taken: it is read whole when it is told. */
+  applyCounts(counts: readonly ReadCounts[]): void;
   size(): number;
 }
 
@@ -89,6 +91,16 @@ export function openReadModel(): ReadModel {
         if (row !== undefined || told !== undefined) continue;
         slots.delete(id);
         free.push(slot);
+      }
+    },
+    applyCounts(counts) {
+      for (const { id, visibleUntil, ...counted } of counts) {
+        const slot = slots.get(id);
+        const before = slot === undefined ? undefined : rows[slot];
+        if (slot === undefined || before === undefined) continue;
+        const row = { ...before, ...counted };
+        rows[slot] = row;
+        if (visibleUntil !== undefined && vectors.has(slot)) vectors.see(slot, visibleUntil, liveUntil(row));
       }
     },
     size: () => slots.size,
