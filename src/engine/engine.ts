@@ -13,6 +13,7 @@ import type { JobResult } from "./memory/keep/perform-run.ts";
 import { type JobRuns, jobRunner, type RunNow } from "./memory/keep/run-job.ts";
 import { type MemoryParts, openMemory } from "./memory/open.ts";
 import { type ReplayProgress, type ReplayReport, verifyInScratch } from "./memory/past/replay.ts";
+import { allCounted } from "./memory/recall/reference.ts";
 import { asOwner } from "./memory/tenancy.ts";
 import { readSample, readSizes } from "./store/health/sample.ts";
 import { callTool, type Identity } from "./tools/call.ts";
@@ -73,7 +74,10 @@ export async function openEngine({ scratch, ...parts }: EngineParts): Promise<En
     runJob: (name, options) => runs.runNow(name, options).finally(() => memory.db.wrote?.()),
     runs,
     maintain: (options) => maintain(memory, options),
-    verifyReplay: (tell) => verifyInScratch(asOwner(memory, "replay"), scratch, tell),
+    verifyReplay: async (tell) => {
+      await allCounted(memory);
+      return verifyInScratch(asOwner(memory, "replay"), scratch, tell);
+    },
     tellRefused: (refused) => tellRefused(memory, refused),
     adopt: memory.adopt,
     ping: async () => void (await memory.db.query("select 1")),

@@ -109,6 +109,10 @@ export const least = (name: string, unit: Verdict["unit"], figure: number | null
 /** Bytes per memory for vectors, token bits and all indexes on them. */
 export const STORAGE_TARGET = 4096;
 
+/** Searches directly after many episodes were stored at once, and while others are stored one by one. */
+export const AFTER_LOAD = "search, after a bulk load";
+export const BESIDE_WRITES = "search, beside writes";
+
 /** The targets are for the embedded store: most at 10,000 memories, search also at 100,000. */
 export function verdicts(report: Measured): Verdict[] {
   if (report.store !== "pglite") return [];
@@ -118,6 +122,7 @@ export function verdicts(report: Measured): Verdict[] {
   const times = (name: string, of: "query" | "prompt", at: "p50" | "p95") =>
     ratio(report.calls[name]?.[at], report.floor?.[of][at]);
   const { floor } = report;
+  const toQuiet = (name: string) => ratio(report.calls[name]?.p95, report.calls["search hybrid"]?.p95);
   return [
     most("memory_search p50 to the model alone", "×", times("search hybrid", "query", "p50"), 2),
     most("memory_search p95 to the model alone", "×", times("search hybrid", "query", "p95"), small ? 3 : 4),
@@ -126,6 +131,8 @@ export function verdicts(report: Measured): Verdict[] {
     ...(floor === null
       ? []
       : [least("eight at once to the model alone", "×", ratio(report.at_once.per_second, floor.per_second), 0.7)]),
+    most("after a bulk load, p95 to before", "×", toQuiet(AFTER_LOAD), 1.2),
+    most("beside 40 writes a second, p95", "×", toQuiet(BESIDE_WRITES), 1.2),
     most("memory_search, reranked, p95", "ms", p95("search hybrid"), small ? 35 : 60),
     ...(small
       ? [

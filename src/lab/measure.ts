@@ -1,9 +1,19 @@
 /** Times of calls in this process, as the owner makes them. Every query is new, because the embedder caches recent ones. */
 
+import { setTimeout } from "node:timers/promises";
 import type { Memory } from "../engine/memory/memory.ts";
 import { asOwner } from "../engine/memory/tenancy.ts";
 import { answerOf, ingestAll, perSecond } from "./build.ts";
-import { type AtOnce, type Floor, round, type Storage, spread, type Timed } from "./figures.ts";
+import {
+  AFTER_LOAD,
+  type AtOnce,
+  BESIDE_WRITES,
+  type Floor,
+  round,
+  type Storage,
+  spread,
+  type Timed,
+} from "./figures.ts";
 import { atOnce } from "./latency/at-once.ts";
 import { distinct, episodeText, type Pick, picker, promptText, queryText } from "./sentences.ts";
 import { vectorBytes } from "./sql/sizes.ts";
@@ -68,8 +78,37 @@ export async function measureCalls(
   const p = picker(seed + 200);
   const texts = distinct(Math.min(INGEST, queries * 10), () => `${episodeText(p)} (${seed})`);
   const ms = await ingestAll(memory, texts, p, () => undefined);
+  progress("search hybrid, after a bulk load");
+  calls[AFTER_LOAD] = await measureKind(memory, SEARCH, queries, seed + 250, true);
+  progress("search hybrid, beside writes");
+  calls[BESIDE_WRITES] = await besideWrites(memory, seed + 350, () =>
+    measureKind(memory, SEARCH, queries, seed + 300, true),
+  );
   await memory.afterwards.settled();
   return { calls, at_once, floor, storage, ingest_per_second: perSecond(texts.length, ms) };
+}
+
+/** So often another agent stores an episode meanwhile: the 40 a second of the load model. */
+const WRITE_EVERY_MS = 25;
+
+/** Writes go on, each as soon as the one before is done and its time has come, until the work is done. */
+async function besideWrites<T>(memory: Memory, seed: number, work: () => Promise<T>): Promise<T> {
+  const p = picker(seed);
+  let over = false;
+  const write = async () => {
+    for (let n = 0; !over; n++) {
+      const pause = setTimeout(WRITE_EVERY_MS);
+      await answerOf(memory, "memory_store_episode", { content: `${episodeText(p)} (${seed} ${n})` });
+      await pause;
+    }
+  };
+  const writing = write();
+  try {
+    return await work();
+  } finally {
+    over = true;
+    await writing;
+  }
 }
 
 const SEARCHERS = 8;

@@ -52,6 +52,23 @@ beforeAll(async () => {
 
 afterAll(() => embedder?.close());
 
+describe("many texts at once", () => {
+  it("are embedded by two threads in the end, with the same bytes as one by one", PATIENCE, async () => {
+    const texts = Array.from(
+      { length: 120 },
+      (_, n) => `The ${n}th letter of the miller was about ${n + 3} sacks of flour.`,
+    );
+    const few = texts.filter((_, n) => n % 40 === 0);
+    const alone: string[] = [];
+    for (const text of few) alone.push(bytes(await embedder.embed(text, "write")));
+    const together = await Promise.all(texts.map((text) => embedder.embed(text, "write")));
+    expect(together.filter((_, n) => n % 40 === 0).map(bytes)).toEqual(alone);
+    // By now the second one is loaded, or about to be.
+    const again = await Promise.all(texts.map((text) => embedder.embed(text, "query")));
+    expect(again.map(bytes)).toEqual(together.map(bytes));
+  });
+});
+
 describe("vectors", () => {
   it("are 384 numbers of length 1 and carry the weights' version", async () => {
     const { vector } = await embedder.embed(FOOD, "write");

@@ -1,12 +1,21 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ASSEMBLED, matcher, type QueryToken } from "../../src/engine/domain/ranking/max-sim.ts";
+import { ASSEMBLED, matcher as matchInto, type QueryToken } from "../../src/engine/domain/ranking/max-sim.ts";
 import { assemble } from "../support/assembler.ts";
 
 const token = (size: number) => fc.uint8Array({ minLength: size, maxLength: size });
 const joined = (tokens: readonly Uint8Array[]) => new Uint8Array(tokens.flatMap((one) => [...one]));
 const asked = (tokens: readonly Uint8Array[]): QueryToken[] => tokens.map((bits) => ({ bits, weight: 1 }));
+
+function matcher(query: readonly QueryToken[]): (tokens: Uint8Array) => Float64Array {
+  const match = matchInto(query);
+  return (tokens) => {
+    const made = new Float64Array(query.length);
+    match(tokens, made, 0);
+    return made;
+  };
+}
 
 /** Bit by bit, as the header of the module says it. */
 function naive(query: readonly Uint8Array[], stored: readonly Uint8Array[]): number[] {

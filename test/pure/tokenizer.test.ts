@@ -3,7 +3,9 @@ import cl100kRanks from "gpt-tokenizer/bpeRanks/cl100k_base";
 import o200kRanks from "gpt-tokenizer/bpeRanks/o200k_base";
 import { countTokens as exactCl100k } from "gpt-tokenizer/encoding/cl100k_base";
 import { encode, countTokens as exactO200k } from "gpt-tokenizer/encoding/o200k_base";
+import { O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
 import { beforeAll, describe, expect, it } from "vitest";
+import { END, pieceEnd } from "../../src/engine/adapters/tokenizer/ascii-pieces.ts";
 import { openTokenizer, TOKENIZERS } from "../../src/engine/adapters/tokenizer/gpt.ts";
 import type { Tokenizer } from "../../src/engine/adapters/tokenizer/port.ts";
 import { NO_TOKEN, packTokens, unpackTokens } from "../../src/engine/adapters/tokenizer/token-table.ts";
@@ -55,6 +57,46 @@ describe("openTokenizer", () => {
         }
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it("splits plain ASCII where the encoding's pattern splits it", () => {
+    const units = [
+      "a",
+      "bc",
+      "D",
+      "EF",
+      "'",
+      "s",
+      "S",
+      "ll",
+      "Ve",
+      "re",
+      "1",
+      "23",
+      " ",
+      "\t",
+      "\v",
+      "\n",
+      "\r",
+      "/",
+      ".",
+      '"',
+      "-",
+      "\0",
+    ];
+    const ascii = fc.array(fc.constantFrom(...units), { maxLength: 24 }).map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(ascii, (text) => {
+        const bytes = Uint8Array.of(...new TextEncoder().encode(text), END);
+        const pieces: string[] = [];
+        for (let from = 0, end = 0; from < text.length; from = end) {
+          end = pieceEnd(bytes, from);
+          pieces.push(text.slice(from, end));
+        }
+        expect(pieces).toEqual(text.match(O200K_TOKEN_SPLIT_REGEX) ?? []);
+      }),
+      { numRuns: 3_000 },
     );
   });
 

@@ -9,7 +9,7 @@ import { linksOf } from "../store/memories/links.ts";
 import { type Found, findMemory } from "./find.ts";
 import type { Call } from "./memory.ts";
 import { atThatTime, findThen } from "./past/past.ts";
-import { reference } from "./recall/reference.ts";
+import { allCounted, reference } from "./recall/reference.ts";
 
 export interface GetInput {
   readonly id: string;
@@ -57,6 +57,7 @@ export async function get(call: Call, input: GetInput) {
 
 async function readNow(call: Call, input: GetInput) {
   const { memory, caller } = call;
+  await allCounted(memory);
   const found = await findMemory(call, memory.db, input.id, input.type);
   const { id } = found.row;
   const [links, history] = await Promise.all([

@@ -74,7 +74,12 @@ function under(memory: Memory, name: SettingName): Memory {
     ...atTime(memory, ASKED_AT),
     settings: { ...settings, retrieval: { ...settings.retrieval, ...SETTINGS[name] } },
     uncounted: [],
-    afterwards: { push: () => undefined, later: () => undefined, settled: () => Promise.resolve() },
+    afterwards: {
+      push: () => undefined,
+      later: () => undefined,
+      now: () => Promise.resolve(),
+      settled: () => Promise.resolve(),
+    },
   };
 }
 

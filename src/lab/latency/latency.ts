@@ -14,7 +14,7 @@ import { inputsOf, type Measured, measureCalls, SEARCH } from "../measure.ts";
 import { measureSocket, residentMb, timeCommand, weighProxy } from "./processes.ts";
 
 const COLD_STARTS = 3;
-const STEPS = 14;
+const STEPS = 16;
 
 export async function benchLatency(
   options: BenchHomeOptions & { readonly json: boolean },

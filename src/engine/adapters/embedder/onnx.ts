@@ -6,6 +6,7 @@ import { openOnnxThread } from "../threads/onnx-thread.ts";
 import { startProcess, startWorker } from "../threads/worker.ts";
 import type { FromOnnxWorker, OnnxWorkerData, ToOnnxWorker } from "./onnx-worker.ts";
 import type { Embedder, Embedding } from "./port.ts";
+import { helped } from "./second-thread.ts";
 
 export interface OnnxEmbedder extends Embedder {
   /** False between the death of the worker and the end of its restart, and after `close()`. */
@@ -56,17 +57,20 @@ const copyOf = ({ vector, tokens }: Embedding): Embedding => ({
 export async function openOnnxEmbedder(files: ModelFiles, options: OnnxOptions = {}): Promise<OnnxEmbedder> {
   const { threads = 1, apart = false, log = silentLog } = options;
   const cache = queryCache();
-  const thread = await openOnnxThread<EmbedQuestion, EmbeddingAnswer>({
-    name: "embedding",
-    log,
-    apart,
-    start: (gate) => {
-      const { weights, tokenizer, version } = files;
-      const data: OnnxWorkerData = { weights, tokenizer, dimensions: version.dimensions, threads };
-      if (apart) return startProcess(import.meta.url, "onnx-worker", data);
-      return startWorker(import.meta.url, "onnx-worker", { ...data, gate });
-    },
-  });
+  const open = () =>
+    openOnnxThread<EmbedQuestion, EmbeddingAnswer>({
+      name: "embedding",
+      log,
+      apart,
+      start: (gate) => {
+        const { weights, tokenizer, version } = files;
+        const data: OnnxWorkerData = { weights, tokenizer, dimensions: version.dimensions, threads };
+        if (apart) return startProcess(import.meta.url, "onnx-worker", data);
+        return startWorker(import.meta.url, "onnx-worker", { ...data, gate });
+      },
+    });
+  const thread = await open();
+  const both = helped(thread, open, log);
 
   return {
     version: files.version,
@@ -78,10 +82,10 @@ export async function openOnnxEmbedder(files: ModelFiles, options: OnnxOptions =
       if (thread.closed) throw unavailable("The embedder is closed.");
       const known = cache.get(text);
       if (known !== undefined) return known;
-      const { vector, tokens } = await thread.ask({ kind: "embed", text }, priority);
+      const { vector, tokens } = await both.ask({ kind: "embed", text }, priority);
       if (priority === "query") cache.set(text, { vector, tokens });
       return { vector, tokens };
     },
-    close: () => thread.close(),
+    close: () => both.close(),
   };
 }

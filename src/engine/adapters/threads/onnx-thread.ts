@@ -26,6 +26,8 @@ export interface OnnxThread<Question, Answer> {
   /** False between the death of the worker and the end of its restart, and after `close()`. */
   readonly ready: boolean;
   readonly closed: boolean;
+  /** Questions without an answer yet. */
+  readonly pending: number;
   /** Queries overtake waiting writes. */
   ask(question: Question, priority: Priority): Promise<Answer>;
   close(): Promise<void>;
@@ -102,6 +104,9 @@ export async function openOnnxThread<Question extends object, Answer extends { r
     },
     get closed() {
       return state.closed !== undefined;
+    },
+    get pending() {
+      return (state.running === undefined ? 0 : 1) + state.waiting.query.length + state.waiting.write.length;
     },
     async ask(question, priority) {
       if (state.closed !== undefined) throw unavailable(`The ${parts.name} worker is closed.`);

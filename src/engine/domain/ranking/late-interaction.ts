@@ -1,9 +1,9 @@
 /** Relevance from what is stored with each memory and with the turns around it. Pure: rows in, signals out. */
-import { B, K1 } from "./bm25.ts";
-import { type Matcher, matcher, type QueryToken } from "./max-sim.ts";
-import { eachForward } from "./postings.ts";
+import { type EvidenceTable, tableOf } from "./evidence-table.ts";
+import type { QueryToken } from "./max-sim.ts";
 import { type Recipe, withoutTokens } from "./recipe.ts";
 import { type Candidate, type Said, SECOND_SIGNALS, type SecondNumbers, secondRound } from "./second-round.ts";
+import type { Told } from "./told-times.ts";
 
 /** What the indexes hold of a memory: a candidate, or one that only stands beside a candidate in its session. */
 export interface MemoryEvidence {
@@ -24,6 +24,8 @@ export interface MemoryEvidence {
   readonly cosine: number | undefined;
   readonly pieces: number;
   readonly tokens: Uint8Array | undefined;
+  /** What can be seen in its words, where that is known already; else they are read. */
+  readonly told?: (() => Told) | undefined;
 }
 
 export interface Question {
@@ -66,11 +68,17 @@ export function read(
   recipe: Recipe,
 ): Map<string, Reading> {
   const used = question.tokens.length === 0 ? withoutTokens(recipe) : recipe;
-  const reader = readerOf(question, used, sessionsOf(evidence));
-  const raws = candidates.flatMap((said) => {
-    const item = evidence.get(said.id);
-    return item === undefined ? [] : [rawSignals(reader, said, item)];
-  });
+  const [theirs, ...others] = question.names;
+  const reader = {
+    question,
+    table: tableOf(question, used, [...evidence.values()]),
+    named: others.length === 0 ? theirs : undefined,
+  };
+  const raws: Raw[] = [];
+  for (const said of candidates) {
+    const at = reader.table.placeOf(said.id);
+    if (at !== undefined) raws.push(rawSignals(reader, said, at));
+  }
   const weights = weigh(raws, used, question);
   const scale = {
     tokens: scaler(raws, "tokens"),
@@ -116,6 +124,7 @@ function firstRound(raw: Raw, scale: Scale, weights: Weights, recipe: Recipe): F
     sum,
     turn: session === undefined || item.pieces > recipe.longPieces ? undefined : { session, ordinal },
     named: session !== undefined && item.name !== undefined,
+    told: item.told,
     relevance: clamp(sum / weights.most),
   };
 }
@@ -158,135 +167,26 @@ const clamp = (x: number): number => Math.min(1, Math.max(0, x));
 const highest = (usual: number, read: readonly { readonly sum: number }[]): number =>
   read.reduce((most, { sum }) => Math.max(most, sum), usual);
 
-type Sessions = ReadonlyMap<string, ReadonlyMap<number, MemoryEvidence>>;
-
-function sessionsOf(evidence: ReadonlyMap<string, MemoryEvidence>): Sessions {
-  const sessions = new Map<string, Map<number, MemoryEvidence>>();
-  for (const item of evidence.values()) {
-    if (item.session === undefined) continue;
-    const turns = sessions.get(item.session) ?? new Map<number, MemoryEvidence>();
-    sessions.set(item.session, turns.set(item.ordinal, item));
-  }
-  return sessions;
-}
-
-type Turns = ReadonlyMap<number, MemoryEvidence> | undefined;
-type Gains = readonly (readonly [offset: number, gain: number])[];
-
-/** One question and what has been computed for it: the evidence of a memory is read again for each of its neighbours. */
 interface Reader {
   readonly question: Question;
-  readonly sessions: Sessions;
-  readonly longPieces: number;
-  readonly weightSum: number;
-  /** By hash, the position of a term in the question. */
-  readonly termOf: ReadonlyMap<number, number>;
-  readonly match: Matcher;
-  readonly matches: Map<MemoryEvidence, Float64Array>;
-  readonly densities: Map<MemoryEvidence, Float64Array>;
-  readonly gains: { readonly keywords: Gains; readonly tokens: Gains; readonly meaning: Gains };
+  readonly table: EvidenceTable;
   /** The first name in the question, when it is the only one. */
   readonly named: string | undefined;
 }
 
-function readerOf(question: Question, { around, longPieces }: Recipe, sessions: Sessions): Reader {
-  const [first, ...others] = question.names;
-  return {
-    question,
-    sessions,
-    longPieces,
-    weightSum: question.tokens.reduce((sum, { weight }) => sum + weight, 0) || 1,
-    termOf: new Map(question.terms.map((term, index) => [term.hash, index])),
-    match: matcher(question.tokens),
-    matches: new Map(),
-    densities: new Map(),
-    gains: {
-      keywords: gainsOf(around.keywords),
-      tokens: gainsOf(around.tokens),
-      meaning: gainsOf(around.meaning),
-    },
-    named: others.length === 0 ? first : undefined,
-  };
-}
-
-const gainsOf = (gains: Readonly<Record<number, number>>): Gains =>
-  Object.entries(gains).map(([offset, gain]) => [Number(offset), gain]);
-
-function rawSignals(reader: Reader, said: Said, w: MemoryEvidence): Raw {
-  const { question, named } = reader;
-  const turns = w.session === undefined || w.pieces > reader.longPieces ? undefined : reader.sessions.get(w.session);
+function rawSignals({ question, table, named }: Reader, said: Said, at: number): Raw {
+  const w = table.items[at] as MemoryEvidence;
+  table.standAt(at);
   return {
     said,
     item: w,
-    tokens: question.tokens.length === 0 ? 0 : tokenScore(reader, w, turns),
-    keywords: keywordScore(reader, w, turns),
-    meaning: question.hasVector ? meaningScore(reader, w, turns) : 0,
+    tokens: question.tokens.length === 0 ? 0 : table.tokenScore(),
+    keywords: table.keywordScore(),
+    meaning: question.hasVector ? table.meaningScore() : 0,
     speaker: named !== undefined && w.name === named ? 1 : 0,
     person: w.withNamed ? 1 : 0,
     question: w.asks && w.name !== undefined ? 1 : 0,
   };
-}
-
-const NONE = new Float64Array(0);
-
-function matchesOf({ matches, match }: Reader, w: MemoryEvidence): Float64Array {
-  if (w.tokens === undefined) return NONE;
-  const known = matches.get(w);
-  if (known !== undefined) return known;
-  const made = match(w.tokens);
-  matches.set(w, made);
-  return made;
-}
-
-/** Each term's count, eased by the length of the text it stands in. */
-function densityOf({ densities, termOf, question }: Reader, w: MemoryEvidence): Float64Array {
-  const known = densities.get(w);
-  if (known !== undefined) return known;
-  const made = new Float64Array(question.terms.length);
-  eachForward(w.words, (hash, tf) => {
-    const term = termOf.get(hash);
-    if (term !== undefined) made[term] = tf / (1 - B + (B * w.len) / question.avgdl);
-  });
-  densities.set(w, made);
-  return made;
-}
-
-function keywordScore(reader: Reader, w: MemoryEvidence, turns: Turns): number {
-  const own = densityOf(reader, w);
-  const sums = turns === undefined ? own : own.slice();
-  if (turns !== undefined)
-    for (const [offset, gain] of reader.gains.keywords) {
-      const turn = turns.get(w.ordinal + offset);
-      if (turn === undefined) continue;
-      const density = densityOf(reader, turn);
-      for (let t = 0; t < sums.length; t++) sums[t] = (sums[t] as number) + gain * (density[t] as number);
-    }
-  let score = 0;
-  reader.question.terms.forEach(({ idf, count }, t) => {
-    const tf = sums[t] as number;
-    score += (count * idf * tf * (K1 + 1)) / (tf + K1);
-  });
-  return score;
-}
-
-function tokenScore(reader: Reader, w: MemoryEvidence, turns: Turns): number {
-  const { question, gains, weightSum } = reader;
-  const best = new Float64Array(question.tokens.length);
-  best.set(matchesOf(reader, w));
-  if (turns !== undefined)
-    for (const [offset, gain] of gains.tokens) {
-      const turn = turns.get(w.ordinal + offset);
-      if (turn === undefined) continue;
-      const match = matchesOf(reader, turn);
-      for (let q = 0; q < match.length; q++) best[q] = Math.max(best[q] as number, gain * (match[q] as number));
-    }
-  return question.tokens.reduce((sum, { weight }, q) => sum + weight * (best[q] as number), 0) / weightSum;
-}
-
-function meaningScore({ gains }: Reader, w: MemoryEvidence, turns: Turns): number {
-  let sum = w.cosine ?? 0;
-  for (const [offset, gain] of gains.meaning) sum += gain * (turns?.get(w.ordinal + offset)?.cosine ?? 0);
-  return sum;
 }
 
 type Weights = Readonly<Record<"tokens" | "keywords" | "meaning" | "most" | "short", number>>;

@@ -7,7 +7,7 @@
  */
 import { type AskedFor, askedFor, liesIn } from "./asked-for.ts";
 import type { SecondRound } from "./recipe.ts";
-import { told } from "./told-times.ts";
+import { type Told, told } from "./told-times.ts";
 
 /** A candidate in its own words. */
 export interface Said {
@@ -25,6 +25,7 @@ export interface Candidate {
   readonly turn: { readonly session: string; readonly ordinal: number } | undefined;
   /** Said by somebody with a name, in a session: an assistant always answers, and never of itself. */
   readonly named: boolean;
+  readonly told?: (() => Told) | undefined;
 }
 
 export const SECOND_SIGNALS = ["answer", "self", "time", "session", "date"] as const;
@@ -53,7 +54,7 @@ export function secondRound(
     of: (candidate) => {
       const { at } = candidate.said;
       const turns = candidate.turn && sessions.get(candidate.turn.session);
-      const words = candidate.named ? told(candidate.said.text) : undefined;
+      const words = candidate.named ? (candidate.told?.() ?? told(candidate.said.text)) : undefined;
       return {
         answer: candidate.named ? answered(candidate, turns) : 0,
         self: words?.self ?? 0,

@@ -1,14 +1,19 @@
 /** Ways to the rows of the read model other than by words and vectors: the turns of a session, who speaks, facts of one key, what a shelf holds. */
 import { isLasting } from "../lifecycle/lasting.ts";
+import { firstName } from "../text/names.ts";
 import type { ReadRow } from "./rows.ts";
 
 export interface Lookups {
   put(slot: number, row: ReadRow): void;
   drop(slot: number, row: ReadRow): void;
-  /** Turns of the same session, butler and tenant with an ordinal in this range, in their order. */
-  turns(row: ReadRow, first: number, last: number): readonly number[];
-  /** Whether anybody of these first names speaks in the session of this row. */
-  speaksIn(row: ReadRow, names: readonly string[]): boolean;
+  /** What tells the session of an episode from all others: of one tenant, butler and name. */
+  sessionOf(slot: number): string | undefined;
+  /** Turns of the same session with an ordinal in this range, in their order. */
+  turns(slot: number, first: number, last: number): readonly number[];
+  /** Whether anybody of these first names speaks in the session of this episode. */
+  speaksIn(slot: number, names: readonly string[]): boolean;
+  /** The first name of who said it, if it is a name. */
+  nameOf(slot: number): string | undefined;
   /** Whether somebody of this first name speaks in these scopes; undefined: in any of the tenant. */
   isSpeaker(tenant: string, scopes: readonly string[] | undefined, name: string): boolean;
   /** What somebody of this first name said, in all scopes of the tenant. */
@@ -17,6 +22,14 @@ export interface Lookups {
   sameKey(row: ReadRow): ReadonlySet<number>;
   /** Lasting facts or proven rules of a scope: what a profile is made of. */
   lasting(tenant: string, scope: string, type: "fact" | "rule"): ReadonlySet<number>;
+}
+
+interface Session {
+  readonly key: string;
+  readonly turns: Turn[];
+  /** How often somebody of this first name speaks in it. */
+  readonly names: Map<string, number>;
+  episodes: number;
 }
 
 interface Turn {
@@ -30,8 +43,10 @@ const joined = (...parts: readonly (string | null)[]): string => parts.join("\u0
 export const spokenName = (speaker: string): string => speaker.split(" ", 1)[0]?.toLowerCase() ?? "";
 
 export function openLookups(): Lookups {
-  const sessions = new Map<string, Turn[]>();
-  const speaking = new Map<string, Map<string, number>>();
+  const sessions = new Map<string, Session>();
+  /** By slot: a key put together of three texts for every turn of every candidate took a tenth of a search. */
+  const sessionAt: (Session | undefined)[] = [];
+  const nameAt: (string | undefined)[] = [];
   const said = new Map<string, Map<string, Set<number>>>();
   const keys = new Map<string, Set<number>>();
   const lasting = new Map<string, Set<number>>();
@@ -46,21 +61,23 @@ export function openLookups(): Lookups {
     known?.delete(slot);
     if (known?.size === 0) all.delete(key);
   };
-  const sessionOf = ({ tenant_id, scope, session_id }: ReadRow) => joined(tenant_id, scope, session_id);
   const keyOf = ({ tenant_id, subject_key, predicate_key }: ReadRow) => joined(tenant_id, subject_key, predicate_key);
   const nameKey = (tenant: string, name: string) => joined(tenant, name);
-  const count = (session: string, name: string, by: number) => {
-    const names = speaking.get(session) ?? new Map<string, number>();
-    speaking.set(session, names);
-    const n = (names.get(name) ?? 0) + by;
-    if (n > 0) names.set(name, n);
-    else names.delete(name);
-    if (names.size === 0) speaking.delete(session);
+  const sessionFor = ({ tenant_id, scope, session_id }: ReadRow): Session => {
+    const key = joined(tenant_id, scope, session_id);
+    const known = sessions.get(key);
+    if (known !== undefined) return known;
+    const made: Session = { key, turns: [], names: new Map(), episodes: 0 };
+    sessions.set(key, made);
+    return made;
   };
   const speakerChange = (slot: number, row: ReadRow, by: 1 | -1) => {
     if (row.speaker === null) return;
     const name = spokenName(row.speaker);
-    if (row.session_id !== null) count(sessionOf(row), name, by);
+    const names = sessionAt[slot]?.names;
+    const n = (names?.get(name) ?? 0) + by;
+    if (n > 0) names?.set(name, n);
+    else names?.delete(name);
     const key = nameKey(row.tenant_id, name);
     const scopes = said.get(key) ?? new Map<string, Set<number>>();
     said.set(key, scopes);
@@ -74,33 +91,42 @@ export function openLookups(): Lookups {
     put(slot, row) {
       if (row.type === "fact") add(keys, keyOf(row), slot);
       if (row.type !== "episode") return isForProfile(row) ? add(lasting, lastingKey(row), slot) : undefined;
+      nameAt[slot] = firstName(row.speaker);
+      const session = row.session_id === null ? undefined : sessionFor(row);
+      sessionAt[slot] = session;
       speakerChange(slot, row, 1);
-      if (row.session_id === null || row.ordinal === null) return;
-      const turns = sessions.get(sessionOf(row)) ?? [];
-      sessions.set(sessionOf(row), turns);
-      turns.splice(firstAtLeast(turns, row.ordinal + 1), 0, { ordinal: row.ordinal, slot });
+      if (session === undefined) return;
+      session.episodes += 1;
+      if (row.ordinal !== null)
+        session.turns.splice(firstAtLeast(session.turns, row.ordinal + 1), 0, { ordinal: row.ordinal, slot });
     },
     drop(slot, row) {
       if (row.type === "fact") take(keys, keyOf(row), slot);
       if (row.type !== "episode") return take(lasting, lastingKey(row), slot);
       speakerChange(slot, row, -1);
-      const turns = sessions.get(sessionOf(row));
-      const at = turns?.findIndex((turn) => turn.slot === slot) ?? -1;
-      if (turns !== undefined && at >= 0) turns.splice(at, 1);
-      if (turns?.length === 0) sessions.delete(sessionOf(row));
+      const session = sessionAt[slot];
+      sessionAt[slot] = undefined;
+      nameAt[slot] = undefined;
+      if (session === undefined) return;
+      session.episodes -= 1;
+      if (session.episodes === 0) sessions.delete(session.key);
+      const at = session.turns.findIndex((turn) => turn.slot === slot);
+      if (at >= 0) session.turns.splice(at, 1);
     },
-    turns(row, first, last) {
-      const turns = sessions.get(sessionOf(row)) ?? [];
+    sessionOf: (slot) => sessionAt[slot]?.key,
+    nameOf: (slot) => nameAt[slot],
+    turns(slot, first, last) {
+      const turns = sessionAt[slot]?.turns ?? [];
       const found: number[] = [];
       for (let i = firstAtLeast(turns, first); i < turns.length; i++) {
-        const { ordinal, slot } = turns[i] as Turn;
-        if (ordinal > last) break;
-        found.push(slot);
+        const turn = turns[i] as Turn;
+        if (turn.ordinal > last) break;
+        found.push(turn.slot);
       }
       return found;
     },
-    speaksIn(row, names) {
-      const speakers = speaking.get(sessionOf(row));
+    speaksIn(slot, names) {
+      const speakers = sessionAt[slot]?.names;
       return speakers !== undefined && names.some((name) => speakers.has(name));
     },
     isSpeaker(tenant, scopes, name) {

@@ -4,8 +4,10 @@
  */
 import type { Held } from "../fact.ts";
 import { isLive } from "../lifecycle/lifecycle.ts";
+import { type Told, told as toldBy } from "../ranking/told-times.ts";
+import { isSealed } from "../sealed.ts";
 import { type Lookups, openLookups } from "./lookups.ts";
-import type { ReadLink, ReadMemory, ReadRow } from "./rows.ts";
+import type { ReadCounts, ReadLink, ReadMemory, ReadRow } from "./rows.ts";
 import { openVectors, type Vectors } from "./vectors.ts";
 import { MOST_SLOTS, openWords, type Words } from "./words.ts";
 
@@ -16,9 +18,15 @@ export interface ReadModel {
   slotOf(id: string): number | undefined;
   idOf(slot: number): string;
   rowAt(slot: number): ReadRow | undefined;
+  /** What a search sees in the words of an episode whatever is asked: read once. */
+  toldOf(slot: number): Told;
+  /** Whether any memory is encrypted. */
+  holdsSealed(): boolean;
   /** Where a fact or rule was learned. */
   linksOf(slot: number): readonly ReadLink[];
   apply(memories: readonly ReadMemory[]): void;
+  /** Of a memory that is not known (any more) nothing is taken: it is read whole when it is told. */
+  applyCounts(counts: readonly ReadCounts[]): void;
   size(): number;
 }
 
@@ -27,6 +35,8 @@ export function openReadModel(): ReadModel {
   const ids: string[] = [];
   const rows: (ReadRow | undefined)[] = [];
   const links: (readonly ReadLink[] | undefined)[] = [];
+  const told: (Told | undefined)[] = [];
+  let sealed = 0;
   const free: number[] = [];
   const shared = new Map<string, string>();
   const words = openWords((slot) => ids[slot] as string);
@@ -54,6 +64,9 @@ export function openReadModel(): ReadModel {
   const putRow = (slot: number, row: ReadRow | undefined) => {
     const before = rows[slot];
     if (before !== undefined) lookups.drop(slot, before);
+    if (before !== undefined && isSealed(before.content)) sealed -= 1;
+    if (row !== undefined && isSealed(row.content)) sealed += 1;
+    if (before?.content !== row?.content) told[slot] = undefined;
     rows[slot] = row && {
       ...row,
       ...{ tenant_id: one(row.tenant_id), scope: one(row.scope), session_id: one(row.session_id) },
@@ -74,21 +87,39 @@ export function openReadModel(): ReadModel {
     slotOf: (id) => slots.get(id),
     idOf: (slot) => ids[slot] as string,
     rowAt: (slot) => rows[slot],
+    toldOf(slot) {
+      const known = told[slot];
+      if (known !== undefined) return known;
+      const made = toldBy(rows[slot]?.content ?? "");
+      told[slot] = made;
+      return made;
+    },
+    holdsSealed: () => sealed > 0,
     linksOf: (slot) => links[slot] ?? NO_LINKS,
     apply(memories) {
       for (const memory of memories) {
-        const { id, row, words: told, vector } = memory;
-        if (row === undefined && told === undefined && !slots.has(id)) continue;
+        const { id, row, words: said, vector } = memory;
+        if (row === undefined && said === undefined && !slots.has(id)) continue;
         const slot = slotFor(id);
         putRow(slot, row);
-        if (told === undefined) words.drop(slot);
-        else words.put(slot, told);
+        if (said === undefined) words.drop(slot);
+        else words.put(slot, said);
         if (vector === undefined || row === undefined) vectors.drop(slot);
         else vectors.put(slot, vector, liveUntil(row));
         links[slot] = memory.links.length === 0 ? undefined : memory.links;
-        if (row !== undefined || told !== undefined) continue;
+        if (row !== undefined || said !== undefined) continue;
         slots.delete(id);
         free.push(slot);
+      }
+    },
+    applyCounts(counts) {
+      for (const { id, visibleUntil, ...counted } of counts) {
+        const slot = slots.get(id);
+        const before = slot === undefined ? undefined : rows[slot];
+        if (slot === undefined || before === undefined) continue;
+        const row = { ...before, ...counted };
+        rows[slot] = row;
+        if (visibleUntil !== undefined && vectors.has(slot)) vectors.see(slot, visibleUntil, liveUntil(row));
       }
     },
     size: () => slots.size,

@@ -76,3 +76,10 @@ export interface ReadMemory {
   readonly vector: ReadVector | undefined;
   readonly links: readonly ReadLink[];
 }
+
+/** What the counting of a reading changes of a memory. */
+export interface ReadCounts
+  extends Pick<ReadRow, "id" | "reference_count" | "last_referenced_at" | "prior_referenced_at" | "expires_at"> {
+  /** Of its vector; undefined where it has none of this version. */
+  readonly visibleUntil: number | undefined;
+}

@@ -13,6 +13,8 @@ export interface Near {
 export interface Vectors {
   /** `liveUntil`: until then it may be asked for, faded or not. */
   put(slot: number, vector: ReadVector, liveUntil: number): void;
+  /** Moves the times until which it may be asked for. */
+  see(slot: number, visibleUntil: number, liveUntil: number): void;
   drop(slot: number): void;
   has(slot: number): boolean;
   shelfOf(slot: number): number | undefined;
@@ -128,6 +130,10 @@ export function openVectors(): Vectors {
       held += 1;
       if (codes !== undefined) codes.put(slot, halves.floats(slot));
       else if (held >= SAMPLE) codes = codesOf(halves);
+    },
+    see(slot, visibleUntil, liveUntil) {
+      visible[slot] = visibleUntil;
+      live[slot] = liveUntil;
     },
     drop(slot) {
       if (shelfOf[slot] === undefined) return;

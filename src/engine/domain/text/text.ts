@@ -88,10 +88,12 @@ function unwrap(text: string): string {
  */
 export function contentKey(text: string): string {
   // NFKC would turn 10² into 102 and 1½ into 11⁄2: two different numbers with one key.
-  const numbersApart = text
-    .replace(/[⁰¹²³⁴-⁹]+/g, "^$&")
-    .replace(/[₀-₉]+/g, "_$&")
-    .replace(/[¼-¾⅐-⅞]/g, " $&");
+  const numbersApart = ASCII.test(text)
+    ? text
+    : text
+        .replace(/[⁰¹²³⁴-⁹]+/g, "^$&")
+        .replace(/[₀-₉]+/g, "_$&")
+        .replace(/[¼-¾⅐-⅞]/g, " $&");
   const folded = fold(numbersApart).replace(/\s+/g, " ").trim();
   const inner = unwrap(folded);
   return inner === "" ? folded : inner;

@@ -13,6 +13,7 @@ import {
   type WantedRun,
 } from "../../store/jobs/job-runs.ts";
 import type { Memory } from "../memory.ts";
+import { allCounted } from "../recall/reference.ts";
 import type { Job, JobReport } from "./job.ts";
 
 export interface RunTiming {
@@ -140,6 +141,7 @@ async function performNow(
 ): Promise<JobResult> {
   const { db, clock, log, butler } = memory;
   const lease = holdLease(db, run.id, timing.leaseSeconds);
+  await allCounted(memory);
   const { report, error } = await attempt(job, {
     memory,
     now: startedAt,

@@ -30,6 +30,7 @@ import { knownSince } from "../../store/history/checkpoints.ts";
 import type { Found } from "../find.ts";
 import { stopIfCancelled } from "../following.ts";
 import type { Call } from "../memory.ts";
+import { allCounted } from "../recall/reference.ts";
 import { lookOf } from "../recall/retrieve.ts";
 
 const PAGE = 2000;
@@ -37,6 +38,7 @@ const PAGE = 2000;
 /** The same call, as if it was made then. */
 export async function atThatTime(call: Call, asOf: Date): Promise<Call> {
   if (asOf > call.now) throw invalid("as_of", "as_of lies in the future; leave it out to ask about now.");
+  await allCounted(call.memory);
   const since = await knownSince(call.memory.db, call.caller.tenant);
   if (since !== undefined && asOf < since)
     throw new MemoryError(

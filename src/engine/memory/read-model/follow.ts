@@ -7,6 +7,7 @@
 import type { Db } from "../../adapters/db/port.ts";
 import type { Log } from "../../adapters/log.ts";
 import { openReadModel, type ReadModel } from "../../domain/read-model/model.ts";
+import { readCounts } from "../../store/read-model/counts.ts";
 import { countMemories, idsAfter, readMemories } from "../../store/read-model/rows.ts";
 import { tellChanges } from "../../store/read-model/triggers.ts";
 
@@ -66,10 +67,10 @@ export function followModel(db: Db, log: Log): FollowedModel {
     const ids = [...made.counted];
     made.counted.clear();
     for (let at = 0; at < ids.length && !made.closed; at += PAGE)
-      made.model.apply(await readMemories(db, ids.slice(at, at + PAGE), made.version));
+      made.model.applyCounts(await readCounts(db, ids.slice(at, at + PAGE), made.version));
   };
   /** One reading after the other: whoever waits for the last has waited for those before. */
-  const readCounts = (made: Loaded): Promise<void> => {
+  const catchUpCounts = (made: Loaded): Promise<void> => {
     countsRead = countsRead.then(() => countsOf(made)).catch(fail);
     return countsRead;
   };
@@ -81,7 +82,7 @@ export function followModel(db: Db, log: Log): FollowedModel {
       for (const id of ids) (counted ? made.counted : stale).add(id);
       if (!made.ready) return;
       if (!counted) keepUp(made);
-      else made.counting ??= setTimeout(() => void readCounts(made), COUNTS_MS).unref();
+      else made.counting ??= setTimeout(() => void catchUpCounts(made), COUNTS_MS).unref();
     });
     if (unfollow === undefined) return;
     const made: Loaded = {
@@ -99,7 +100,7 @@ export function followModel(db: Db, log: Log): FollowedModel {
     }
     made.ready = true;
     await refresh(db, made);
-    await readCounts(made);
+    await catchUpCounts(made);
   };
   const fail = (error: unknown) => {
     if (!closed) log.warn({ err: error }, "the read model could not follow the store, which answers instead");
@@ -137,7 +138,7 @@ export function followModel(db: Db, log: Log): FollowedModel {
       return loading;
     },
     async settled() {
-      if (loaded?.ready === true) await readCounts(loaded);
+      if (loaded?.ready === true) await catchUpCounts(loaded);
     },
     async close() {
       closed = true;

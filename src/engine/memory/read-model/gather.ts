@@ -5,7 +5,6 @@ import type { Hit } from "../../domain/ranking/bm25.ts";
 import type { MemoryEvidence } from "../../domain/ranking/late-interaction.ts";
 import { dateOf, heldOf, type ReadModel } from "../../domain/read-model/model.ts";
 import type { ReadRow } from "../../domain/read-model/rows.ts";
-import { firstName } from "../../domain/text/names.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
 import type { Candidate, Filters, Gathered, VectorArm } from "../../store/index/search.ts";
 
@@ -36,10 +35,11 @@ export function gather(
   }
   if (around === undefined) return { candidates, evidence: new Map() };
   const beside = [...turns.keys(), ...[...met.keys()].filter((slot) => !turns.has(slot))];
-  const cosineOf = cosines(model, arm, beside);
+  const cosine = cosines(model, arm, beside);
   const evidence = new Map<string, MemoryEvidence>();
-  for (const slot of beside) {
-    const item = evidenceOf(model, slot, turns.has(slot), around.names, cosineOf);
+  for (let i = 0; i < beside.length; i++) {
+    const slot = beside[i] as number;
+    const item = evidenceOf(model, slot, turns.has(slot), around.names, cosine[i] as number);
     evidence.set(item.id, item);
   }
   return { candidates, evidence };
@@ -131,7 +131,7 @@ function turnsAround(model: ReadModel, met: ReadonlyMap<number, Met>, s: Surroun
     if (row === undefined || row.session_id === null || row.ordinal === null) continue;
     const best = rank <= s.best;
     const { before, after } = best ? furthest : s.others;
-    for (const slot of model.lookups.turns(row, row.ordinal - before, row.ordinal + after)) {
+    for (const slot of model.lookups.turns(spot, row.ordinal - before, row.ordinal + after)) {
       const turn = model.rowAt(slot);
       if (turn === undefined || !isLiveEpisode(turn, now)) continue;
       const candidate = best && s.offsets.includes((turn.ordinal ?? 0) - row.ordinal);
@@ -141,15 +141,14 @@ function turnsAround(model: ReadModel, met: ReadonlyMap<number, Met>, s: Surroun
   return turns;
 }
 
-function cosines(
-  { vectors }: ReadModel,
-  arm: VectorArm | undefined,
-  slots: readonly number[],
-): ReadonlyMap<number, number> {
-  if (arm === undefined) return new Map();
+/** Of each of these slots, in their order; not a number where there is no vector. */
+function cosines({ vectors }: ReadModel, arm: VectorArm | undefined, slots: readonly number[]): Float64Array {
+  const all = new Float64Array(slots.length).fill(Number.NaN);
+  if (arm === undefined) return all;
   const held = Int32Array.from(slots.filter(vectors.has));
   const far = vectors.distances(vectors.queryOf(arm.query), held);
-  return new Map(Array.from(held, (slot, i) => [slot, 1 - (far[i] as number)]));
+  for (let i = 0, at = 0; i < slots.length; i++) if (held[at] === slots[i]) all[i] = 1 - (far[at++] as number);
+  return all;
 }
 
 function evidenceOf(
@@ -157,24 +156,26 @@ function evidenceOf(
   slot: number,
   inSession: boolean,
   names: readonly string[],
-  cosineOf: ReadonlyMap<number, number>,
+  cosine: number,
 ): MemoryEvidence {
-  const { words, vectors } = model;
+  const { words, vectors, lookups } = model;
   const row = inSession ? model.rowAt(slot) : undefined;
-  const cosine = cosineOf.get(slot);
+  const hasVector = !Number.isNaN(cosine);
+  const name = row === undefined ? undefined : lookups.nameOf(slot);
   return {
     id: model.idOf(slot),
-    session: row === undefined ? undefined : `${row.scope} ${row.session_id}`,
+    session: row === undefined ? undefined : lookups.sessionOf(slot),
     ordinal: row?.ordinal ?? 0,
     speaker: row?.speaker ?? undefined,
-    name: firstName(row?.speaker),
+    name,
     asks: row?.asks ?? false,
-    withNamed: row !== undefined && names.length > 0 && model.lookups.speaksIn(row, names),
+    withNamed: row !== undefined && names.length > 0 && lookups.speaksIn(slot, names),
     len: words.lengthOf(slot),
     words: words.forwardOf(slot) ?? NOTHING,
-    cosine,
-    pieces: cosine === undefined ? 0 : vectors.piecesOf(slot),
-    tokens: cosine === undefined ? undefined : vectors.tokensOf(slot),
+    cosine: hasVector ? cosine : undefined,
+    pieces: hasVector ? vectors.piecesOf(slot) : 0,
+    tokens: hasVector ? vectors.tokensOf(slot) : undefined,
+    told: name === undefined ? undefined : () => model.toldOf(slot),
   };
 }
 

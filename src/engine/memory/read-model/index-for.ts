@@ -8,7 +8,8 @@ import { modelIndex } from "./model-index.ts";
 export async function indexFor({ memory, caller }: Call): Promise<SearchIndex> {
   const model = await memory.readModel.caughtUp(memory.versions.serving?.version);
   if (model === undefined) return sqlIndex(memory.db, caller.tenant);
-  return unsealedIndex(modelIndex(model, caller.tenant), openerFor(memory, caller.tenant));
+  const index = modelIndex(model, caller.tenant);
+  return model.holdsSealed() ? unsealedIndex(index, openerFor(memory, caller.tenant)) : index;
 }
 
 /** The model holds what is stored: an encrypted fact is decrypted for each answer. */

@@ -2,18 +2,26 @@
 
 import { createHash } from "node:crypto";
 import { type FactWords, shownFact } from "../../domain/fact.ts";
-import { retold } from "../../domain/learning/gist.ts";
+import { teachesNothing as isIdle, retold as retoldOf } from "../../domain/learning/gist.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import { blockJson } from "../../domain/ranking/block-json.ts";
 import { type Block, fillBudget, type Line, type Section } from "../../domain/ranking/budget.ts";
 import { shortId } from "../../domain/short-id.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
-import { neutralLine, OWN_TAG } from "../../domain/text/neutral.ts";
-import { clip, contentKey, normaliseKey } from "../../domain/text/text.ts";
+import { neutralLine as neutralLineOf, OWN_TAG } from "../../domain/text/neutral.ts";
+import { remembered } from "../../domain/text/remembered.ts";
+import { clip, contentKey as contentKeyOf, normaliseKey as keyOf } from "../../domain/text/text.ts";
 import type { Candidate } from "../../store/index/search.ts";
 import type { ProfileItem } from "../../store/memories/profile.ts";
 import type { Call } from "../memory.ts";
+
+/** Nearly every block is made of lines that were made before. */
+export const contentKey = remembered(contentKeyOf);
+const normaliseKey = remembered(keyOf);
+const neutralLine = remembered(neutralLineOf);
+export const retold = remembered(retoldOf);
+export const teachesNothing = remembered(isIdle);
 
 export interface ContextInput {
   readonly trigger_prompt: string;
@@ -127,8 +135,9 @@ export function factLine(fact: FactWords, note: string): string {
 /** What several facts of a subject can have at a time is filed under words of its own ("uses:pnpm"): a sentence that has them needs them once. */
 function shownPredicate({ predicate_text: predicate, content }: FactWords): string {
   const [base = "", filed = ""] = predicate.split(/:(.*)/s);
+  if (filed === "" || base === "") return predicate;
   const words = new Set(lexemes(content));
-  return filed !== "" && base !== "" && lexemes(filed).every((word) => words.has(word)) ? base : predicate;
+  return lexemes(filed).every((word) => words.has(word)) ? base : predicate;
 }
 
 /** With the short id, by which an agent can say that the rule helped or did harm. */

@@ -2,14 +2,13 @@
 
 import { nextTurn } from "../../adapters/turns.ts";
 import { factText } from "../../domain/fact.ts";
-import { retold, teachesNothing } from "../../domain/learning/gist.ts";
 import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
 import type { Line, Section } from "../../domain/ranking/budget.ts";
 import { FITS } from "../../domain/ranking/fit.ts";
 import { type Intent, routed } from "../../domain/ranking/intent.ts";
 import { byRank, settledReference } from "../../domain/ranking/scoring.ts";
 import { readableScopes } from "../../domain/scope.ts";
-import { clip, contentKey } from "../../domain/text/text.ts";
+import { clip } from "../../domain/text/text.ts";
 import type { Candidate } from "../../store/index/search.ts";
 import { type Origin, taughtBy } from "../../store/memories/origins.ts";
 import type { ProfileItem } from "../../store/memories/profile.ts";
@@ -23,6 +22,7 @@ import {
   type ContextInput,
   type ContextItem,
   candidateFact,
+  contentKey,
   episodeLine,
   factKey,
   factLine,
@@ -30,9 +30,11 @@ import {
   profileLines,
   RULE_TRUST,
   readOf,
+  retold,
   ruleLine,
   saidIn,
   sureness,
+  teachesNothing,
 } from "./block.ts";
 import { measureReturned } from "./measure.ts";
 import { opening } from "./opening.ts";

@@ -1,6 +1,7 @@
 /**
- * Counts references: one event per answer, written after the answer was given. Answers of a quarter of a second are counted together: with
- * eight readers at once that costs the store a third of counting each by itself, and the next search does not wait for the count.
+ * Counts references: one event per answer, written after the answer was given. Answers of a second are counted together, in one transaction:
+ * counting each by itself took the embedded store longer than finding it. Whatever reads counts waits for those that are due (`allCounted`);
+ * a process that is killed loses those of its last second, and their events with them, so that rows and stream still agree.
  */
 
 import { TIERS } from "../../domain/lifecycle/tiers.ts";
@@ -14,7 +15,10 @@ import { tierPolicy } from "../settings.ts";
 import { memoryOf } from "../tenancy.ts";
 import { eventOf } from "../write.ts";
 
-const TOGETHER_MS = 250;
+const TOGETHER_MS = 1_000;
+/** So many are counted at once: a longer transaction would hold up a write. */
+const MOST_TOGETHER = 100;
+const COUNT = "count references";
 
 export interface Uncounted extends Read {
   readonly call: Call;
@@ -25,8 +29,12 @@ export function reference(call: Call, read: readonly { readonly type: MemoryType
   const { memory, now: at, caller } = call;
   const references = [...new Map(read.map(({ type, id }) => [id, { type, id }])).values()];
   memory.uncounted.push({ call, references, at, session: readerOf(caller.session, caller.actor, at) });
-  memory.afterwards.later("count references", TOGETHER_MS, () => countAll(memory));
+  memory.afterwards.later(COUNT, TOGETHER_MS, () => countAll(memory));
+  if (memory.uncounted.length >= MOST_TOGETHER) void memory.afterwards.now(COUNT);
 }
+
+/** Resolves when every reference of the answers given so far is in the store. */
+export const allCounted = ({ afterwards }: Pick<Memory, "afterwards">): Promise<void> => afterwards.now(COUNT);
 
 async function countAll(memory: Memory): Promise<void> {
   const reads = memory.uncounted.splice(0);

@@ -53,13 +53,16 @@ function withSubjectsAsSpeakers(
   names: readonly string[],
 ): ReadonlyMap<string, MemoryEvidence> {
   if (names.length === 0) return evidence;
-  const all = new Map(evidence);
+  let all: Map<string, MemoryEvidence> | undefined;
   for (const { id, subject } of candidates) {
-    const item = all.get(id);
+    if (subject === null) continue;
+    const item = evidence.get(id);
     const name = firstName(subject);
-    if (item !== undefined && name !== undefined) all.set(id, { ...item, name, withNamed: names.includes(name) });
+    if (item === undefined || name === undefined) continue;
+    all ??= new Map(evidence);
+    all.set(id, { ...item, name, withNamed: names.includes(name) });
   }
-  return all;
+  return all ?? evidence;
 }
 
 /** Of a long prompt only the tokens of the highest weight are compared: each costs a comparison with every token of every candidate. */

@@ -155,7 +155,7 @@ export async function retrieveFrom(
   const gathered = await gather(call, query, source, reranking);
   stopIfCancelled(call);
   const good = gathered.candidates.filter((c) => isGood(call, query, c));
-  const plain = score(call, good, asked);
+  const plain = score(call, good, asked, reranking);
   const { results, degraded } =
     reranking === "none"
       ? { results: plain, degraded: undefined }
@@ -203,10 +203,10 @@ async function gather(
   let keywordDepth = 0;
   for (let page = 0; page < MAX_PAGES; page++) {
     // The first page nearly always suffices; later ones are read when filters discard much.
+    if (page > 0 && candidates.filter((c) => isGood(call, query, c)).length >= query.wanted) break;
     const paged = pageOf(asked.rankings ?? [], all, page);
     const hits = page === 0 ? addTheirs(asked, paged, parts.theirs) : paged;
-    if (page > 0 && (hits.length === 0 || candidates.filter((c) => isGood(call, query, c)).length >= query.wanted))
-      break;
+    if (page > 0 && hits.length === 0) break;
     const searched = page === 0 || arm === undefined ? arm : { ...arm, groups: [], theirs: undefined };
     const found = await fetchCandidates(hits, searched, filters(call, query), around);
     candidates.push(...found.candidates);
@@ -294,7 +294,12 @@ function isGood(call: Call, query: RetrieveQuery, candidate: Candidate): boolean
 }
 
 /** Relevance without a reranker: fused ranks of both arms, or the score of the one that was used. */
-function score(call: Call, good: readonly Candidate[], { embedded, rankings, statistics }: Asked): Retrieved[] {
+function score(
+  call: Call,
+  good: readonly Candidate[],
+  { embedded, rankings, statistics }: Asked,
+  reranking: Reranking,
+): Retrieved[] {
   const byKeyword = good
     .filter((c) => c.keyword !== null)
     .toSorted((a, b) => (b.keyword ?? 0) - (a.keyword ?? 0) || order(a, b));
@@ -303,7 +308,8 @@ function score(call: Call, good: readonly Candidate[], { embedded, rankings, sta
     .toSorted((a, b) => (a.distance ?? 0) - (b.distance ?? 0) || order(a, b));
   const keywordRank = ranks(byKeyword);
   const semanticRank = ranks(byMeaning);
-  const fused = embedded && rankings ? fuse([byKeyword.map((c) => c.id), byMeaning.map((c) => c.id)]) : undefined;
+  const fuses = reranking === "none" && embedded !== undefined && rankings !== undefined;
+  const fused = fuses ? fuse([byKeyword.map((c) => c.id), byMeaning.map((c) => c.id)]) : undefined;
   const best = byKeyword[0]?.keyword ?? 1;
   const all = weightOf(statistics);
   return good.map((candidate) => ({

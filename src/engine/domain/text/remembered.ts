@@ -1,0 +1,18 @@
+/** What a function made of a text, for texts that come again and again: the lines of a block are mostly those of the block before. */
+const MOST = 4_096;
+/** Longer ones are made anew, so that what is kept stays within some megabytes. */
+const CHARACTERS = 1_000;
+
+/** `make` must depend on nothing but the text. When there are too many, all are dropped: keeping an order costs more than it saves. */
+export function remembered<T extends string | boolean>(make: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    if (text.length > CHARACTERS) return make(text);
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const made = make(text);
+    if (known.size >= MOST) known.clear();
+    known.set(text, made);
+    return made;
+  };
+}

@@ -1,0 +1,81 @@
+import { expect, it } from "vitest";
+import { helped } from "../../src/engine/adapters/embedder/second-thread.ts";
+import { silentLog } from "../../src/engine/adapters/log.ts";
+import type { OnnxThread } from "../../src/engine/adapters/threads/onnx-thread.ts";
+
+/** Answers when it is told to, the oldest question first. */
+function threadOf(name: string) {
+  const waiting: { resolve(answer: string): void; reject(error: Error): void }[] = [];
+  let closed = false;
+  const thread: OnnxThread<string, string> = {
+    ready: true,
+    get closed() {
+      return closed;
+    },
+    get pending() {
+      return waiting.length;
+    },
+    ask: (question) =>
+      new Promise((resolve, reject) =>
+        waiting.push({ resolve: () => resolve(`${name} ${question}`), reject: (error) => reject(error) }),
+      ),
+    async close() {
+      closed = true;
+    },
+  };
+  return { thread, waiting };
+}
+
+const AT_ONCE = 60;
+
+async function crowd() {
+  const [first, second] = [threadOf("first"), threadOf("second")];
+  let opened = 0;
+  const open = async () => {
+    opened += 1;
+    return second.thread;
+  };
+  const both = helped(first.thread, open, silentLog);
+  const asked = Array.from({ length: AT_ONCE }, (_, n) => both.ask(`${n}`, "query"));
+  await new Promise(setImmediate);
+  return { first, second, both, asked, opened: () => opened };
+}
+
+it("asks one thread while nobody has to wait", async () => {
+  const { thread, waiting } = threadOf("first");
+  let opened = 0;
+  const open = async () => {
+    opened += 1;
+    return threadOf("second").thread;
+  };
+  const both = helped(thread, open, silentLog);
+  for (let n = 0; n < 100; n++) {
+    const answer = both.ask(`${n}`, "query");
+    waiting.shift()?.resolve("");
+    expect(await answer).toBe(`first ${n}`);
+  }
+  expect(opened).toBe(0);
+});
+
+it("loads a second one when questions keep waiting, and asks whichever has fewer", async () => {
+  const { first, second, both, asked, opened } = await crowd();
+  expect(opened()).toBe(1);
+  const late = both.ask("late", "query");
+  expect(second.waiting).toHaveLength(1);
+  second.waiting.shift()?.resolve("");
+  expect(await late).toBe("second late");
+  for (const one of first.waiting.splice(0)) one.resolve("");
+  expect(await Promise.all(asked)).toHaveLength(AT_ONCE);
+  await both.close();
+  expect([first.thread.closed, second.thread.closed]).toEqual([true, true]);
+});
+
+it("asks the first one again where the second fails", async () => {
+  const { first, second, both } = await crowd();
+  const late = both.ask("late", "query");
+  second.waiting.shift()?.reject(new Error("gone"));
+  await new Promise(setImmediate);
+  for (const one of first.waiting.splice(0)) one.resolve("");
+  expect(await late).toBe("first late");
+  await both.close();
+});
