@@ -6,6 +6,7 @@ import type { Call, Memory } from "../../src/engine/memory/memory.ts";
 import { noModel } from "../../src/engine/memory/read-model/follow.ts";
 import { context } from "../../src/engine/memory/recall/context.ts";
 import { search } from "../../src/engine/memory/recall/search.ts";
+import { why } from "../../src/engine/memory/recall/why/why.ts";
 import { memoryOf } from "../../src/engine/memory/tenancy.ts";
 import { foldShelf } from "../../src/engine/store/index/fold.ts";
 import { runJob } from "../support/job-runs.ts";
@@ -105,6 +106,12 @@ const QUESTIONS = [
   { query: "coffee in May", min_confidence: 0, rank: "composite", explain: true, limit: 30 },
 ] as const;
 
+const WHYS = [
+  { query: "What does Ann drink?" },
+  { query: "roses and coffee", tags: ["work"], min_confidence: 0 },
+  { query: "Who lives in Lisbon?", for: "context" },
+] as const;
+
 function callOf(memory: Memory, world: World): Call {
   return {
     memory: memoryOf(memory, world.as.tenant),
@@ -138,6 +145,9 @@ async function compare(world: World) {
     expect(JSON.stringify(told)).toBe(JSON.stringify(expected));
   };
   for (const question of QUESTIONS) await same((call) => search(call, question));
+  for (const id of world.ids.slice(-2))
+    for (const { query, ...more } of WHYS)
+      await same((call) => why(call, { id, query, ...more }).catch((error: Error) => error.message));
   const [named] = QUESTIONS;
   const told = await search(callOf(inMemory, world), named);
   const expected = await search(callOf(inStore, world), named);

@@ -8,7 +8,8 @@ import { historyOf } from "../store/history/events.ts";
 import { linksOf } from "../store/memories/links.ts";
 import { type Found, findMemory } from "./find.ts";
 import type { Call } from "./memory.ts";
-import { atThatTime, findThen } from "./past/past.ts";
+import { atThatTime } from "./past/past.ts";
+import { findThen } from "./past/rows.ts";
 import { allCounted, reference } from "./recall/reference.ts";
 
 export interface GetInput {

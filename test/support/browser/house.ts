@@ -3,10 +3,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, inject } from "vitest";
+import { afterAll, beforeAll, describe, inject, vi } from "vitest";
 import { startServer } from "../../../scripts/postgres/server.ts";
-import { butler, cleanUp, emptyHome, type Up, up, type Variables } from "../owner-processes.ts";
-import { type Person, personIn } from "./person.ts";
+import { run as runOpen } from "../../../src/main/commands/open.ts";
+import { readEnvironment } from "../../../src/main/environment.ts";
+import { cleanUp, emptyHome, type Up, up, type Variables, variablesFor } from "../owner-processes.ts";
+import { PATIENCE, type Person, personIn } from "./person.ts";
 
 export type Store = "PGlite" | "PostgreSQL";
 
@@ -28,9 +30,10 @@ export interface House {
   readonly home: string;
   readonly address: string;
   readonly variables: Variables;
-  /** A new browser profile; signed in unless said otherwise. */
+  /** A new browser profile; signed in unless said otherwise, by the session of who came before in this role, unless it must be their own. */
   person(options?: {
     readonly as?: "admin" | "reader" | "nobody";
+    readonly own?: boolean;
     readonly context?: BrowserContextOptions;
   }): Promise<Person>;
   /** The address that `butler open` gives: it signs in once. */
@@ -41,29 +44,31 @@ export interface House {
   whileStopped(work: () => Promise<void>): Promise<void>;
 }
 
-/** Runs the suite on a house of each store. It is opened once, for all tests of the suite. */
-export function inHouses(
-  name: string,
-  suite: (house: () => House) => void,
-  only: readonly Store[] = ["PGlite", "PostgreSQL"],
-): void {
-  for (const store of only) {
-    const impossible =
-      inject("chromium") === undefined || (store === "PostgreSQL" && inject("postgresUrl") === undefined);
-    describe.skipIf(impossible)(`${name} on ${store}`, () => {
-      let open: Awaited<ReturnType<typeof openHouse>> | undefined;
-      beforeAll(async () => {
-        open = await openHouse(store);
-      });
-      afterAll(async () => {
-        await open?.close();
-      });
-      suite(() => {
-        if (open === undefined) throw new Error("the house is not open");
-        return open.house;
-      });
+export type Suite = (house: () => House) => void;
+
+/** Runs the suites one after the other in one house of this store. Whoever came for a suite leaves at its end. */
+export function inHouse(store: Store, suites: Readonly<Record<string, Suite>>): void {
+  const impossible =
+    inject("chromium") === undefined || (store === "PostgreSQL" && inject("postgresUrl") === undefined);
+  describe.skipIf(impossible)(`the pages on ${store}`, () => {
+    let open: Awaited<ReturnType<typeof openHouse>> | undefined;
+    beforeAll(async () => {
+      open = await openHouse(store);
     });
-  }
+    afterAll(async () => {
+      await open?.close();
+    });
+    for (const [name, suite] of Object.entries(suites))
+      describe(name, () => {
+        afterAll(async () => {
+          await open?.everybodyLeaves();
+        });
+        suite(() => {
+          if (open === undefined) throw new Error("the house is not open");
+          return open.house;
+        });
+      });
+  });
 }
 
 async function openHouse(store: Store) {
@@ -80,10 +85,19 @@ async function openHouse(store: Store) {
   const { address } = daemon;
   const browser = await launch();
   const people: Person[] = [];
-  const door: House["door"] = async (as = "admin") => {
-    const said = await butler(home, ["open", "--print", ...(as === "reader" ? ["--reader"] : [])], variables);
-    if (said.code !== 0) throw new Error(`butler open: ${said.stdout}${said.stderr}`);
-    return said.stdout.trim();
+  /** Cookies by role. */
+  const signedIn = new Map<string, BrowserContextOptions["storageState"]>();
+  const environment = readEnvironment(variablesFor(home, variables));
+  // The command itself, without the second that a process takes to start.
+  const door: House["door"] = (as = "admin") =>
+    vi.waitFor(async () => {
+      const said: string[] = [];
+      const context = { environment, say: (line: string) => void said.push(line), note: () => undefined };
+      await runOpen(["--print", ...(as === "reader" ? ["--reader"] : [])], context);
+      return said.join("").trim();
+    }, PATIENCE);
+  const everybodyLeaves = async () => {
+    for (const person of people.splice(0)) await person.close();
   };
   const house: House = {
     store,
@@ -91,9 +105,13 @@ async function openHouse(store: Store) {
     address,
     variables,
     door,
-    async person({ as = "admin", context = {} } = {}) {
-      const person = await personIn(browser, address, context, as === "nobody" ? undefined : await door(as));
+    async person({ as = "admin", own = false, context = {} } = {}) {
+      const storageState = as === "nobody" || own ? undefined : signedIn.get(as);
+      const options = storageState === undefined ? context : { storageState, ...context };
+      const entry = as === "nobody" ? undefined : storageState === undefined ? await door(as) : "/memory";
+      const person = await personIn(browser, address, options, entry);
       people.push(person);
+      if (as !== "nobody" && !own && storageState === undefined) signedIn.set(as, await person.context.storageState());
       return person;
     },
     async breakDown(name) {
@@ -101,6 +119,8 @@ async function openHouse(store: Store) {
       writeButler(roster, name, `[modules.memory]\nservice = "${service}"\n`);
     },
     async whileStopped(work) {
+      await everybodyLeaves();
+      signedIn.clear();
       daemon.child.kill("SIGTERM");
       await daemon.ended;
       await work();
@@ -109,8 +129,9 @@ async function openHouse(store: Store) {
   };
   return {
     house,
+    everybodyLeaves,
     async close() {
-      for (const person of people) await person.close();
+      await everybodyLeaves();
       await browser.close();
       await cleanUp();
       await server?.stop();

@@ -28,6 +28,7 @@ export async function personIn(
   browser: Browser,
   address: string,
   options: BrowserContextOptions,
+  /** An address that leads to the first page, signed in. */
   door: string | undefined,
 ): Promise<Person> {
   const context = await browser.newContext({

@@ -77,7 +77,9 @@ async function agentSessions(house: House, admin: Person): Promise<void> {
   writeFileSync(join(hooks.project, ".git", "config"), `[remote "origin"]\n  url = https://${PROJECT}.git\n`);
   writeFileSync(join(hooks.project, ".git", "HEAD"), "ref: refs/heads/main\n");
   const prompts = ["Who has to approve the next release of kassa?", "How do I restart the payment worker?"];
-  for (const [nth, id] of SESSIONS.entries()) {
+  // Hooks are the same on every store, and each is a process.
+  const ids = house.store === "PGlite" ? SESSIONS : SESSIONS.slice(0, 1);
+  for (const [nth, id] of ids.entries()) {
     const prompt = prompts[nth] ?? "";
     const said = transcript(join(home, `${id}.jsonl`), id, hooks.project);
     const common = { session_id: id, transcript_path: said.path };
@@ -91,10 +93,8 @@ async function agentSessions(house: House, admin: Person): Promise<void> {
   await vi.waitFor(
     async () => {
       const { sessions } = await admin.api("GET", `${GENERAL}/memory/sessions`);
-      const done = sessions.filter(
-        (one: Answer) => SESSIONS.includes(one.id) && one.told.length > 0 && one.episodes > 0,
-      );
-      if (done.length < SESSIONS.length) throw new Error(`sessions so far: ${JSON.stringify(sessions)}`);
+      const done = sessions.filter((one: Answer) => ids.includes(one.id) && one.told.length > 0 && one.episodes > 0);
+      if (done.length < ids.length) throw new Error(`sessions so far: ${JSON.stringify(sessions)}`);
     },
     { ...PATIENCE, interval: 500 },
   );

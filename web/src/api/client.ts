@@ -24,8 +24,11 @@ export function withQuery(path: string, query: Query = {}): string {
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-export const getJson = <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>
-  request<T>(withQuery(path, query), signal === undefined ? {} : { signal });
+export const getJson = <T>(path: string, query?: Query, signal?: AbortSignal, project?: string): Promise<T> =>
+  request<T>(withQuery(path, query), {
+    ...(signal === undefined ? {} : { signal }),
+    ...(project === undefined ? {} : { headers: { "X-Butler-Project": project } }),
+  });
 
 interface Sending {
   /** Sent on although the page is being left. */

@@ -67,7 +67,15 @@ function listOf<T extends { next_cursor: string | null }>(butler: string, path: 
 /** Minutes east of UTC: a day is the reader's day. */
 export const zoneMinutes = (): number => -new Date().getTimezoneOffset();
 
-export const statsQuery = (butler: string) => of<ApiStats>(butler, "stats");
+/** Of a large store an answer is what was counted last, and it is counted anew after it. */
+const OLD_MS = 60_000;
+const COUNTED_MS = 5_000;
+const whileOld = (query: { readonly state: { readonly data?: { readonly counted_at: string } | undefined } }) => {
+  const counted = query.state.data?.counted_at;
+  return counted !== undefined && Date.now() - Date.parse(counted) > OLD_MS ? COUNTED_MS : false;
+};
+
+export const statsQuery = (butler: string) => ({ ...of<ApiStats>(butler, "stats"), refetchInterval: whileOld });
 export const countsQuery = (butler: string) => of<ApiCounts>(butler, "counts");
 export const scopesQuery = (butler: string) => of<ApiScopes>(butler, "scopes");
 export const todayQuery = (butler: string, day?: string) =>
@@ -87,8 +95,14 @@ export const changesQuery = (butler: string, from: string, to?: string) =>
   listOf<ApiChanges>(butler, "changes", { from, to });
 export const memoryQuery = (butler: string, id: string, as_of?: string) =>
   of<ApiMemory>(butler, `memories/${encodeURIComponent(id)}`, { as_of });
-export const whyQuery = (butler: string, id: string, query: string) =>
-  of<ApiWhy>(butler, `memories/${encodeURIComponent(id)}/why`, { query });
+/** As a session of this project would ask. */
+export const whyQuery = (butler: string, id: string, query: string, project: string | undefined) =>
+  queryOptions({
+    queryKey: ["butler", butler, "why", id, query, project],
+    queryFn: ({ signal }) =>
+      getJson<ApiWhy>(memoryPath(butler, `memories/${encodeURIComponent(id)}/why`), { query }, signal, project),
+    placeholderData: keepPreviousData,
+  });
 export const searchQuery = (butler: string, query: Query) => of<ApiSearch>(butler, "search", query);
 export const runQuery = (butler: string, id: string) => of<ApiRun>(butler, `runs/${encodeURIComponent(id)}`);
 export const oneSessionQuery = (butler: string, id: string) =>

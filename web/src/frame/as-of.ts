@@ -19,4 +19,11 @@ export function dayOf(at: Date): string {
 }
 
 const LONG = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
+const SHORT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const SHORT_OF_A_YEAR = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "2-digit" });
+/** For where there is little room: the year only if it is another one. */
+export function shortDay(day: string): string {
+  const at = new Date(`${day}T12:00:00`);
+  return (at.getFullYear() === new Date().getFullYear() ? SHORT : SHORT_OF_A_YEAR).format(at);
+}
 export const dayWords = (day: string): string => LONG.format(new Date(`${day}T12:00:00`));

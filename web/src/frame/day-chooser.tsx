@@ -1,7 +1,7 @@
 /** The day that the whole page looks at: a chip in the header, and a band while it is not now. */
 import { Popover } from "radix-ui";
 import { useState } from "react";
-import { dayOf, dayWords, useDay } from "./as-of.ts";
+import { dayOf, dayWords, shortDay, useDay } from "./as-of.ts";
 import styles from "./day-chooser.module.css";
 import { A, butlerPath, useButler } from "./link.tsx";
 import { useSetSearch } from "./search-params.ts";
@@ -25,7 +25,15 @@ export function DayChooser() {
   return (
     <Popover.Root open={open} onOpenChange={setOpen}>
       <Popover.Trigger className={styles.chip} data-past={day !== undefined}>
-        {day === undefined ? "now" : dayWords(day)} <span aria-hidden>▾</span>
+        {day === undefined ? (
+          "now"
+        ) : (
+          <>
+            <span className={styles.long}>{dayWords(day)}</span>
+            <span className={styles.short}>{shortDay(day)}</span>
+          </>
+        )}{" "}
+        <span aria-hidden>▾</span>
         <span className="visually-hidden">, choose a day to look at</span>
       </Popover.Trigger>
       <Popover.Portal>

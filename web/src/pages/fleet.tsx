@@ -24,14 +24,17 @@ export function FleetPage() {
   if (error) return <FailedPage name="All butlers" error={error} again={() => void refetch()} />;
   if (data === undefined) return <Loading />;
   const silent = data.butlers.filter(({ ok }) => !ok).length;
+  const isKnown = silent < data.butlers.length;
   return (
     <Page
       name="All butlers"
       sentence={todaySentence(data, day)}
       aside={
-        silent > 0
-          ? `${silent} of ${data.butlers.length} butlers did not answer: the numbers are of the others.`
-          : undefined
+        silent === 0
+          ? undefined
+          : isKnown
+            ? `${silent} of ${data.butlers.length} butlers did not answer: the numbers are of the others.`
+            : "They are asked again every few seconds."
       }
     >
       <Section title="Butlers">
@@ -43,15 +46,23 @@ export function FleetPage() {
           ))}
         </ul>
       </Section>
-      <Section title={day === undefined ? "Today" : "That day"} aside={<A to="/memory/activity">all activity</A>}>
-        {data.items.length === 0 && <Empty says="Nothing was learned anywhere." />}
-        {byMemory(data.items).map(({ event, earlier }) => (
-          <EventLine key={event.id} event={event} earlier={earlier} butler={event.of} named />
-        ))}
-      </Section>
-      <Section title="30 days">
-        <DaysChart days={data.days} to="/memory" />
-      </Section>
+      {isKnown && (
+        <Section title={day === undefined ? "Today" : "That day"} aside={<A to="/memory/activity">all activity</A>}>
+          {data.items.length === 0 && (
+            <Empty
+              says={silent === 0 ? "Nothing was learned anywhere." : "Nothing was learned by those that answered."}
+            />
+          )}
+          {byMemory(data.items).map(({ event, earlier }) => (
+            <EventLine key={event.id} event={event} earlier={earlier} butler={event.of} named />
+          ))}
+        </Section>
+      )}
+      {isKnown && (
+        <Section title="30 days">
+          <DaysChart days={data.days} to="/memory" />
+        </Section>
+      )}
     </Page>
   );
 }

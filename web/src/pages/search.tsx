@@ -12,7 +12,7 @@ import { Loading } from "../parts/loading.tsx";
 import { Page } from "../parts/page.tsx";
 import { State, Tag } from "../parts/state.tsx";
 import { When } from "../parts/when.tsx";
-import { counted, percent, SAID_BY, scopeWords } from "../parts/words.ts";
+import { counted, percent, predicateWords, SAID_BY, scopeWords } from "../parts/words.ts";
 import styles from "./search.module.css";
 
 type Result = ApiSearch["results"][number] & { readonly of?: string };
@@ -51,7 +51,7 @@ export function SearchPage() {
 export function FleetSearchPage() {
   const asked = useAsked();
   const { data, error, refetch } = useQuery({ ...fleetSearchQuery(asked), enabled: asked.q !== "" });
-  const silent = data?.silent.map(({ name, reason }) => `${name} did not answer: ${reason}`) ?? [];
+  const silent = data?.silent.map(({ name, reason }) => `${name} did not answer. ${reason}`) ?? [];
   return (
     <Results butler={undefined} asked={asked.q} data={data} error={error} again={() => void refetch()} notes={silent} />
   );
@@ -106,7 +106,7 @@ function ResultLine({ result, butler }: { readonly result: Result; readonly butl
       <A to={memoryHref(butler, id)} className={styles.text} data-row>
         {type === "fact" && (
           <span className={styles.key}>
-            {subject} · {predicate}
+            {subject} · {predicateWords(predicate ?? "")}
           </span>
         )}
         <span className={styles.content}>{content}</span>

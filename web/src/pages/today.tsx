@@ -1,8 +1,8 @@
 /** What a day brought, and what waits. */
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { ApiToday } from "../../../src/doors/http/api/types.ts";
-import { countsQuery, todayQuery } from "../api/queries.ts";
+import { countsQuery, reviewQuery, todayQuery } from "../api/queries.ts";
 import { dayWords, useDay } from "../frame/as-of.ts";
 import { A, butlerPath, useButler } from "../frame/link.tsx";
 import { usePageSearch } from "../frame/search-params.ts";
@@ -23,8 +23,10 @@ export function TodayPage() {
   const day = chosen ?? asOf;
   const { data, error, refetch } = useQuery(todayQuery(butler, day));
   const { data: counts } = useQuery(countsQuery(butler));
+  // It stands above the list, which must not move when it comes.
+  const { isPending } = useInfiniteQuery({ ...reviewQuery(butler), enabled: day === undefined });
   if (error) return <FailedPage name={`${butler} · Today`} error={error} again={() => void refetch()} />;
-  if (data === undefined) return <Loading />;
+  if (data === undefined || (isPending && day === undefined)) return <Loading />;
   const isEmpty = counts !== undefined && counts.facts + counts.rules + counts.episodes === 0;
   return (
     <Page
@@ -42,10 +44,14 @@ export function TodayPage() {
           </p>
         </Empty>
       )}
-      {byMemory(data.items).map(({ event, earlier }) => (
-        <EventLine key={event.id} event={event} earlier={earlier} butler={butler} />
-      ))}
       {day === undefined && <Review butler={butler} />}
+      {data.items.length > 0 && (
+        <Section title={day === undefined ? "Today" : "That day"}>
+          {byMemory(data.items).map(({ event, earlier }) => (
+            <EventLine key={event.id} event={event} earlier={earlier} butler={butler} />
+          ))}
+        </Section>
+      )}
       {!isEmpty && (
         <Section title="30 days">
           <DaysChart days={data.days} to={butlerPath(butler)} />

@@ -90,11 +90,13 @@ export function Actions({ butler, memory, corrected }: ActionsParts) {
 interface ButtonParts {
   readonly onClick: () => void;
   readonly title?: string;
+  /** Beside what is read more often than it is pressed. */
+  readonly isQuiet?: boolean;
   readonly children: ReactNode;
 }
 
-export const Button = ({ onClick, title, children }: ButtonParts) => (
-  <button type="button" className={styles.button} onClick={onClick} title={title}>
+export const Button = ({ onClick, title, isQuiet = false, children }: ButtonParts) => (
+  <button type="button" className={isQuiet ? styles.quiet : styles.button} onClick={onClick} title={title}>
     {children}
   </button>
 );

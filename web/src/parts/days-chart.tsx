@@ -1,6 +1,6 @@
 /** Thirty days of learning; each column leads to its day. */
 import type { ApiToday } from "../../../src/doors/http/api/types.ts";
-import { dayWords } from "../frame/as-of.ts";
+import { dayWords, shortDay } from "../frame/as-of.ts";
 import { A } from "../frame/link.tsx";
 import styles from "./days-chart.module.css";
 import { counted, listed } from "./words.ts";
@@ -11,6 +11,11 @@ const KINDS = ["learned", "confirmed", "superseded", "forgotten"] as const;
 const wordsOf = (day: Day): string => {
   const parts = KINDS.filter((kind) => day[kind] > 0).map((kind) => `${day[kind]} ${kind}`);
   return `${dayWords(day.day)}: ${parts.length === 0 ? "nothing" : listed(parts)}`;
+};
+
+const range = (days: readonly Day[]): string => {
+  const [first, last] = [days[0], days.at(-1)];
+  return first === undefined || last === undefined ? "" : `${shortDay(first.day)} to ${shortDay(last.day)}`;
 };
 
 export function DaysChart({ days, to }: { readonly days: readonly Day[]; readonly to: string }) {
@@ -36,7 +41,7 @@ export function DaysChart({ days, to }: { readonly days: readonly Day[]; readonl
       </div>
       <figcaption className={styles.caption}>
         <span>
-          {counted(total, "thing")} learned in {days.length} days
+          {range(days)}: {counted(total, "thing")} learned
         </span>
         <span className={styles.legend}>
           {KINDS.map((kind) => (

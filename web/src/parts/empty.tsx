@@ -1,6 +1,7 @@
 /** Nothing to show yet, and what to do next. */
 import { type ReactNode, useState } from "react";
 import styles from "./empty.module.css";
+import { shortId } from "./words.ts";
 
 export function Empty({ says, children }: { readonly says: string; readonly children?: ReactNode }) {
   return (
@@ -38,7 +39,7 @@ export function ShortId({ id }: { readonly id: string }) {
       title={`Copy ${id}`}
       onClick={() => void navigator.clipboard?.writeText(id).then(() => setCopied(true))}
     >
-      {copied ? "copied" : id.slice(-8)}
+      {copied ? "copied" : shortId(id)}
     </button>
   );
 }

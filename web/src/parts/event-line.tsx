@@ -1,6 +1,6 @@
 /** One thing that happened, in a line that leads to its memory. */
 import type { ApiEvent } from "../../../src/doors/http/api/types.ts";
-import { A, memoryHref } from "../frame/link.tsx";
+import { A, butlerPath, memoryHref } from "../frame/link.tsx";
 import styles from "./event-line.module.css";
 import { eventVerb, isReplacement } from "./events.ts";
 import { factValue, Told } from "./told.tsx";
@@ -53,19 +53,30 @@ export function EventLine({ event, butler, named = false, earlier = [] }: EventL
       </span>
     </>
   );
-  if (!isMemory) return <div className={styles.line}>{body}</div>;
+  const to = isMemory ? memoryHref(butler, entity_id) : runOf(event, butler);
+  if (to === undefined) return <div className={styles.line}>{body}</div>;
   return (
-    <A to={memoryHref(butler, entity_id)} className={styles.line} data-row>
+    <A to={to} className={styles.line} data-row>
       {body}
     </A>
   );
 }
 
-const goneWords = (state: string | undefined, type: string): string => (state === "retracted" ? "(forgotten)" : type);
+const goneWords = (state: string | undefined, type: string): string =>
+  state === "retracted" ? "(forgotten)" : type === "consolidation" ? "A run of learning" : type;
+
+/** The ends of runs; what else is told of learning has no page of its own. */
+const RUN = /^consolidation\.(done|failed|released|lost)$/;
+
+const runOf = ({ event_type, entity_id }: ApiEvent, butler: string): string | undefined =>
+  RUN.test(event_type) ? butlerPath(butler, `runs/${encodeURIComponent(entity_id)}`) : undefined;
+
+/** An agent that learns by itself is named with the token that it used. */
+const readerWords = (by: string): string => (by.startsWith("agent/") ? "an agent" : (by.split(" ")[0] ?? by));
 
 function saidBy({ memory, actor }: ApiEvent): string {
   const { learned, trust } = memory ?? {};
   if (learned?.by === undefined) return actorWords(actor);
   const sure = learned.sureness === undefined ? "" : `, ${percent(learned.sureness)} sure`;
-  return `${SAID_BY[trust ?? ""] ?? ""} · read by ${learned.by.split(" ")[0]}${sure}${learned.hint ? " (a hint)" : ""}`;
+  return `${SAID_BY[trust ?? ""] ?? ""} · read by ${readerWords(learned.by)}${sure}${learned.hint ? " (a hint)" : ""}`;
 }

@@ -33,6 +33,8 @@ const VERBS: Readonly<Record<string, string>> = {
   "fact.undone": "changed by an undo",
   "rule.undone": "changed by an undo",
   "episode.undone": "changed by an undo",
+  "consolidation.done": "read what was said",
+  "consolidation.failed": "could not read what was said",
   "memory.referenced": "recalled",
   "access.refused": "was refused something",
   "access.elevated": "looked in from another tenant",

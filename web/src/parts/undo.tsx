@@ -16,9 +16,10 @@ interface UndoParts {
   readonly butler: string;
   readonly cause: UndoCause;
   readonly words?: string;
+  readonly isQuiet?: boolean;
 }
 
-export function UndoWhatCame({ butler, cause, words = "Undo what came of this" }: UndoParts) {
+export function UndoWhatCame({ butler, cause, words = "Undo what came of this", isQuiet = false }: UndoParts) {
   const mayWrite = useMayWrite();
   const client = useQueryClient();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -54,7 +55,9 @@ export function UndoWhatCame({ butler, cause, words = "Undo what came of this" }
   }
   return (
     <>
-      <Button onClick={() => void preview()}>{isBusy ? "…" : words}</Button>
+      <Button isQuiet={isQuiet} onClick={() => void preview()}>
+        {isBusy ? "…" : words}
+      </Button>
       <dialog ref={dialog} className={styles.dialog} aria-label="What would be undone">
         {shown !== undefined && <Preview butler={butler} shown={shown} />}
         <div className={styles.ends}>

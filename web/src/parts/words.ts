@@ -15,10 +15,18 @@ export function dollars(usd: number): string {
   return `$${usd.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
+/** The end of a random id or of a hash tells it apart from others; a name is shown as far as there is room. */
+export const shortId = (id: string): string =>
+  /^[0-9a-f-]{16,}$/.test(id) ? id.slice(-8) : id.length > 24 ? `${id.slice(0, 23)}…` : id;
+
 /** "a, b and c" */
 export function listed(parts: readonly string[]): string {
   return parts.length < 2 ? (parts[0] ?? "") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }
+
+/** `about:petra_approve_release` → `about`: what a reader added to keep keys apart says nothing that the value does not. */
+export const predicateWords = (predicate: string): string =>
+  predicate.replace(/^([^:]+):.+$/, "$1").replaceAll("_", " ");
 
 export const SAID_BY: Readonly<Record<string, string>> = {
   user: "you said so",

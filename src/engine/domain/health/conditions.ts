@@ -48,7 +48,7 @@ export const WHAT_TO_DO: Readonly<Record<ConditionId, string>> = {
   jobs: "butler job history --job <job> says why; when the cause is gone, butler job run <job>.",
   backlog: "butler job run consolidate; if it learns nothing, look at [modules.memory.extractor] in butler.toml.",
   learning: "Correct [modules.memory.extractor] or wait for the provider; then butler job run consolidate.",
-  dead_letters: "The page Runs shows them with the reason; when the cause is gone, redrive them there.",
+  dead_letters: "The page Runs shows them with the reason; when the cause is gone, send them again there.",
   errors: "The log of the daemon says why calls fail: journalctl -u butler, or BUTLER_LOG=info butler up.",
   latency: "Look at the load of the machine and of the database; a large embedded store is quicker on PostgreSQL.",
   database: "Find what holds the connections (pg_stat_activity), or raise max_connections of the server.",

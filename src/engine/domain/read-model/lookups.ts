@@ -20,6 +20,8 @@ export interface Lookups {
   saidBy(tenant: string, name: string): ReadonlySet<number>;
   /** Live facts under the key of this one, in all scopes of its tenant; itself among them. */
   sameKey(row: ReadRow): ReadonlySet<number>;
+  /** What has this tag, in all scopes of the tenant. */
+  tagged(tenant: string, tag: string): ReadonlySet<number>;
   /** Lasting facts or proven rules of a scope: what a profile is made of. */
   lasting(tenant: string, scope: string, type: "fact" | "rule"): ReadonlySet<number>;
 }
@@ -50,6 +52,7 @@ export function openLookups(): Lookups {
   const said = new Map<string, Map<string, Set<number>>>();
   const keys = new Map<string, Set<number>>();
   const lasting = new Map<string, Set<number>>();
+  const tagged = new Map<string, Set<number>>();
 
   const add = (all: Map<string, Set<number>>, key: string, slot: number) => {
     const known = all.get(key);
@@ -89,6 +92,7 @@ export function openLookups(): Lookups {
 
   return {
     put(slot, row) {
+      for (const tag of row.tags) add(tagged, joined(row.tenant_id, tag), slot);
       if (row.type === "fact") add(keys, keyOf(row), slot);
       if (row.type !== "episode") return isForProfile(row) ? add(lasting, lastingKey(row), slot) : undefined;
       nameAt[slot] = firstName(row.speaker);
@@ -101,6 +105,7 @@ export function openLookups(): Lookups {
         session.turns.splice(firstAtLeast(session.turns, row.ordinal + 1), 0, { ordinal: row.ordinal, slot });
     },
     drop(slot, row) {
+      for (const tag of row.tags) take(tagged, joined(row.tenant_id, tag), slot);
       if (row.type === "fact") take(keys, keyOf(row), slot);
       if (row.type !== "episode") return take(lasting, lastingKey(row), slot);
       speakerChange(slot, row, -1);
@@ -136,6 +141,7 @@ export function openLookups(): Lookups {
     saidBy: (tenant, name) =>
       new Set([...(said.get(nameKey(tenant, name))?.values() ?? [])].flatMap((slots) => [...slots])),
     sameKey: (row) => keys.get(keyOf(row)) ?? NONE,
+    tagged: (tenant, tag) => tagged.get(joined(tenant, tag)) ?? NONE,
     lasting: (tenant, scope, type) => lasting.get(joined(tenant, scope, type)) ?? NONE,
   };
 }

@@ -11,8 +11,9 @@ import type { Call } from "../memory.ts";
 import { wordsOf } from "../recall/question.ts";
 import { type Retrieval, type RetrieveQuery, retrieveFrom } from "../recall/retrieve.ts";
 import { pastSource } from "./evidence.ts";
-import { memoriesThen, type PastMemory, rowsThen } from "./past.ts";
+import { memoriesThen, type PastMemory } from "./past.ts";
 import { askThen } from "./question.ts";
+import { rowsThen } from "./rows.ts";
 
 export async function retrieveThen(call: Call, query: RetrieveQuery): Promise<Retrieval> {
   return retrieveAmong(call, query, await memoriesThen(call, query, wordsOf(query.text)));

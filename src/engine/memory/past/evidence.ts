@@ -10,8 +10,9 @@ import type { Filters, Gathered, VectorArm } from "../../store/index/search.ts";
 import type { Call } from "../memory.ts";
 import type { CandidateSource } from "../recall/retrieve.ts";
 import { candidateThen } from "./candidate.ts";
-import { type PastMemory, rowsThen, shownThen } from "./past.ts";
+import { type PastMemory, shownThen } from "./past.ts";
 import { type AskedThen, namedSessions, sessionKey } from "./question.ts";
+import { rowsThen } from "./rows.ts";
 import { type Near, nearestFirst, openVectorsThen, type Vectored, type VectorsThen } from "./vectors.ts";
 
 export interface PastSource extends CandidateSource {

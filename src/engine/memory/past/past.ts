@@ -1,11 +1,11 @@
 /**
  * The rows of a moment in the past, folded from the event stream. Every event of the visible scopes up to that moment is read
  * once, in pages. Of each memory only what ranking needs is kept (about half a kilobyte); whole rows are folded for the few
- * that are shown. In this folder `call.now` is that moment.
+ * that are shown (rows.ts). In this folder `call.now` is that moment.
  */
 
 import type { Episode } from "../../domain/episode.ts";
-import { invalid, MemoryError, notFound } from "../../domain/errors.ts";
+import { invalid, MemoryError } from "../../domain/errors.ts";
 import { type Fact, type FactWords, factText, type Held } from "../../domain/fact.ts";
 import type { Trust } from "../../domain/learning/trust.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
@@ -13,25 +13,15 @@ import { canonicalState, isLive, type Validity } from "../../domain/lifecycle/li
 import type { MemoryType, OrNull } from "../../domain/memory-types.ts";
 import { isValue, type Look } from "../../domain/present.ts";
 import { concat, eachForward, encodeForward, FORWARD_BYTES, h40, MAX_LEN } from "../../domain/ranking/postings.ts";
-import { dayOf } from "../../domain/ranking/scoring.ts";
 import type { RowJson } from "../../domain/replay.ts";
-import type { Rule } from "../../domain/rule.ts";
-import { canSee } from "../../domain/scope.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
-import {
-  type EntityEvent,
-  eventsOf,
-  livesThen,
-  type PastStep,
-  pastSteps,
-  readingsOf,
-} from "../../store/history/as-of.ts";
+import { livesThen, type PastStep, pastSteps } from "../../store/history/as-of.ts";
 import { knownSince } from "../../store/history/checkpoints.ts";
-import type { Found } from "../find.ts";
 import { stopIfCancelled } from "../following.ts";
 import type { Call } from "../memory.ts";
 import { allCounted } from "../recall/reference.ts";
 import { lookOf } from "../recall/retrieve.ts";
+import { dateOf, extendExpiry } from "./rows.ts";
 
 const PAGE = 2000;
 
@@ -107,11 +97,6 @@ function withoutRivals(live: readonly PastMemory[], look: Look): PastMemory[] {
     const rivals = memory.key === undefined ? undefined : byKey.get(memory.key);
     return rivals === undefined ? memory : { ...memory, hidden: !isValue(memory, rivals, look) };
   });
-}
-
-function extendExpiry(row: RowJson | undefined, until: Date | null): void {
-  const before = dateOf(row?.expires_at);
-  if (row && until !== null && before !== null && before < until) row.expires_at = until.toISOString();
 }
 
 interface FoldedMemory {
@@ -203,7 +188,6 @@ function memoryOf({ step, row, key, words }: FoldedMemory): PastMemory {
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
-export const dateOf = (value: unknown): Date | null => (typeof value === "string" ? new Date(value) : null);
 
 /** Visible then: not expired, the value of its key, in its valid time, and of enough confidence. */
 export function shownThen(call: Call, memory: PastMemory, minConfidence: number): boolean {
@@ -211,90 +195,4 @@ export function shownThen(call: Call, memory: PastMemory, minConfidence: number)
   if (memory.type === "episode" && (memory.expires_at === null || memory.expires_at <= call.now)) return false;
   if (memory.valid_to !== null && memory.valid_to <= call.now) return false;
   return effectiveConfidence(memory, call.now) >= minConfidence;
-}
-
-/** Rows of then by id, without the references counted since they were stored: for their texts. */
-export async function unreadRowsThen(call: Call, ids: readonly string[]): Promise<Map<string, Found>> {
-  return new Map([...(await foldedThen(call, ids))].map(([id, whole]) => [id, foundOf(whole)]));
-}
-
-/** Whole rows of then by id, with the references they had then. */
-export async function rowsThen(call: Call, ids: readonly string[]): Promise<Map<string, Found>> {
-  const { db } = call.memory;
-  const { tenant } = call.caller;
-  const folded = await foldedThen(call, ids);
-  const asked = [...folded.values()].map(({ id, since }) => ({ id, since }));
-  const readings = asked.length === 0 ? [] : await readingsOf(db, tenant, asked, call.now);
-  for (const { id, n, last, prior, expires_at } of readings) {
-    const row = folded.get(id)?.row;
-    if (!row) continue;
-    const before = dateOf(row.last_referenced_at);
-    row.reference_count = Number(row.reference_count ?? 0) + n;
-    if (prior !== null) row.prior_referenced_at = prior.toISOString();
-    else if (before && dayOf(before) < dayOf(last)) row.prior_referenced_at = row.last_referenced_at;
-    if (!before || before < last) row.last_referenced_at = last.toISOString();
-    extendExpiry(row, expires_at);
-  }
-  return new Map([...folded].map(([id, whole]) => [id, foundOf(whole)]));
-}
-
-async function foldedThen({ memory, caller, now }: Call, ids: readonly string[]): Promise<Map<string, FoldedRow>> {
-  const folded = new Map<string, FoldedRow>();
-  let page: EntityEvent[] = [];
-  do {
-    page = ids.length === 0 ? [] : await eventsOf(memory.db, caller.tenant, ids, now, page.at(-1)?.seq ?? "0", PAGE);
-    for (const event of page) applyEvent(folded, event);
-  } while (page.length === PAGE);
-  return folded;
-}
-
-interface FoldedRow {
-  readonly type: MemoryType;
-  readonly id: string;
-  readonly scope: string;
-  readonly row: RowJson;
-  /** The last event that set its reference count. */
-  since: string;
-}
-
-function applyEvent(folded: Map<string, FoldedRow>, event: EntityEvent): void {
-  const { type, id, scope, seq } = event;
-  if (event.event_type === `${type}.deleted`) folded.delete(id);
-  else if (event.event_type === `${type}.stored` && event.row !== null)
-    folded.set(id, { type, id, scope, row: event.row, since: event.through ?? seq });
-  else if (event.set !== null) {
-    const whole = folded.get(id);
-    if (!whole) return;
-    Object.assign(whole.row, event.set);
-    if ("reference_count" in event.set) whole.since = seq;
-  }
-}
-
-/** The stream holds times as text; a row has dates. */
-function foundOf({ type, scope, row }: FoldedRow): Found {
-  const { content_key: _, ...columns } = row;
-  const dated = Object.fromEntries(
-    Object.entries(columns).map(([name, value]) => [name, isTime(name) ? dateOf(value) : value]),
-  );
-  // Events from before a column existed do not have it.
-  const known = { trust: "agent", ...dated };
-  if (type === "episode") return { type, scope, row: known as unknown as Episode };
-  const learned = { corroborated_at: null, review_until: null, ...known };
-  if (type === "fact") return { type, scope, row: learned as unknown as Fact };
-  return { type, scope, row: learned as unknown as Rule };
-}
-
-const isTime = (column: string): boolean =>
-  /_(?:at|until)$/.test(column) || column === "valid_from" || column === "valid_to";
-
-/** One memory as it was then, if it was there and this caller may see it. */
-export async function findThen(call: Call, id: string, type: MemoryType | undefined): Promise<Found> {
-  const found = (await rowsThen(call, [id])).get(id);
-  const there =
-    found !== undefined &&
-    (type === undefined || found.type === type) &&
-    (found.type !== "episode" || found.row.expires_at > call.now) &&
-    canSee(call.caller, found.scope);
-  if (!there) throw notFound(`no ${type ?? "memory"} with the id ${id} was known at ${call.now.toISOString()}.`);
-  return found;
 }

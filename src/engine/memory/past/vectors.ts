@@ -4,7 +4,8 @@ import type { VectorArm } from "../../store/index/search.ts";
 import { type Embedded, queryVector, spokenText } from "../embed.ts";
 import type { Found } from "../find.ts";
 import type { Call } from "../memory.ts";
-import { indexedText, type PastMemory, unreadRowsThen } from "./past.ts";
+import { indexedText, type PastMemory } from "./past.ts";
+import { unreadRowsThen } from "./rows.ts";
 
 /** At most so many memories whose vector is gone are embedded again, the best by keyword first: 64 short texts take about 0.2 s. */
 const EMBED_ANEW = 64;

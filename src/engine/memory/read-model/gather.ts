@@ -7,6 +7,7 @@ import { dateOf, heldOf, type ReadModel } from "../../domain/read-model/model.ts
 import type { ReadRow } from "../../domain/read-model/rows.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
 import type { Candidate, Filters, Gathered, VectorArm } from "../../store/index/search.ts";
+import { matches, nearest } from "./nearest.ts";
 
 interface Met {
   keyword: number | null;
@@ -69,38 +70,8 @@ function meet(
   return met;
 }
 
-function nearest(model: ReadModel, tenant: string, arm: VectorArm, filters: Filters) {
-  if (arm.groups.length === 0) return [];
-  const { vectors, lookups } = model;
-  const now = filters.now.getTime();
-  const { exceptSession: session } = filters;
-  const plain = filters.tags === undefined && filters.tier === undefined && session === undefined;
-  const wanted = (slot: number): boolean => {
-    if (!vectors.isSeen(slot, now, arm.faded)) return false;
-    if (plain) return true;
-    const row = model.rowAt(slot);
-    return row !== undefined && matches(row, filters) && (session === undefined || row.session_id !== session);
-  };
-  const slotsOf = (sks: readonly number[]) => (plain ? vectors.seen(sks, now, arm.faded) : vectors.among(sks, wanted));
-  const query = vectors.queryOf(arm.query);
-  const found = new Map<number, number>();
-  for (const { sks, limit } of arm.groups)
-    for (const { slot, distance } of vectors.nearest(query, slotsOf(sks), limit)) found.set(slot, distance);
-  if (arm.theirs !== undefined) {
-    const sks = new Set(arm.groups.flatMap((group) => group.sks));
-    const said = new Set(arm.theirs.names.flatMap((name) => [...lookups.saidBy(tenant, name)]));
-    const own = [...said].filter((slot) => sks.has(vectors.shelfOf(slot) ?? -1) && wanted(slot));
-    for (const { slot, distance } of vectors.nearest(query, Int32Array.from(own), arm.theirs.limit))
-      found.set(slot, distance);
-  }
-  return [...found].map(([slot, distance]) => ({ slot, distance }));
-}
-
 const isLiveEpisode = (row: ReadRow, now: number): boolean =>
   row.state === "active" && row.expires_at !== null && row.expires_at > now;
-
-const matches = (row: ReadRow, { tags, tier }: Filters): boolean =>
-  (tier === undefined || row.tier === tier) && (tags ?? []).every((tag) => row.tags.includes(tag));
 
 function isShown(model: ReadModel, row: ReadRow, filters: Filters): boolean {
   const now = filters.now.getTime();

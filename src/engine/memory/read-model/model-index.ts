@@ -10,6 +10,7 @@ import type { Origin } from "../../store/memories/origins.ts";
 import type { ProfileItem } from "../../store/memories/profile.ts";
 import type { SearchIndex } from "../recall/search-index.ts";
 import { gather, isTheValue } from "./gather.ts";
+import { placeByMeaning } from "./nearest.ts";
 
 export function modelIndex(model: ReadModel, tenant: string): SearchIndex {
   const { words, lookups } = model;
@@ -28,6 +29,13 @@ export function modelIndex(model: ReadModel, tenant: string): SearchIndex {
       ...first(model, tenant, "fact", look, limit),
       ...first(model, tenant, "rule", look, limit),
     ],
+    async wordsOf(id) {
+      const slot = model.slotOf(id);
+      const sk = slot === undefined ? undefined : words.shelfOf(slot);
+      const filed = slot === undefined ? undefined : words.forwardOf(slot);
+      return sk === undefined || filed === undefined ? undefined : { sk, slot: null, words: filed };
+    },
+    placeByMeaning: async (id, arm, sks, filters) => placeByMeaning(model, tenant, id, arm, sks, filters),
     origins: async (ids, until) => ids.flatMap((id) => originsOf(model, tenant, id, until)),
   };
 }

@@ -13,6 +13,7 @@ import {
 import type { Surroundings } from "../../store/index/evidence.ts";
 import { fetchPostings } from "../../store/index/lexical.ts";
 import { type Filters, type Gathered, gatherCandidates, type VectorArm } from "../../store/index/search.ts";
+import { type LexicalEntry, lexicalEntryOf, type VectorRank, vectorRankOf } from "../../store/index/why.ts";
 import { saidBy, speakersAmong } from "../../store/memories/names.ts";
 import { type Origin, originsOf } from "../../store/memories/origins.ts";
 import { type ProfileItem, readProfile } from "../../store/memories/profile.ts";
@@ -37,6 +38,10 @@ export interface SearchIndex {
   ): Promise<Gathered>;
   /** What a block says whatever the prompt is. */
   profile(look: Look, limit: number): Promise<ProfileItem[]>;
+  /** The words of one memory, as they are filed. */
+  wordsOf(id: string): Promise<LexicalEntry | undefined>;
+  /** How many of these shelves are nearer than one memory. */
+  placeByMeaning(id: string, arm: VectorArm, sks: readonly number[], filters: Filters): Promise<VectorRank | undefined>;
   /** Where these facts and rules were learned. */
   origins(ids: readonly string[], until: Date): Promise<Origin[]>;
 }
@@ -50,6 +55,8 @@ export const sqlIndex = (sql: Sql, tenant: string): SearchIndex => ({
   saidBy: (names, sks) => saidBy(sql, tenant, names, sks),
   candidates: (hits, arm, filters, around) => gatherCandidates(sql, hits, arm, filters, around),
   profile: (look, limit) => readProfile(sql, { tenant, ...look, limit }),
+  wordsOf: (id) => lexicalEntryOf(sql, id),
+  placeByMeaning: (id, arm, sks, filters) => vectorRankOf(sql, id, arm, sks, filters),
   origins: (ids, until) => originsOf(sql, tenant, ids, until),
 });
 

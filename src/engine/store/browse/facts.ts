@@ -2,7 +2,7 @@
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Fact } from "../../domain/fact.ts";
 import { isLive } from "../memories/live.ts";
-import { conditions, foundBy } from "./conditions.ts";
+import { type Conditions, conditions, foundBy } from "./conditions.ts";
 
 /** `live`: active or fading. */
 export type FactState = Fact["validity"] | "live" | "all";
@@ -42,7 +42,18 @@ const BY = { subject: `subject collate "C", predicate collate "C", id`, newest: 
 
 const CHAIN = 100;
 
-export function listFacts(sql: Sql, page: FactPage): Promise<ListedFact[]> {
+/** Where a fact stands in a list. */
+export type FactPlace = Pick<Fact, "id" | "subject" | "predicate">;
+
+export function listFactPlaces(sql: Sql, page: FactPage): Promise<FactPlace[]> {
+  const where = wanted(page);
+  return sql.query<FactPlace>(
+    `select id, subject, predicate from facts where ${where.sql()} order by ${BY[page.order]} limit ${where.place(page.limit)}`,
+    where.params,
+  );
+}
+
+function wanted(page: FactPage): Conditions {
   const where = conditions();
   where.add([page.tenant], (tenant) => `tenant_id = ${tenant}`);
   where.given(page.scopes, (scopes) => `scope = any(${scopes}::text[])`);
@@ -60,6 +71,11 @@ export function listFacts(sql: Sql, page: FactPage): Promise<ListedFact[]> {
         ? `id < ${place[0]}::uuid`
         : `(subject collate "C", predicate collate "C", id) > (${place[0]}, ${place[1]}, ${place[2]}::uuid)`,
     );
+  return where;
+}
+
+export function listFacts(sql: Sql, page: FactPage): Promise<ListedFact[]> {
+  const where = wanted(page);
   const size = where.place(page.limit);
   const scopes = where.place(page.scopes ?? null);
   return sql.query<ListedFact>(

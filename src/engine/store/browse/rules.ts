@@ -3,7 +3,7 @@ import type { Sql } from "../../adapters/db/port.ts";
 import type { Maturity } from "../../domain/lifecycle/maturity.ts";
 import type { Rule } from "../../domain/rule.ts";
 import { isLive } from "../memories/live.ts";
-import { conditions, foundBy } from "./conditions.ts";
+import { type Conditions, conditions, foundBy } from "./conditions.ts";
 
 export interface RulePage {
   readonly tenant: string;
@@ -38,7 +38,15 @@ const COLUMNS = `id, content, original_content, matcher, scope, maturity, validi
 
 const MARKS = 30;
 
-export function listRules(sql: Sql, page: RulePage): Promise<ListedRule[]> {
+export function listRuleIds(sql: Sql, page: RulePage): Promise<{ readonly id: string }[]> {
+  const where = wanted(page);
+  return sql.query(
+    `select id from rules where ${where.sql()} order by id desc limit ${where.place(page.limit)}`,
+    where.params,
+  );
+}
+
+function wanted(page: RulePage): Conditions {
   const where = conditions();
   where.add([page.tenant], (tenant) => `tenant_id = ${tenant}`);
   where.given(page.scopes, (scopes) => `scope = any(${scopes}::text[])`);
@@ -50,6 +58,11 @@ export function listRules(sql: Sql, page: RulePage): Promise<ListedRule[]> {
   if (page.state !== "all") where.add([], () => (page.state === "live" ? isLive() : `validity = '${page.state}'`));
   where.given(page.until, (until) => `created_at <= ${until}::timestamptz`);
   where.given(page.after, (id) => `id < ${id}::uuid`);
+  return where;
+}
+
+export function listRules(sql: Sql, page: RulePage): Promise<ListedRule[]> {
+  const where = wanted(page);
   const size = where.place(page.limit);
   return sql.query<ListedRule>(
     `with page as materialized (select ${COLUMNS} from rules where ${where.sql()} order by id desc limit ${size})

@@ -4,7 +4,7 @@ import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import { VALIDITY } from "../../domain/lifecycle/lifecycle.ts";
 import { normaliseKey } from "../../domain/text/text.ts";
 import type { Call } from "../../memory/memory.ts";
-import { type ListedFact, listFacts } from "../../store/browse/facts.ts";
+import { type FactPlace, type ListedFact, listFactPlaces, listFacts } from "../../store/browse/facts.ts";
 import * as f from "../../tools/fields.ts";
 import * as v from "../common.ts";
 import { cursor, cursorOf, nextCursor, placeOf } from "../cursor.ts";
@@ -78,12 +78,14 @@ export const viewFacts = defineView({
       after: placeOf(input.cursor, order === "newest" ? 1 : 3),
     };
     if (input.as_of !== undefined) {
-      const { rows: facts, last } = await listThen<ListedFact>(call, {
+      const { db } = call.memory;
+      const { rows: facts, last } = await listThen<FactPlace, ListedFact>(call, {
         ...{ until: input.as_of, limit, after: query.after },
-        page: (after) => listFacts(call.memory.db, { ...query, state: "all", after, limit }),
-        placeOf: (fact) => placeParts(order, fact),
-        asThen: (fact, { type, row }) =>
-          type === "fact" && isAskedState(state, row.validity) ? { ...fact, ...row } : undefined,
+        places: (after) => listFactPlaces(db, { ...query, state: "all", after, limit }),
+        placeOf: (place) => placeParts(order, place),
+        isWanted: ({ type, row }) => type === "fact" && isAskedState(state, row.validity),
+        rows: (ids) => listFacts(db, { ...query, state: "all", ids, after: undefined, limit }),
+        asThen: (fact, { row }) => ({ ...fact, ...row }) as ListedFact,
       });
       return {
         facts: facts.map((fact) => shown(call, fact, input.as_of)),
@@ -99,10 +101,10 @@ export const viewFacts = defineView({
   },
 });
 
-const placeParts = (order: "subject" | "newest", { subject, predicate, id }: ListedFact): readonly string[] =>
+const placeParts = (order: "subject" | "newest", { subject, predicate, id }: FactPlace): readonly string[] =>
   order === "newest" ? [id] : [subject, predicate, id];
 
-const placeAfter = (order: "subject" | "newest", fact: ListedFact): string => cursorOf(...placeParts(order, fact));
+const placeAfter = (order: "subject" | "newest", fact: FactPlace): string => cursorOf(...placeParts(order, fact));
 
 export function shown(call: Call, fact: ListedFact, at: Date = call.now): z.input<typeof Fact> {
   return {

@@ -4,7 +4,7 @@ import { DAY_MS, effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import { MATURITY } from "../../domain/lifecycle/maturity.ts";
 import { nextStep } from "../../domain/lifecycle/next-step.ts";
 import type { Call } from "../../memory/memory.ts";
-import { countLadder, type ListedRule, listRules } from "../../store/browse/rules.ts";
+import { countLadder, type ListedRule, listRuleIds, listRules } from "../../store/browse/rules.ts";
 import * as f from "../../tools/fields.ts";
 import * as v from "../common.ts";
 import { cursor, cursorOf, nextCursor, placeOf } from "../cursor.ts";
@@ -81,15 +81,16 @@ export const viewRules = defineView({
     const { maturity, tag, reader, trust, as_of } = input;
     const query = { ...seen, tag, reader, trust, ids };
     if (as_of !== undefined) {
-      const then = await listThen<ListedRule>(call, {
+      const stored = { ...query, state: "all", maturity: undefined } as const;
+      const then = await listThen<{ readonly id: string }, ListedRule>(call, {
         ...{ until: as_of, limit, after: after === undefined ? undefined : [after] },
-        page: (from) =>
-          listRules(db, { ...query, state: "all", maturity: undefined, until: as_of, after: from?.[0], limit }),
+        places: (from) => listRuleIds(db, { ...stored, until: as_of, after: from?.[0], limit }),
         placeOf: ({ id }) => [id],
-        asThen: (rule, { type, row }) =>
-          type === "rule" && isAskedState(state, row.validity) && (maturity ?? row.maturity) === row.maturity
-            ? { ...rule, ...row, marks: rule.marks.filter(({ at }) => at <= as_of.toISOString()) }
-            : undefined,
+        isWanted: ({ type, row }) =>
+          type === "rule" && isAskedState(state, row.validity) && (maturity ?? row.maturity) === row.maturity,
+        rows: (ids) => listRules(db, { ...stored, ids, after: undefined, limit }),
+        asThen: (rule, { row }) =>
+          ({ ...rule, ...row, marks: rule.marks.filter(({ at }) => at <= as_of.toISOString()) }) as ListedRule,
       });
       return {
         ladder: null,

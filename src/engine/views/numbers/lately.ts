@@ -5,8 +5,8 @@
 import type { Call, Memory } from "../../memory/memory.ts";
 
 const SHARE = 20;
-/** Nobody is told an older number. */
-const OLDEST_MS = 5 * 60_000;
+/** Nobody is told an older number: after a pause as long as this the first page waits for the count, others are told what was counted last. */
+const OLDEST_MS = 60 * 60_000;
 
 interface Kept {
   readonly answer: unknown;

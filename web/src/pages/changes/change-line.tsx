@@ -4,7 +4,7 @@ import { eventVerb } from "../../parts/events.ts";
 import { Tag } from "../../parts/state.tsx";
 import { factValue } from "../../parts/told.tsx";
 import { When } from "../../parts/when.tsx";
-import { percent } from "../../parts/words.ts";
+import { percent, predicateWords } from "../../parts/words.ts";
 import styles from "./changes.module.css";
 import type { Change } from "./groups.ts";
 
@@ -50,7 +50,7 @@ function Texts({ change: { type, before, after, replacement } }: { readonly chan
   );
 }
 
-const factKey = (text: string): string => text.slice(0, text.indexOf(": ")).replaceAll("_", " ");
+const factKey = (text: string): string => predicateWords(text.slice(0, text.indexOf(": ")));
 
 const eventWords = (events: readonly string[]): string => [...new Set(events.map(eventVerb))].join(", ");
 

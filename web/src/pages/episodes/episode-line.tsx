@@ -49,9 +49,13 @@ export function EpisodeLine({ episode, butler, isPast }: EpisodeLineParts) {
         <Tier of={episode} />
         {state !== "active" && <State state={state} />}
         {episode.scope !== butler && <span title={episode.scope}>{scopeWords(episode.scope)}</span>}
-        {episode.tags.map((tag) => (
-          <span key={tag}>#{tag}</span>
-        ))}
+        {episode.tags.length > 0 && (
+          <span className={styles.tags}>
+            {episode.tags.map((tag) => (
+              <span key={tag}>#{tag}</span>
+            ))}
+          </span>
+        )}
       </div>
       {!isPast && <More of="episode" isOpen={isOpen} toggle={() => setOpen(!isOpen)} />}
       {isOpen && (

@@ -6,7 +6,7 @@ import { A, memoryHref } from "../../frame/link.tsx";
 import { Confidence } from "../../parts/confidence.tsx";
 import { State } from "../../parts/state.tsx";
 import { useNow, When } from "../../parts/when.tsx";
-import { counted, PERMANENCE_WORDS, scopeWords } from "../../parts/words.ts";
+import { counted, PERMANENCE_WORDS, predicateWords, scopeWords } from "../../parts/words.ts";
 import styles from "./facts.module.css";
 
 interface FactLineParts {
@@ -26,28 +26,30 @@ export function FactLine({ fact, butler, at, isAlone }: FactLineParts) {
       <A to={memoryHref(butler, fact.id)} className={styles.text} data-row>
         <span className={styles.predicate}>
           {isAlone && `${fact.subject} · `}
-          {fact.predicate.replaceAll("_", " ")}
+          {predicateWords(fact.predicate)}
         </span>
         <span className={styles.content}>{fact.content ?? "(forgotten)"}</span>
       </A>
       <div className={styles.aside}>
-        {fact.contradicted && <span className={styles.doubt}>contradicted</span>}
-        {fact.state !== "active" && <State state={fact.state} />}
-        {fact.waits_until !== null && (
-          <span>
-            begins <When at={fact.waits_until} />
+        <div className={styles.about}>
+          {fact.contradicted && <span className={styles.doubt}>contradicted</span>}
+          {fact.state !== "active" && <State state={fact.state} />}
+          {fact.waits_until !== null && (
+            <span>
+              begins <When at={fact.waits_until} />
+            </span>
+          )}
+          {fact.scope.includes("/") && <span title={fact.scope}>{scopeWords(fact.scope)}</span>}
+          {fact.replaced > 0 && (
+            <button type="button" className={styles.more} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+              {counted(fact.replaced, "earlier value")}
+            </button>
+          )}
+          <span title="Episodes that it was learned from or that say the same">
+            {fact.sources === 0 ? "told directly" : counted(fact.sources, "source")}
           </span>
-        )}
-        {fact.scope.includes("/") && <span title={fact.scope}>{scopeWords(fact.scope)}</span>}
-        {fact.replaced > 0 && (
-          <button type="button" className={styles.more} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-            {counted(fact.replaced, "earlier value")}
-          </button>
-        )}
-        <span title="Episodes that it was learned from or that say the same">
-          {fact.sources === 0 ? "told directly" : counted(fact.sources, "source")}
-        </span>
-        <span title={PERMANENCE_WORDS[fact.permanence]}>{fact.permanence}</span>
+          <span title={PERMANENCE_WORDS[fact.permanence]}>{fact.permanence}</span>
+        </div>
         <Confidence of={fact} from={at === undefined ? now : Date.parse(at)} />
       </div>
       {isOpen && <Chain butler={butler} id={fact.id} />}

@@ -46,8 +46,9 @@ export function FactsPage() {
       sentence={
         <Sentence
           butler={butler}
-          isPlain={!isFiltered && as_of === undefined}
-          shown={facts.length}
+          isFiltered={isFiltered}
+          isPast={as_of !== undefined}
+          shown={data === undefined ? undefined : facts.length}
           hasMore={hasNextPage}
         />
       }
@@ -60,10 +61,14 @@ export function FactsPage() {
           says={
             isFiltered
               ? "No fact is like that."
-              : "Nothing is known yet. Facts come from what is said to agents, or by hand:"
+              : as_of !== undefined
+                ? "No fact was known then. A later day may have some."
+                : "Nothing is known yet. Facts come from what is said to agents, or by hand:"
           }
         >
-          {!isFiltered && <Command text={`butler remember "Hamburg" --fact user lives_in --butler ${butler}`} />}
+          {!isFiltered && as_of === undefined && (
+            <Command text={`butler remember "Hamburg" --fact user lives_in --butler ${butler}`} />
+          )}
         </Empty>
       )}
       <LongList
@@ -88,15 +93,18 @@ export function FactsPage() {
 
 interface SentenceParts {
   readonly butler: string;
-  readonly isPlain: boolean;
-  readonly shown: number;
+  readonly isFiltered: boolean;
+  readonly isPast: boolean;
+  /** Undefined while nobody knows. */
+  readonly shown: number | undefined;
   readonly hasMore: boolean;
 }
 
-function Sentence({ butler, isPlain, shown, hasMore }: SentenceParts) {
+function Sentence({ butler, isFiltered, isPast, shown, hasMore }: SentenceParts) {
+  const isPlain = !isFiltered && !isPast;
   const { data } = useQuery({ ...statsQuery(butler), enabled: isPlain });
-  if (!isPlain)
-    return hasMore ? `More than ${counted(shown, "fact")} like that.` : `${counted(shown, "fact")} like that.`;
+  if (!isPlain && shown !== undefined)
+    return `${hasMore ? "More than " : ""}${counted(shown, "fact")} ${isFiltered ? "like that" : "known then"}.`;
   if (data === undefined) return "What is true.";
   const { total, by_state, waiting } = data.facts;
   const fading = by_state.fading ?? 0;

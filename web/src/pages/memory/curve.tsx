@@ -2,6 +2,7 @@
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { useScheme } from "../../frame/scheme.ts";
 import { confidenceAt, type Fading, RECALLED } from "../../parts/confidence.tsx";
 import { percent } from "../../parts/words.ts";
 import styles from "./memory.module.css";
@@ -25,9 +26,11 @@ const Curve = ({ row, at }: { readonly row: Row; readonly at: string | undefined
   const fading = fadingOf(row);
   const now = at === undefined ? Date.now() : Date.parse(at);
   const until = daysUntil(fading, now);
+  const scheme = useScheme();
   useEffect(() => {
     const place = box.current;
     if (place === null) return undefined;
+    place.style.colorScheme = scheme;
     const plot = drawn(place, fadingOf(row), now);
     const observer = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: HEIGHT }));
     observer.observe(place);
@@ -35,7 +38,7 @@ const Curve = ({ row, at }: { readonly row: Row; readonly at: string | undefined
       observer.disconnect();
       plot.destroy();
     };
-  }, [row, now]);
+  }, [row, now, scheme]);
   return (
     <figure>
       <div ref={box} className={styles.curve} aria-hidden="true" />

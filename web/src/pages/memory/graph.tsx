@@ -141,12 +141,25 @@ interface NodeParts {
   readonly isSelf?: boolean;
 }
 
-const LINE = 24;
+const LINE = 23;
+
+/** Two lines, broken between words; a longer word is cut. */
+function linesOf(text: string): string[] {
+  const words = text.split(/\s+/).map((word) => (word.length > LINE ? `${word.slice(0, LINE - 1)}…` : word));
+  const lines = [""];
+  for (const word of words) {
+    const last = lines.at(-1) ?? "";
+    if (last === "") lines[lines.length - 1] = word;
+    else if (last.length + 1 + word.length <= LINE) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  const [first = "", second, ...more] = lines;
+  if (second === undefined) return [first];
+  return [first, more.length === 0 ? second : `${second.slice(0, LINE - 2)} …`];
+}
 
 function Node({ x, y, text, isSelf = false }: NodeParts) {
-  const lines = [text.slice(0, LINE), text.slice(LINE, 2 * LINE - 1) + (text.length > 2 * LINE - 1 ? "…" : "")].filter(
-    (line) => line !== "",
-  );
+  const lines = linesOf(text);
   return (
     <g transform={`translate(${x - WIDTH / 2} ${y - HEIGHT / 2})`} className={styles.node} data-self={isSelf}>
       <rect width={WIDTH} height={HEIGHT} rx="8" />

@@ -38,7 +38,7 @@ export function Life({ life, recalled, butler }: LifeParts) {
             {event.request_id !== null && <span title={`Request ${event.request_id}`}> for a request</span>}
           </div>
           <Note event={event} />
-          {isUndoable(event.event_type) && <UndoWhatCame butler={butler} cause={{ event: event.id }} />}
+          {isUndoable(event.event_type) && <UndoWhatCame butler={butler} cause={{ event: event.id }} isQuiet />}
         </li>
       ))}
       {recalled.times > 0 && (

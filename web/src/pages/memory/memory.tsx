@@ -72,7 +72,7 @@ export function MemoryPage() {
             </Section>
           )}
           <Section title="Would it be told?">
-            <WhyNow butler={butler} id={row.id} />
+            <WhyNow butler={butler} id={row.id} scope={row.scope} />
           </Section>
         </div>
       </div>
@@ -105,7 +105,8 @@ function EpisodeText({ row }: { readonly row: Row }) {
   return (
     <details className={styles.whole}>
       <summary>The whole text ({row.content.length.toLocaleString("en")} characters)</summary>
-      <pre>{row.content}</pre>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it with the keys. */}
+      <pre tabIndex={0}>{row.content}</pre>
     </details>
   );
 }

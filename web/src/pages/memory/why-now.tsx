@@ -2,11 +2,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { whyQuery } from "../../api/queries.ts";
+import { projectWords } from "../../parts/words.ts";
 import styles from "./memory.module.css";
 
-export function WhyNow({ butler, id }: { readonly butler: string; readonly id: string }) {
+interface WhyParts {
+  readonly butler: string;
+  readonly id: string;
+  readonly scope: string;
+}
+
+export function WhyNow({ butler, id, scope }: WhyParts) {
+  // What belongs to a project is told to sessions of that project.
+  const project = scope.startsWith(`${butler}/`) ? scope.slice(butler.length + 1) : undefined;
   const [asked, setAsked] = useState("");
-  const { data, error, isFetching } = useQuery({ ...whyQuery(butler, id, asked), enabled: asked !== "" });
+  const { data, error, isFetching } = useQuery({ ...whyQuery(butler, id, asked, project), enabled: asked !== "" });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const words = new FormData(event.currentTarget).get("question");
@@ -23,6 +32,7 @@ export function WhyNow({ butler, id }: { readonly butler: string; readonly id: s
       {isFetching && <p role="status">Looking …</p>}
       {data !== undefined && asked !== "" && !isFetching && (
         <div className={styles.answer}>
+          {project !== undefined && <p className={styles.by}>Asked in {projectWords(project)}:</p>}
           <p>
             <strong>{data.shown ? "Yes." : "No."}</strong> {data.verdict}
           </p>

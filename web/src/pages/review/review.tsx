@@ -1,5 +1,6 @@
 /** What waits for a person: kept out of context blocks because of who said it, or contradicted. Each is confirmed, forgotten or undone here. */
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import type { ApiReview } from "../../../../src/doors/http/api/types.ts";
 import { reviewQuery } from "../../api/queries.ts";
 import { useMayWrite, useWrites } from "../../api/writes.ts";
@@ -15,27 +16,39 @@ import styles from "./review.module.css";
 
 type Item = ApiReview["items"][number];
 
+/** As many stand above what was learned; the others are a click away. */
+const FIRST = 3;
+
 /** Nothing is shown where nothing waits. */
 export function Review({ butler }: { readonly butler: string }) {
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useInfiniteQuery(
     reviewQuery(butler),
   );
+  const [isWhole, setWhole] = useState(false);
   if (error) return <Failure error={error} again={() => void refetch()} />;
   const items = data?.pages.flatMap((page) => page.items) ?? [];
   if (items.length === 0) return null;
+  const shown = isWhole ? items : items.slice(0, FIRST);
+  const more = () => (isWhole ? void fetchNextPage() : setWhole(true));
   return (
     <Section title="To review">
       <ul>
-        {items.map((item) => (
+        {shown.map((item) => (
           <li key={item.id} className={styles.item}>
             <ItemText item={item} butler={butler} />
             <Decide item={item} butler={butler} />
           </li>
         ))}
       </ul>
-      {hasNextPage && (
-        <p>
-          <Button onClick={() => void fetchNextPage()}>{isFetchingNextPage ? "Loading …" : "More"}</Button>
+      {(hasNextPage || shown.length < items.length) && (
+        <p className={styles.more}>
+          <Button onClick={more}>
+            {isFetchingNextPage
+              ? "Loading …"
+              : isWhole
+                ? "More"
+                : `Show all${hasNextPage ? "" : ` ${items.length}`} that wait`}
+          </Button>
         </p>
       )}
     </Section>

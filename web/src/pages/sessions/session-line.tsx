@@ -1,6 +1,6 @@
 import { A, butlerPath } from "../../frame/link.tsx";
 import { When } from "../../parts/when.tsx";
-import { counted } from "../../parts/words.ts";
+import { counted, shortId } from "../../parts/words.ts";
 import { type Session, STATE_MEANS, sessionHref, sessionWords, toldWords } from "./session-words.ts";
 import styles from "./sessions.module.css";
 
@@ -12,7 +12,7 @@ export function SessionLine({ session, butler }: { readonly session: Session; re
         <strong>{sessionWords(session)}</strong>
         {prompt !== undefined && <span className={styles.prompt}>{prompt}</span>}
         <span className={styles.told}>
-          {toldWords(session)} · <span className={styles.id}>{session_id.slice(-8)}</span>
+          {toldWords(session)} · <span className={styles.id}>{shortId(session_id)}</span>
         </span>
       </A>
       <div className={styles.aside}>

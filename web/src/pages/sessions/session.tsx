@@ -100,9 +100,9 @@ function About({ butler, session }: { readonly butler: string; readonly session:
         <span title={folder}>in {project === undefined ? folder : projectWords(project)}</span>
         {cost_usd !== undefined && <span>{dollars(cost_usd)}</span>}
         <ShortId id={session_id} />
+        <UndoWhatCame butler={butler} cause={{ session: session_id }} isQuiet />
       </div>
       {prompt !== undefined && <p>{prompt}</p>}
-      <UndoWhatCame butler={butler} cause={{ session: session_id }} />
     </>
   );
 }

@@ -7,7 +7,7 @@ import { A, memoryHref } from "../../frame/link.tsx";
 import { usePageSearch, useSetSearch } from "../../frame/search-params.ts";
 import { Section } from "../../parts/page.tsx";
 import { State, Tag } from "../../parts/state.tsx";
-import { counted, percent } from "../../parts/words.ts";
+import { counted, percent, predicateWords } from "../../parts/words.ts";
 import styles from "./sessions.module.css";
 import type { Tellings } from "./told.tsx";
 
@@ -112,7 +112,7 @@ function Near({ butler, results }: { readonly butler: string; readonly results: 
             {percent(explain.fit)} near
           </span>
           <A to={memoryHref(butler, id)} data-row>
-            {type === "fact" && `${subject} · ${predicate}: `}
+            {type === "fact" && `${subject} · ${predicateWords(predicate ?? "")}: `}
             {content}
           </A>
           <span>

@@ -36,7 +36,7 @@ export function Tokens({ butler }: { readonly butler: string }) {
         {data?.tokens.map((token) => (
           <li key={token.name} className={styles.token}>
             <span>
-              <strong>{token.name}</strong> {aboutToken(token)}, since <When at={token.created} />
+              <strong>{token.name}</strong> {aboutToken(token)}, made <When at={token.created} />
             </span>
             {mayWrite && token.name !== OF_THE_HOME && (
               <span className={styles.ends}>
@@ -44,10 +44,10 @@ export function Tokens({ butler }: { readonly butler: string }) {
                   onClick={() => rotate.mutate(token.name)}
                   title="A new one in its place; the old one is refused"
                 >
-                  {`Replace ${token.name}`}
+                  Replace <span className="visually-hidden">{token.name}</span>
                 </Button>
                 <Button onClick={() => revoke.mutate(token.name)} title="It is refused from that moment on">
-                  {`Revoke ${token.name}`}
+                  Revoke <span className="visually-hidden">{token.name}</span>
                 </Button>
               </span>
             )}
@@ -115,7 +115,10 @@ function NewToken({ butler, made }: { readonly butler: string; readonly made: ()
 }
 
 const ShownOnce = ({ token: { name, token } }: { readonly token: ApiNewToken }) => (
-  <p role="status">
-    {name} is shown once; keep it where the program finds it: <Command text={token} />
-  </p>
+  <div role="status" className={styles.once}>
+    <p>
+      The token of <strong>{name}</strong> is shown once. Keep it where the program finds it:
+    </p>
+    <Command text={token} />
+  </div>
 );

@@ -2,10 +2,12 @@
 import type { Ranking } from "../../../domain/ranking/bm25.ts";
 import { eachForward, h40 } from "../../../domain/ranking/postings.ts";
 import { lexemes } from "../../../domain/text/lexemes.ts";
-import { type LexicalEntry, lexicalEntryOf, type VectorRank, vectorRankOf } from "../../../store/index/why.ts";
+import type { LexicalEntry, VectorRank } from "../../../store/index/why.ts";
 import type { Call } from "../../memory.ts";
+import { indexFor } from "../../read-model/index-for.ts";
 import { wordsOf } from "../question.ts";
 import { lookOf, type Retrieved, type RetrieveQuery, type Trace } from "../retrieve.ts";
+import type { SearchIndex } from "../search-index.ts";
 import { listed, quoted, round, type Step, step } from "./step.ts";
 
 interface Arm {
@@ -26,10 +28,11 @@ export async function foundStep(
   trace: Trace,
   retrieved: Retrieved | undefined,
 ): Promise<FoundStep> {
-  const lexical = await lexicalEntryOf(call.memory.db, id);
+  const index = await indexFor(call);
+  const lexical = await index.wordsOf(id);
   const arms = [
     byWords(id, query, trace, lexical, retrieved),
-    await byMeaning(call, id, query, trace, lexical, retrieved),
+    await byMeaning(call, index, id, query, trace, lexical, retrieved),
   ];
   const beside =
     retrieved !== undefined && retrieved.candidate.keyword === null && retrieved.candidate.distance === null;
@@ -85,6 +88,7 @@ function placeIn(ranking: Ranking, id: string, { sk, slot }: LexicalEntry): numb
 
 async function byMeaning(
   call: Call,
+  index: SearchIndex,
   id: string,
   { mode, tags, tier, ladder }: RetrieveQuery,
   { arm, groups }: Trace,
@@ -95,7 +99,7 @@ async function byMeaning(
   if (arm === undefined) return { by: undefined, words: "By meaning: there is no embedding model to compare with." };
   const group = arm.groups.find(({ sks }) => lexical !== undefined && sks.includes(lexical.sk));
   const filters = { ...lookOf(call, ladder), tags, tier };
-  const own = await vectorRankOf(call.memory.db, id, arm, group?.sks ?? groups.flat(), filters);
+  const own = await index.placeByMeaning(id, arm, group?.sks ?? groups.flat(), filters);
   if (own === undefined) return { by: undefined, words: "By meaning: it has no vector yet." };
   const rank = retrieved?.semanticRank;
   const where = `By meaning: its cosine is ${round(1 - own.distance)}, ${placeAmong(own, rank)}`;

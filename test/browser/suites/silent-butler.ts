@@ -1,10 +1,10 @@
 /** One butler of three does not answer: it is shown as unknown with the reason, never as zeros, and the others as they are. */
 import { expect, it } from "vitest";
-import { inHouses } from "../support/browser/house.ts";
-import { axeInBoth, shoot } from "../support/browser/look.ts";
-import { PATIENCE } from "../support/browser/person.ts";
+import type { Suite } from "../../support/browser/house.ts";
+import { look } from "../../support/browser/look.ts";
+import { PATIENCE } from "../../support/browser/person.ts";
 
-inHouses("a butler that does not answer", (house) => {
+export const silentButler: Suite = (house) => {
   it("is unknown on the pages of all, and says why on its own", async () => {
     const person = await house().person();
     const { page } = person;
@@ -27,8 +27,7 @@ inHouses("a butler that does not answer", (house) => {
     await main.getByText("green tea from Uji").waitFor();
     const rail = page.getByRole("navigation", { name: "Butlers and pages" });
     await rail.getByRole("link", { name: /^travel\s*, unknown/ }).waitFor();
-    await shoot(page, house().store, "one-silent");
-    expect(await axeInBoth(page)).toEqual([]);
+    expect(await look(page, house().store, "one-silent")).toEqual([]);
 
     await person.open("/memory/search?q=green+tea");
     await main.getByText("green tea from Uji").waitFor();
@@ -39,8 +38,7 @@ inHouses("a butler that does not answer", (house) => {
     await page.goto("/butlers/travel/memory");
     await page.getByRole("alert").getByText(reason).waitFor();
     await page.getByRole("button", { name: "Try again" }).waitFor();
-    await shoot(page, house().store, "silent-itself");
-    expect(await axeInBoth(page)).toEqual([]);
+    expect(await look(page, house().store, "silent-itself")).toEqual([]);
     expect(person.troubles()).toEqual([]);
   });
-});
+};

@@ -1,34 +1,33 @@
 /** Somebody who has just started the daemon: one click, and each of the five questions is answered in at most three actions. */
 import { expect, it } from "vitest";
-import { inHouses } from "../support/browser/house.ts";
-import { axeInBoth, shoot, vitals } from "../support/browser/look.ts";
+import type { Suite } from "../../support/browser/house.ts";
+import { look, vitals } from "../../support/browser/look.ts";
 
-const GENERAL = "/butlers/general/memory";
+/** Nobody has used it yet. */
+const BUTLER = "travel";
+const MEMORY = `/butlers/${BUTLER}/memory`;
 const MOST_ACTIONS = 3;
 
-inHouses("a newcomer", (house) => {
+export const newcomer: Suite = (house) => {
   it("sees what to do, fills an empty memory by one click, and finds every answer", async () => {
     const person = await house().person();
     const { page } = person;
     const { layoutShift, bytes } = await vitals(page);
     expect([layoutShift <= 0.1, bytes <= 300 * 1024]).toEqual([true, true]);
-    await shoot(page, house().store, "newcomer-fleet");
-    expect(await axeInBoth(page)).toEqual([]);
+    expect(await look(page, house().store, "newcomer-fleet")).toEqual([]);
     const rail = page.getByRole("navigation", { name: "Butlers and pages" });
     const main = page.getByRole("main");
     const sentence = page.getByRole("heading", { level: 1 });
 
-    await rail.getByRole("link", { name: /^general/ }).click();
-    await sentence.getByText("general knows nothing yet.").waitFor();
+    await rail.getByRole("link", { name: new RegExp(`^${BUTLER}`) }).click();
+    await sentence.getByText(`${BUTLER} knows nothing yet.`).waitFor();
     await main.getByText("butler install claude-code").waitFor();
-    await shoot(page, house().store, "newcomer-empty");
-    expect(await axeInBoth(page)).toEqual([]);
+    expect(await look(page, house().store, "newcomer-empty")).toEqual([]);
     await main.getByRole("button", { name: /example memories/ }).click();
     await sentence.getByText(/Learned \d+ facts and \d+ rules today/).waitFor();
     // The last that is told: until then the story is under way.
     await main.getByRole("link", { name: "1 contradiction" }).waitFor();
-    await shoot(page, house().store, "newcomer-filled");
-    expect(await axeInBoth(page)).toEqual([]);
+    expect(await look(page, house().store, "newcomer-filled")).toEqual([]);
 
     let actions = 0;
     const act = async (work: Promise<unknown>) => {
@@ -37,7 +36,7 @@ inHouses("a newcomer", (house) => {
     };
     const answered = async (question: string, work: () => Promise<void>) => {
       actions = 0;
-      await page.goto(GENERAL);
+      await page.goto(MEMORY);
       await sentence.getByText(/Learned/).waitFor();
       await work();
       expect([question, actions <= MOST_ACTIONS]).toEqual([question, true]);
@@ -73,11 +72,11 @@ inHouses("a newcomer", (house) => {
       await sentence.getByText("ZPL or EPL").waitFor();
     });
     await answered("Is it well?", async () => {
-      await rail.getByRole("link", { name: /^general\s*, (well|not well)/ }).waitFor();
+      await rail.getByRole("link", { name: new RegExp(`^${BUTLER}\\s*, (well|not well)`) }).waitFor();
     });
-    await page.goto(GENERAL);
+    await page.goto(MEMORY);
     await main.getByRole("button", { name: "Take them away" }).click();
-    await sentence.getByText("general knows nothing yet.").waitFor();
+    await sentence.getByText(`${BUTLER} knows nothing yet.`).waitFor();
     expect(person.troubles()).toEqual([]);
   });
-});
+};

@@ -1,21 +1,21 @@
 /** Finding one's way: keys, filters that are part of the address, a chain, one memory with its evidence, an earlier day. */
 import { beforeAll, expect, it } from "vitest";
-import { inHouses } from "../support/browser/house.ts";
-import { axeInBoth, shoot } from "../support/browser/look.ts";
-import { PATIENCE, type Person } from "../support/browser/person.ts";
+import type { Suite } from "../../support/browser/house.ts";
+import { look } from "../../support/browser/look.ts";
+import { PATIENCE, type Person } from "../../support/browser/person.ts";
 
-const GENERAL = "/butlers/general/memory";
+const MEMORY = "/butlers/travel/memory";
 
-inHouses("finding one's way", (house) => {
+export const reading: Suite = (house) => {
   let person: Person;
   beforeAll(async () => {
     person = await house().person();
-    await person.api("POST", `/api${GENERAL}/examples`);
+    await person.api("POST", `/api${MEMORY}/examples`);
   });
 
   it("keys: / searches, j and k walk, Enter opens, g goes, ? tells", async () => {
     const { page } = person;
-    await person.open(GENERAL);
+    await person.open(MEMORY);
     await page.keyboard.press("/");
     await expect.poll(() => page.evaluate(() => document.activeElement?.id), PATIENCE).toBe("search");
     // Keys are for the page, not for whoever is typing.
@@ -43,7 +43,7 @@ inHouses("finding one's way", (house) => {
     await page.keyboard.press("?");
     const help = page.getByRole("dialog", { name: "Keys" });
     await help.waitFor();
-    expect(await axeInBoth(page)).toEqual([]);
+    expect(await look(page, house().store)).toEqual([]);
     await page.keyboard.press("Escape");
     await help.waitFor({ state: "hidden" });
     await page.keyboard.press("g");
@@ -54,7 +54,7 @@ inHouses("finding one's way", (house) => {
 
   it("a filter is part of the address: it holds after a reload, and going back takes it away", async () => {
     const { page } = person;
-    await person.open(`${GENERAL}/facts`);
+    await person.open(`${MEMORY}/facts`);
     const facts = page.getByRole("list", { name: "Facts" });
     await facts.getByText("Kubernetes in Frankfurt").waitFor();
     await page
@@ -83,13 +83,13 @@ inHouses("finding one's way", (house) => {
 
   it("earlier values of a fact open in place, and lead to what each was", async () => {
     const { page } = person;
-    await person.open(`${GENERAL}/facts`);
+    await person.open(`${MEMORY}/facts`);
     const row = page.getByRole("listitem").filter({ hasText: "Kubernetes in Frankfurt" });
     await row.getByRole("button", { name: "2 earlier values" }).click();
     const chain = row.getByRole("list", { name: /Values over time/ });
     await chain.getByText("one virtual machine in Vienna").waitFor();
     expect(await chain.getByRole("listitem").count()).toBe(3);
-    expect(await axeInBoth(page)).toEqual([]);
+    expect(await look(page, house().store)).toEqual([]);
     await chain.getByText("one virtual machine in Vienna").click();
     await page.waitForURL(/\/m\//);
     await page.getByRole("heading", { level: 1 }).getByText("one virtual machine in Vienna").waitFor();
@@ -98,9 +98,9 @@ inHouses("finding one's way", (house) => {
 
   it("one memory shows its source, its life and whether it would be told", async () => {
     const { page } = person;
-    const { facts } = await person.api("GET", `/api${GENERAL}/facts?q=Petra+approve`);
+    const { facts } = await person.api("GET", `/api${MEMORY}/facts?q=Petra+approve`);
     const told = facts.find(({ content }: { content: string }) => content === "Petra, head of operations");
-    await person.open(`${GENERAL}/m/${told.id}`);
+    await person.open(`${MEMORY}/m/${told.id}`);
     const source = page.getByRole("region", { name: "Where it comes from, what came of it" });
     await source
       .getByText(/Releases go to the tills every Thursday/)
@@ -112,21 +112,19 @@ inHouses("finding one's way", (house) => {
     await page.getByPlaceholder("A question or prompt …").fill("Who approves the next release?");
     await page.getByRole("button", { name: "Ask" }).click();
     await page.getByText(/^(Yes|No)\.$/).waitFor();
-    await shoot(page, house().store, "one-memory");
-    expect(await axeInBoth(page)).toEqual([]);
+    expect(await look(page, house().store, "one-memory")).toEqual([]);
     await source.getByRole("link", { name: /Releases go to the tills/ }).click();
     await page
       .getByRole("heading", { level: 1 })
       .getByText(/Releases go to the tills/)
       .waitFor();
-    await shoot(page, house().store, "one-episode");
-    expect(await axeInBoth(page)).toEqual([]);
+    expect(await look(page, house().store, "one-episode")).toEqual([]);
     expect(person.troubles()).toEqual([]);
   });
 
   it("an earlier day is shown under a band, on every page, until one goes back to now", async () => {
     const { page } = person;
-    await person.open(`${GENERAL}/facts`);
+    await person.open(`${MEMORY}/facts`);
     await page.getByRole("button", { name: /choose a day/ }).click();
     await page.getByRole("button", { name: "A week ago" }).click();
     await page.waitForURL(/as_of=/);
@@ -134,8 +132,7 @@ inHouses("finding one's way", (house) => {
     await band.waitFor();
     // The examples were told today: a week ago nothing was known.
     await page.getByText("Kubernetes in Frankfurt").waitFor({ state: "detached" });
-    await shoot(page, house().store, "facts-a-week-ago");
-    expect(await axeInBoth(page)).toEqual([]);
+    expect(await look(page, house().store, "facts-a-week-ago")).toEqual([]);
     await page.getByRole("navigation", { name: "Butlers and pages" }).getByRole("link", { name: "Activity" }).click();
     await page.waitForURL(/activity\?as_of=/);
     await band.waitFor();
@@ -148,22 +145,22 @@ inHouses("finding one's way", (house) => {
   it("what does not exist is said so, with a way on", async () => {
     const { page } = person;
     person.expectTrouble(/40[04]/);
-    await page.goto(`${GENERAL}/nothing/here`);
+    await page.goto(`${MEMORY}/nothing/here`);
     await page.getByText("There is no such page.").waitFor();
-    await page.goto(`${GENERAL}/m/01990000-0000-7000-8000-000000000000`);
+    await page.goto(`${MEMORY}/m/01990000-0000-7000-8000-000000000000`);
     await page.getByRole("alert").getByText("Not found.").waitFor();
     await page.goto("/butlers/nobody/memory");
     await page.getByRole("alert").waitFor();
-    expect(await axeInBoth(page)).toEqual([]);
+    expect(await look(page, house().store)).toEqual([]);
     expect(person.troubles()).toEqual([]);
   });
 
   it("what happens elsewhere appears without a reload", async () => {
     const { page } = person;
-    await person.open(GENERAL);
-    const tool = "/api/butlers/general/tools/memory_store_fact";
+    await person.open(MEMORY);
+    const tool = "/api/butlers/travel/tools/memory_store_fact";
     await person.api("POST", tool, { subject: "tea", predicate: "kind", content: "sencha from Uji" });
     await page.getByRole("main").getByText("sencha from Uji").waitFor();
     expect(person.troubles()).toEqual([]);
   });
-});
+};
