@@ -60,8 +60,9 @@ async function writeUntil(
   acknowledged: string[],
   failures: string[],
 ): Promise<void> {
-  for (let n = 0; !end(); n++) {
-    const content = `The heron number ${acknowledged.length} w${n}w was seen`;
+  while (!end()) {
+    const n = acknowledged.length;
+    const content = `The heron number ${n} w${n}w was seen`;
     for (let done = false; !done; ) {
       try {
         await client.call("memory_store_episode", { content, idempotency_key: `k${n}` });
