@@ -117,27 +117,19 @@ export const PRIMARY = {
   synchronous_commit: "on",
 };
 
-/**
- * A streaming replica of a server that was started with `PRIMARY`, from a copy of its data that is taken while it runs: the package has no
- * pg_basebackup, which does the same.
- */
-export async function startReplica(
-  primary: PostgresServer,
-  settings: Record<string, string> = {},
-): Promise<PostgresServer> {
-  const { port, data, url } = primary;
+/** A copy of a server's data, taken while it runs, as pg_basebackup takes it: the package has no pg_basebackup. */
+export async function copyServer({ data, url }: PostgresServer, signal: "standby" | "recovery"): Promise<Made> {
   const home = await newHome();
-  const password = decodeURIComponent(new URL(url).password);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query("select pg_backup_start('replica', fast => true)");
+    await client.query("select pg_backup_start('copy', fast => true)");
     await promisify(execFile)("cp", ["-a", data, join(home, "data")]);
     const { rows } = await client.query("select labelfile from pg_backup_stop(wait_for_archive => false)");
     await rm(join(home, "data", "postmaster.pid"), { force: true });
     for (const [name, text] of [
       ["backup_label", rows[0].labelfile],
-      ["standby.signal", ""],
+      [`${signal}.signal`, ""],
     ]) {
       const file = join(home, "data", name);
       await writeFile(file, text);
@@ -146,15 +138,19 @@ export async function startReplica(
   } finally {
     await client.end();
   }
-  const upstream = `host=127.0.0.1 port=${port} user=postgres password=${password} application_name=replica`;
-  const follow = { primary_conninfo: upstream, hot_standby_feedback: "on", wal_retrieve_retry_interval: "200ms" };
-  return launch(
-    await ensureRuntime(),
-    await freePort(),
-    { ...SETTINGS, ...PRIMARY, ...follow, ...settings },
-    { home, password },
-  );
+  return { home, password: decodeURIComponent(new URL(url).password) };
 }
+
+/** A streaming replica of a server that was started with `PRIMARY`. `over`: the port of another way to it. */
+export async function startReplica(primary: PostgresServer, over: number = primary.port): Promise<PostgresServer> {
+  const made = await copyServer(primary, "standby");
+  const upstream = `host=127.0.0.1 port=${over} user=postgres password=${made.password} application_name=replica`;
+  const follow = { primary_conninfo: upstream, hot_standby_feedback: "on", wal_retrieve_retry_interval: "200ms" };
+  return startCopy(made, follow);
+}
+
+export const startCopy = async (made: Made, settings: Record<string, string>): Promise<PostgresServer> =>
+  launch(await ensureRuntime(), await freePort(), { ...SETTINGS, ...PRIMARY, ...settings }, made);
 
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");

@@ -6,6 +6,8 @@ import { invalid } from "../engine/domain/errors.ts";
 export interface Environment {
   readonly home: string;
   readonly databaseUrl: string | undefined;
+  /** That server without the pooler that the former may lead to. */
+  readonly directUrl: string | undefined;
   /** Replicas of that server, from which is read. */
   readonly readUrls: readonly string[];
   readonly host: string;
@@ -46,6 +48,7 @@ export function readEnvironment(variables: Variables = process.env): Environment
   return {
     home: path("BUTLER_HOME") ?? join(homedir(), ".butler"),
     databaseUrl: value("BUTLER_DATABASE_URL"),
+    directUrl: value("BUTLER_DIRECT_URL"),
     readUrls: (value("BUTLER_READ_URL") ?? "").split(/[\s,]+/).filter(Boolean),
     host: value("BUTLER_HOST") ?? "127.0.0.1",
     port: readPort(value("BUTLER_PORT") ?? "4270", "BUTLER_PORT"),

@@ -183,8 +183,8 @@ function ownerOf(
   limits: LimitSettings,
   changes: OwnerChanges,
 ): Owner {
-  const { databaseUrl, readUrls, modelDir } = environment;
-  const stores = { folder: home.store, databaseUrl, readUrls, early };
+  const { databaseUrl, directUrl, readUrls, modelDir } = environment;
+  const stores = { folder: home.store, databaseUrl, directUrl, readUrls, early };
   const models = { modelDir, cacheDir: home.models };
   return createOwner({
     version,

@@ -45,7 +45,7 @@ export const holdsStore = async (place: Place, butler: string): Promise<boolean>
 /** Connections carry a name of their own, by which those of others are told apart. */
 export function openPlace(place: Place, butler: string, log: Log): Promise<Db> {
   const name = `butler migrate ${process.pid}`;
-  if (place.url !== undefined) return openServerStore(place.url, butler, log, name);
+  if (place.url !== undefined) return openServerStore(place.url, butler, log, { applicationName: name });
   const dir = place.home.store(butler);
   return existsSync(join(dir, "PG_VERSION"))
     ? openPgliteExclusive({ dir })

@@ -49,9 +49,10 @@ export async function openServerStore(
   databaseUrl: string,
   butler: string,
   log: Log,
-  applicationName = "butler",
+  { applicationName, directUrl }: { applicationName?: string; directUrl?: string | undefined } = {},
 ): Promise<Db> {
-  const db = await openPostgres({ url: await ensureDatabase(databaseUrl, butler), applicationName });
+  const url = await ensureDatabase(databaseUrl, butler, directUrl);
+  const db = await openPostgres({ url, directUrl, ...(applicationName === undefined ? {} : { applicationName }) });
   try {
     await checkServer(db);
     await checkRights(db);

@@ -24,6 +24,8 @@ export interface StoreLocation {
   folder(butler: string): string;
   /** A PostgreSQL server; when given, each butler lives in its database there. */
   readonly databaseUrl: string | undefined;
+  /** That server without the pooler before it. */
+  readonly directUrl?: string | undefined;
   /** Replicas of that server. */
   readonly readUrls?: readonly string[] | undefined;
   readonly early?: EarlyStore | undefined;
@@ -46,7 +48,7 @@ export async function openDb(location: StoreLocation, butler: string, log: Log):
     return openPgliteExclusive({ dir, ...(snapshot === undefined ? {} : { snapshot }) });
   }
   const { openServerStore, withReplicas } = await server();
-  const db = await openServerStore(location.databaseUrl, butler, log);
+  const db = await openServerStore(location.databaseUrl, butler, log, { directUrl: location.directUrl });
   return location.readUrls?.length ? withReplicas(db, location.readUrls, butler, log) : db;
 }
 

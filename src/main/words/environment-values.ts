@@ -15,6 +15,7 @@ const ROWS: readonly { key: string; of: keyof Environment; variable: string }[] 
   { key: "home", of: "home", variable: "BUTLER_HOME" },
   { key: "roster", of: "roster", variable: "BUTLER_ROSTER" },
   { key: "database", of: "databaseUrl", variable: "BUTLER_DATABASE_URL" },
+  { key: "database_direct", of: "directUrl", variable: "BUTLER_DIRECT_URL" },
   { key: "read_from", of: "readUrls", variable: "BUTLER_READ_URL" },
   { key: "host", of: "host", variable: "BUTLER_HOST" },
   { key: "port", of: "port", variable: "BUTLER_PORT" },

@@ -15,9 +15,9 @@ const MAX_NAME_BYTES = 63;
  * Connects to the URL's own database, creates `butler_<name>` when it is missing, and returns the URL for it. Two
  * processes may do this at once.
  */
-export async function ensureDatabase(url: string, name: string): Promise<string> {
+export async function ensureDatabase(url: string, name: string, directUrl?: string): Promise<string> {
   const database = databaseOf(name);
-  const db = await openPostgres({ url, max: 1 });
+  const db = await openPostgres({ url, directUrl, max: 1 });
   try {
     if (!(await isThere(db, database))) {
       await db.exec(`create database "${database}"`);

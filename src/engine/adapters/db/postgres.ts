@@ -8,6 +8,11 @@ import { type PostgresTarget, parseTarget } from "./postgres-target.ts";
 export interface PostgresOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
+  /**
+   * The same server without the pooler that `url` may lead to. Scripts go there: they hold what no transaction can, so their settings are the
+   * connection's, which a pooler that lends connections by the transaction would hand to others.
+   */
+  readonly directUrl?: string | undefined;
   /** Another database of the same server. */
   readonly database?: string;
   /** Connections at most. One is enough for callers that use only the inner `sql` in a transaction. */
@@ -30,7 +35,8 @@ const SESSION = {
   "ivfflat.iterative_scan": "relaxed_order",
 };
 
-const SESSION_SQL = `select ${Object.entries(SESSION)
+/** Behind a pooler that lends connections by the transaction this is what the pooler runs on each of its own: `ops/SERVER.md`. */
+export const SESSION_SQL = `select ${Object.entries(SESSION)
   .map(([name, value]) => `set_config('${name}', '${value}', false)`)
   .join(", ")}`;
 
@@ -87,12 +93,17 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
     await pool.end();
   };
 
+  const direct = options.directUrl === undefined ? undefined : parseTarget(options.directUrl, target.database);
+
   (await connect()).release();
   const withSettings = (settings: Settings): Db => ({
     kind: "postgres",
     query: <R>(text: string, params?: readonly unknown[]) => use((session) => rows<R>(session, text, params, settings)),
     tx: (work) => use((session) => transaction(session, work, settings)),
-    exec: (script) => use((session) => execScript(session, script, settings)),
+    exec: (script) =>
+      direct === undefined
+        ? use((session) => execScript(session, script, settings))
+        : execDirectly(direct, script, settings),
     withSettings,
     pool: () => ({
       max: pool.options.max,
@@ -205,6 +216,20 @@ async function transaction<T>(session: Session, work: (sql: Sql) => Promise<T>, 
   // The server answers COMMIT with ROLLBACK when a statement had failed and `work` went on as if it had not.
   if (command !== "COMMIT") throw failed;
   return result;
+}
+
+async function execDirectly(target: PostgresTarget, script: string, settings: Settings): Promise<void> {
+  const client = new TidyClient({ connectionString: target.url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  try {
+    await client.connect().catch((error: unknown) => {
+      throw explainPostgres(error, target, "connecting");
+    });
+    await prepareSession(client);
+    const spoil = () => undefined;
+    await execScript({ ask: (query, under) => ask(client, query, under, target, spoil), spoil }, script, settings);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }
 
 /** A script may hold what no transaction can (CREATE INDEX CONCURRENTLY), so its settings are the connection's until it ends. */
