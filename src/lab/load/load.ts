@@ -9,10 +9,10 @@ import { asOwner } from "../../main/owner/launch.ts";
 import type { Context } from "../../main/program/command.ts";
 import { version } from "../../main/version.ts";
 import { type BenchHome, type BenchHomeOptions, filled, opened, thisMachine, withBenchHome } from "../bench-home.ts";
+import { familyCpuMs, familyResidentMb } from "../family.ts";
 import { round, spread } from "../figures.ts";
 import { episodeText, picker, promptText } from "../sentences.ts";
 import { drive, type MakeCall } from "./drive.ts";
-import { familyCpuMs, familyResidentMb } from "./family.ts";
 import {
   cpuOf,
   growthOf,
