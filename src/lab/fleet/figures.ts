@@ -37,7 +37,7 @@ export interface FleetReport {
   readonly by_day: readonly Day[];
   readonly tables: readonly TableGrowth[];
   readonly per_user: {
-    /** Of this process, a day; that of a server is not in it. */
+    /** Of this process and the one with the model, a day; that of a server is not in it. */
     readonly cpu_seconds_a_day: number;
     readonly rows: number;
     readonly bytes: number;

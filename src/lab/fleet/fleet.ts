@@ -10,6 +10,7 @@ import { asOwner } from "../../engine/memory/tenancy.ts";
 import type { Context } from "../../main/program/command.ts";
 import { memoryOpener } from "../../main/wiring/engines.ts";
 import { type BenchHome, type BenchHomeOptions, thisMachine, withBenchHome } from "../bench-home.ts";
+import { ownCpuMs } from "../family.ts";
 import { round, spread } from "../figures.ts";
 import { picker } from "../sentences.ts";
 import { type Backlog, backlogAt, tableSizes } from "../sql/tables.ts";
@@ -111,7 +112,7 @@ async function liveDay(stage: Stage, day: number, sessions: number): Promise<Day
   let worst: Backlog = { waiting: 0, age_hours: 0 };
   let [callCpu, jobCpu] = [0, 0];
   for (let quarter = 0; quarter < QUARTERS; quarter++) {
-    const cpu = process.cpuUsage();
+    const cpu = ownCpuMs();
     for (let number = quarter; number < sessions; number += QUARTERS)
       for (const [index, person] of people.entries()) {
         const share = (number / sessions + index / people.length) / QUARTERS;
@@ -123,12 +124,12 @@ async function liveDay(stage: Stage, day: number, sessions: number): Promise<Day
     stage.set(start + ((quarter + 1) * DAY_MS) / QUARTERS - 1);
     const backlog = await backlogAt(db, memory.clock.now());
     if (backlog.age_hours >= worst.age_hours) worst = backlog;
-    const since = process.cpuUsage();
+    const since = ownCpuMs();
     jobs.push(await runJob(memory, "consolidate"));
     jobCpu += cpuSeconds(since);
   }
   const left = (await backlogAt(db, memory.clock.now())).waiting;
-  const since = process.cpuUsage();
+  const since = ownCpuMs();
   for (const job of day % 7 === 6 ? [...NIGHTLY, WEEKLY] : NIGHTLY) jobs.push(await runJob(memory, job));
   jobCpu += cpuSeconds(since);
   const sizes = await tableSizes(db);
@@ -137,10 +138,7 @@ async function liveDay(stage: Stage, day: number, sessions: number): Promise<Day
   return { day, backlog: worst, left, jobs, ...cpu, rows: total("rows"), bytes: total("bytes") };
 }
 
-function cpuSeconds(since: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(since);
-  return (user + system) / 1e6;
-}
+const cpuSeconds = (since: number) => (ownCpuMs() - since) / 1_000;
 
 async function runJob(memory: Memory, job: string): Promise<JobTime> {
   const started = performance.now();

@@ -9,8 +9,8 @@ import { asOwner } from "../../main/owner/launch.ts";
 import type { Context } from "../../main/program/command.ts";
 import { version } from "../../main/version.ts";
 import { type BenchHome, type BenchHomeOptions, filled, opened, thisMachine, withBenchHome } from "../bench-home.ts";
+import { familyCpuMs, familyResidentMb } from "../family.ts";
 import { round, spread } from "../figures.ts";
-import { cpuMs, residentMb } from "../latency/processes.ts";
 import { episodeText, picker, promptText } from "../sentences.ts";
 import { drive, type MakeCall } from "./drive.ts";
 import {
@@ -61,13 +61,13 @@ async function measure(bench: BenchHome, shape: LoadShape): Promise<LoadReport> 
     const owner = await findOwner(home, 5_000);
     if (!owner) throw unavailable("The owner has gone while it was being measured.");
     const before = await waitingOn(patient, program.butler);
-    const cpu = cpuMs(owner.pid);
+    const cpu = familyCpuMs(owner.pid);
     const watch = watchMemory(owner.pid);
     const driven = await drive(arrivalsOf(shape, picker(have + 2)), call, (second) =>
       progress.show(second, shape.seconds, "seconds under load"),
     );
     const samples = watch();
-    const cpuAfter = cpuMs(owner.pid);
+    const cpuAfter = familyCpuMs(owner.pid);
     const after = await waitingOn(patient, program.butler);
     const kinds = { context: kindFigures(driven.answers, "context"), episode: kindFigures(driven.answers, "episode") };
     const slices = slicesOf(shape.seconds, driven, samples);
@@ -149,7 +149,7 @@ async function waitingOn(client: OwnerClient, butler: string): Promise<Waiting> 
 function watchMemory(pid: number): () => Sample[] {
   const samples: Sample[] = [];
   const started = performance.now();
-  const take = () => samples.push({ at: performance.now() - started, mb: residentMb(pid) });
+  const take = () => samples.push({ at: performance.now() - started, mb: familyResidentMb(pid) });
   take();
   const timer = setInterval(take, SAMPLE_MS);
   return () => {

@@ -32,7 +32,7 @@ const CONTESTS: readonly Contest[] = [
   { name: "a search, p50", unit: "× the model alone", of: (f) => f.times_floor.p50, higher: false },
   { name: "a search, p95", unit: "× the model alone", of: (f) => f.times_floor.p95, higher: false },
   { name: "eight at once", unit: "searches a second", of: (f) => f.per_second, higher: true },
-  { name: "CPU of the process a search", unit: "ms", of: (f) => f.cpu_ms, higher: false },
+  { name: "CPU a search, without a server's", unit: "ms", of: (f) => f.cpu_ms, higher: false },
   { name: "resident memory", unit: "MB", of: (f) => f.resident_mb, higher: false },
   { name: "recall@10", unit: "%", of: (f) => f.recall, higher: true },
 ];

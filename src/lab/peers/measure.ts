@@ -3,6 +3,7 @@ import { ensureDatabase } from "../../engine/adapters/db/postgres-admin.ts";
 import { openOnnxEmbedder } from "../../engine/adapters/embedder/onnx.ts";
 import type { Embedder } from "../../engine/adapters/embedder/port.ts";
 import type { ModelFiles } from "../../engine/adapters/model/files.ts";
+import { familyResidentMb, ownCpuMs } from "../family.ts";
 import { round, type Spread, spread } from "../figures.ts";
 import { distinct, picker, queryText } from "../sentences.ts";
 import type { Material } from "./material.ts";
@@ -27,7 +28,7 @@ export interface PeerFigures {
   readonly floor: Spread;
   readonly times_floor: { readonly p50: number; readonly p95: number };
   readonly per_second: number;
-  /** CPU time of this process a search, eight at once; that of a server is not in it. */
+  /** CPU time of its process and of the one with the model a search, eight at once; that of a server is not in it. */
   readonly cpu_ms: number;
   readonly resident_mb: number;
   /** Percent of the evidence among the first ten, mean over questions; null without labelled questions. */
@@ -77,9 +78,9 @@ async function measureOpened(peer: OpenPeer, material: Material, embedder: Embed
     if (evidence.length > 0) shares.push(shareOf(evidence, found));
   }
   const [search, floor] = [spread(times), spread(alone)];
-  const cpu = process.cpuUsage();
+  const cpu = ownCpuMs();
   const per_second = await perSecond(peer, at_once);
-  const { user, system } = process.cpuUsage(cpu);
+  const cpuMs = ownCpuMs() - cpu;
   return {
     store_seconds: round(storeMs / 1_000),
     store_per_second: round(memories.length / (storeMs / 1_000)),
@@ -87,8 +88,8 @@ async function measureOpened(peer: OpenPeer, material: Material, embedder: Embed
     floor,
     times_floor: { p50: round(search.p50 / floor.p50, 2), p95: round(search.p95 / floor.p95, 2) },
     per_second,
-    cpu_ms: round((user + system) / 1_000 / at_once.length),
-    resident_mb: round(process.memoryUsage().rss / 1e6, 0),
+    cpu_ms: round(cpuMs / at_once.length),
+    resident_mb: familyResidentMb(process.pid) ?? round(process.memoryUsage().rss / 1e6, 0),
     recall: shares.length === 0 ? null : round((100 * shares.reduce((sum, one) => sum + one, 0)) / shares.length),
   };
 }
