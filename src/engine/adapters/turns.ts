@@ -12,6 +12,12 @@ export function nextTurn(): Promise<void> {
   return last;
 }
 
+/** Work on a question that nobody waits for yet: done while the model has it, which is sent on its way first. */
+export const meanwhile = async <T>(work: () => T): Promise<T> => {
+  await nextIteration();
+  return work();
+};
+
 /** Runs a generator that stops between its steps, one step a turn. */
 export async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
   for (;;) {

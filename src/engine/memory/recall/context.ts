@@ -1,6 +1,6 @@
 /** The block of memory that an agent is given: what is lasting first, then what fits the prompt, within the token budget. */
 
-import { nextTurn } from "../../adapters/turns.ts";
+import { meanwhile, nextTurn } from "../../adapters/turns.ts";
 import { factText } from "../../domain/fact.ts";
 import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
 import type { Line, Section } from "../../domain/ranking/budget.ts";
@@ -55,13 +55,15 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   const budget = input.token_budget ?? memory.settings.retrieval.context_token_budget;
   const asked = input.as_of === undefined ? call : await atThatTime(call, input.as_of);
   const query = { ...contextQuery(call, input.trigger_prompt), exceptSession: input.except_session };
-  const { lasting, retrieval } = await (input.as_of === undefined
-    ? contextNow(call, query, input.lasting !== false)
-    : contextThen(asked, query, PROFILE_LIMIT));
+  const [{ lasting, retrieval }, { intent }] = await Promise.all([
+    input.as_of === undefined
+      ? contextNow(call, query, input.lasting !== false)
+      : contextThen(asked, query, PROFILE_LIMIT),
+    meanwhile(() => intentOf(call, query.text)),
+  ]);
   const origins = await originsIn(asked, [...lasting, ...retrieval.results.map(({ candidate }) => candidate)]);
   const said = alreadyKnown(input, origins, retrieval.results);
   await nextTurn();
-  const { intent } = intentOf(call, query.text);
   const ranked = rankForContext(asked, wanted(retrieval.results, said, input), intent);
   const profile = input.lasting === false ? [] : profileLines(asked, lasting);
   const sections = arrange(asked, unsaid(profile, said), ranked, intent, origins);

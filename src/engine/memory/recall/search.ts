@@ -1,5 +1,6 @@
 /** Finds memories by words and meaning, best first, and explains the numbers behind each result. */
 
+import { meanwhile } from "../../adapters/turns.ts";
 import { isUntrusted } from "../../domain/lifecycle/quarantine.ts";
 import type { Tier } from "../../domain/lifecycle/tiers.ts";
 import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
@@ -45,8 +46,10 @@ export type SearchResult = ReturnType<typeof present>;
 export async function search(call: Call, input: SearchInput): Promise<SearchAnswer> {
   const query = searchQuery(call, input);
   const asked = input.as_of === undefined ? call : await atThatTime(call, input.as_of);
-  const retrieval = await (input.as_of === undefined ? retrieve(asked, query) : retrieveThen(asked, query));
-  const intent = intentOf(call, input.query);
+  const [retrieval, intent] = await Promise.all([
+    input.as_of === undefined ? retrieve(asked, query) : retrieveThen(asked, query),
+    meanwhile(() => intentOf(call, input.query)),
+  ]);
   const floor = floorOf(call, input);
   const above = retrieval.results.filter((found) => isAbove(floor, found));
   const shown = rankForSearch(asked, input.rank, above, intent).slice(0, query.wanted);
