@@ -58,7 +58,7 @@ const SHARED = 0.5;
 /** Items of patterns tell a sentence if they have this share of its words. */
 const TOLD = 0.6;
 /** A sentence says more than the items if so many of its words are in none of them. */
-const LEAST_MORE = 4;
+const LEAST_MORE = 2;
 const wordSet = (text: string): ReadonlySet<string> =>
   new Set(
     contentKey(text)
