@@ -102,13 +102,13 @@ function keptOf(read: readonly Read[], bars: Bars, surenessOf: (said: Said) => n
 }
 
 /** Of what is left of a sentence that would not be kept with its task. */
-const BAR_OF_PIECES = 0.85;
+const BAR_OF_PIECES = 0.8;
 /** Of a sentence with a single word that says what it is about ("I keep chickens"). */
 const BAR_OF_ONE_WORD = 0.8;
 
 /** A correction of something that only the words before it name; "it's Saskia with a k" corrects the name itself. */
 const OF_IT =
-  /^(?:\p{L}+,? )?(?:it|its|it's|that|thats|that's|this|not|es|das|nicht)(?![\p{L}'])(?!.* (?:with|mit) )/iu;
+  /^(?:\p{L}+,? )?(?:i meant?|it|its|it's|that|thats|that's|this|not|es|das|nicht)(?![\p{L}'])(?!.* (?:with|mit) )/iu;
 
 /** With this a sentence speaks of what the sentence before was about, or goes on with it. */
 const GOES_ON =
