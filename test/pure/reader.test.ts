@@ -183,7 +183,18 @@ describe("what is kept", () => {
     expect(learned("I'm flying to Seoul tomorrow.", 0.04)).toHaveLength(1);
   });
 
+  it.each([
+    ["we don't have a microwave", 1],
+    ["it's Saskia with a k", 1],
+    ["actually it's Lisbon", 0],
+    ["no, it's on tuesday", 0],
+  ])("of the correction %j what it corrects is known, or not", (text, count) => {
+    const read = [{ text, at: 0, question: false, sureness: 0.9, kind: "correction" }] as const;
+    expect(keptOf(read).sure).toHaveLength(count);
+  });
+
   it("what is said beside it stays", () => {
+    expect(isOfTheMoment("I'm seeing a physio every second Friday at three")).toBe(false);
     expect(isOfTheMoment("I'm trying to keep my app lightweight, so I prefer few dependencies.")).toBe(false);
     expect(isOfTheMoment("I tried green tea once and never liked it")).toBe(false);
     expect(isOfTheMoment("We never deploy before noon.")).toBe(false);
@@ -224,6 +235,46 @@ describe("what goes on with a sentence that is kept", () => {
 
   it("but what a thing is, or where, stays by itself: a later word replaces it", () => {
     expect(both("The archive is in Graz", 0.9)).toEqual(["Ines chairs the board", "The archive is in Graz"]);
+  });
+
+  const from = (first: string, sureness: number, second: string) =>
+    keptOf([said(first, 0, sureness), said(second, first.length + 2, 0.95, ". ")]).sure.map(({ text, at }) => [
+      text,
+      at,
+    ]);
+
+  it("begins with the sentence before, of which the reader was less sure", () => {
+    expect(from("Rent is due on the 1st, reminder on the 4th", 0.35, "That's the drill for every tenant")).toEqual([
+      ["Rent is due on the 1st, reminder on the 4th. That's the drill for every tenant", 0],
+    ]);
+    expect(from("Put Ingrid through at any hour", 0.25, "She chairs the board and never calls to chat")).toEqual([
+      ["Put Ingrid through at any hour. She chairs the board and never calls to chat", 0],
+    ]);
+  });
+
+  it("is told once, and is no hint beside it", () => {
+    const [one, two, three] = [
+      "Ines chairs the board",
+      "She never calls before noon",
+      "I file her letters in the blue folder",
+    ];
+    const kept = keptOf([
+      said(one, 0, 0.95),
+      said(two, 23, 0.4, ". "),
+      { ...said(three, 52, 0.95, ". "), kind: "rule" },
+    ]);
+    expect(kept.sure.map(({ text }) => text)).toEqual([`${one}. ${two}. ${three}`]);
+    const hint = keptOf([said("Put Ingrid through at any hour", 0, 0.55), said(two, 32, 0.95, ". ")]);
+    expect([hint.sure.length, hint.hints]).toEqual([1, []]);
+  });
+
+  it.each([
+    ["of which it saw nothing", "Put Ingrid through at any hour", 0.15, "She chairs the board and never calls to chat"],
+    ["without which it is understood", "Put Ingrid through now", 0.25, "I keep all receipts for ten years"],
+    ["if it is a joke", "Put Ingrid through at any hour lol", 0.35, "She chairs the board and never calls to chat"],
+    ["if it says what a thing is", "Put Ingrid through at any hour", 0.35, "The archive is in Graz"],
+  ])("but not with one %s", (_which, first, sureness, second) => {
+    expect(from(first, sureness, second)).toEqual([[second, first.length + 2]]);
   });
 
   it.each([

@@ -59,11 +59,13 @@ const SHARED = 0.5;
 const TOLD = 0.6;
 /** A sentence says more than the items if so many of its words are in none of them. */
 const LEAST_MORE = 4;
+/** "I'm" is what an item calls the user. */
+const EMPTY = /^(?:user|the|i'(?:m|ve|d|ll)|we'(?:re|ve|d|ll))$/;
 const wordSet = (text: string): ReadonlySet<string> =>
   new Set(
     contentKey(text)
       .split(" ")
-      .filter((word) => word.length > 2 && word !== "user" && word !== "the"),
+      .filter((word) => word.length > 2 && !EMPTY.test(word)),
   );
 const shared = (one: ReadonlySet<string>, other: ReadonlySet<string>): number =>
   [...one].filter((word) => other.has(word)).length;

@@ -177,7 +177,7 @@ export function learnFrom(
     const known = [...material.facts, ...[...items.values()].map(({ of }) => of)];
     const changes = changesIn(read, known);
     const isNew = besides(told);
-    const isNoChange = (kept: Read) => !changes.some(({ from }) => from.at === kept.at);
+    const isNoChange = ({ at, text }: Read) => !changes.some(({ from }) => from.at >= at && from.at < at + text.length);
     for (const kept of sure.filter((one) => isNew(one, "more") && isNoChange(one))) {
       if (isFact(kept)) add(items, fileFact(kept, speaker?.subject ?? "user"), [episode.label], foundBy(kept));
       else addRule(rules, fileRule(kept), episode.label, foundBy(kept));

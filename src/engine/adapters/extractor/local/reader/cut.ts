@@ -13,7 +13,12 @@ const SEAM =
 const SHORTEST = 10;
 const MOST_SEAMS = 8;
 
+/** "When I'm in the car, you read": no question, although it begins like one. */
+const CONDITION =
+  /^when(?:ever)? (?:i|i'm|im|i've|we|we're|you|you're|he|she|they|it|my|our|the|there|somebody|someone)(?![\p{L}'])/iu;
+
 const isTask = (text: string): boolean => {
+  if (CONDITION.test(text)) return false;
   const marks = marksOf(
     text,
     wordsOf(text).map((word) => word.toLowerCase()),
