@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { refusalBook } from "../../src/daemon/audit/refusal-book.ts";
 import { readRefusals, writeRefusals } from "../../src/daemon/audit/refusal-log.ts";
 import { type Home, homeAt, prepareHome } from "../../src/daemon/home.ts";
-import type { Principal } from "../../src/doors/backend.ts";
+import type { Backend, Principal } from "../../src/doors/backend.ts";
 import type { Refusal } from "../../src/doors/refusals.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 import type { RefusedAccess } from "../../src/engine/memory/access.ts";
@@ -70,6 +70,18 @@ test("each way to be turned away at the door is noted once, by its kind", async 
   expect(slow.body.error).toMatchObject({ code: "unavailable", retry_after: 3 });
   // A mistake is no refusal.
   expect(await kinds("POST", search, { body: "{" })).toMatchObject({ status: 400, told: [] });
+});
+
+test("a tenant and a session in a header are read as UTF-8, and as they are where that is no UTF-8", async () => {
+  const seen: unknown[] = [];
+  const invoke: Backend["invoke"] = async (_, __, { tenant, session }) => {
+    seen.push({ tenant, session });
+    return { ok: true, answer: {} };
+  };
+  const door = apiOver({} as Rig, {}, { invoke });
+  const headers = { "x-butler-tenant": Buffer.from("küche").toString("latin1"), "x-butler-session": "caf\xe9" };
+  await door.ask("POST", "/api/butlers/general/tools/memory_stats", { body: {}, headers });
+  expect(seen).toEqual([{ tenant: "küche", session: "café" }]);
 });
 
 test("a flood is counted together; what is known of a tenant goes to its stream", async () => {

@@ -1,4 +1,7 @@
 /** Every tool and every route of the pages' API, with inputs that nearly fit: an answer or a refusal in words, and nothing stored that should not be. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { apiRoutes } from "../../src/doors/http/api/routes.ts";
@@ -6,8 +9,11 @@ import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { ERROR_CODES } from "../../src/engine/domain/errors.ts";
 import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { tools } from "../../src/engine/tools/index.ts";
+import { importTranscripts } from "../../src/hosts/transcripts/import-transcripts.ts";
 import { apiOver } from "../support/api-rig.ts";
 import { anyText, fitting, fuzzed, type Schema, spoiled } from "../support/fuzz.ts";
+import { bent, TRANSCRIPT_ROWS } from "../support/fuzz-transcripts.ts";
+import { verifyInScratch } from "../support/scratch.ts";
 import { migratedSnapshot, onEachStore, type Rig } from "../support/stores.ts";
 
 /** Whatever is asked, it is never we who failed. */
@@ -52,6 +58,37 @@ onEachStore("inputs that nearly fit", (open, store) => {
        where btrim(content) = '' or length(content) > 100000`,
     );
     expect(broken?.n).toBe(0);
+  });
+
+  it("of transcripts that are imported", async () => {
+    const rig = await open({ model: false });
+    const folder = mkdtempSync(join(tmpdir(), "fuzz-import-"));
+    let [stored, n] = [0, 0];
+    try {
+      await fuzzed(40, async (d, told) => {
+        const agent = d.one(["claude-code", "codex"] as const);
+        const lines = Array.from({ length: 30 }, () => JSON.stringify(bent(d, d.one(TRANSCRIPT_ROWS[agent]))));
+        const path = join(folder, `rollout-${n++}.jsonl`);
+        writeFileSync(path, spoiled(d, `${lines.join("\n")}\n`));
+        const done = await importTranscripts({
+          ...{ roots: [{ agent, path }], since: undefined, signal: new AbortController().signal },
+          project: () => undefined,
+          store: async (rows, { session }) =>
+            (await rig.outcome("memory_ingest_batch", { episodes: rows }, { session })) as never,
+        });
+        expect(done.complete, told).toBe(true);
+        stored += done.stored;
+      });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    await rig.settled();
+    expect(stored).toBeGreaterThan(10);
+    const [rows] = await rig.db.query<{ n: number; blank: number }>(
+      "select count(*)::int4 as n, count(*) filter (where btrim(content) = '')::int4 as blank from episodes",
+    );
+    expect(rows).toEqual({ n: stored, blank: 0 });
+    expect(await verifyInScratch(rig.db)).toMatchObject({ differences: [], orphans: [] });
   });
 
   it("of every route", async () => {

@@ -1,6 +1,7 @@
 /** What comes from outside as text is read or refused in words, whatever it is: no exception, no endless work, nothing taken over from a prototype. */
 import { expect, it } from "vitest";
 import { checkButlerToml } from "../../src/daemon/config/config.ts";
+import { checkDaemonToml } from "../../src/daemon/config/daemon-config.ts";
 import { configSchema } from "../../src/daemon/config/json-schema.ts";
 import { AGENT_NAMES, HOOK_DIALECTS } from "../../src/hosts/hooks/dialects.ts";
 import { readGitConfig } from "../../src/hosts/projects/git-config.ts";
@@ -11,38 +12,10 @@ import { codex as codexReader } from "../../src/hosts/transcripts/codex.ts";
 import { collecting } from "../../src/hosts/transcripts/collect.ts";
 import { jsonOf } from "../../src/hosts/transcripts/lines.ts";
 import { anyText, anyValue, fitting, fuzzed, type Schema, spoiled } from "../support/fuzz.ts";
+import { bent, TRANSCRIPT_ROWS } from "../support/fuzz-transcripts.ts";
 import type { Dice } from "../support/hostile/attempts.ts";
-import { claude, codex } from "./transcripts-material.ts";
 
 const AT = "2026-05-01T10:00:00Z";
-
-/** A row of a transcript with some of its fields replaced, at any depth. */
-function bent(d: Dice, value: unknown): unknown {
-  if (d.chance(0.12)) return anyValue(d);
-  if (Array.isArray(value)) return value.map((one) => bent(d, one));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, one]) => (d.chance(0.05) ? [] : [[name, bent(d, one)]])),
-  );
-}
-
-const ROWS = {
-  "claude-code": [
-    claude.user("no, use pnpm – not npm"),
-    claude.says("Renamed it."),
-    claude.uses("t1", "Bash", { command: "npm test" }),
-    claude.uses("t2", "Edit", { file_path: "/home/dev/shop/a.ts" }),
-    claude.result("t1", "error: nope", { is_error: true }),
-    { type: "summary", summary: "user" },
-  ],
-  codex: [
-    codex.meta(),
-    ...codex.asks("Rename the order service."),
-    ...codex.says("Renamed it."),
-    ...codex.runs("c1", ["bash", "-lc", "npm test"], "Exit code: 1\nOutput:\nerror: nope"),
-    codex.line("turn_context", { cwd: "/elsewhere", model: "m" }),
-  ],
-} as const;
 
 it.each(["claude-code", "codex"] as const)("40,000 lines of a transcript of %s", async (agent) => {
   let read = 0;
@@ -51,7 +24,7 @@ it.each(["claude-code", "codex"] as const)("40,000 lines of a transcript of %s",
     const all = collecting(AT);
     // Four lines of one session: a reader remembers what it has read.
     for (let n = 0; n < 4; n++) {
-      const row = JSON.stringify(bent(d, d.one(ROWS[agent])));
+      const row = JSON.stringify(bent(d, d.one(TRANSCRIPT_ROWS[agent])));
       const line = jsonOf(d.chance(0.3) ? spoiled(d, row) : row);
       if (line === undefined) continue;
       try {
@@ -142,6 +115,28 @@ it("6,000 butler.toml", async () => {
         });
   });
   expect(good).toBeGreaterThan(50);
+});
+
+const DAEMON = `[limits]
+calls_per_second = 20
+burst_seconds = 2
+
+[oauth]
+issuer = "https://id.example"
+audience = ["butler", "other"]
+jwks_url = "https://id.example/keys"
+claims = { tenant = "org.tenant" }
+fixed = { role = "reader", scopes = ["global"] }
+`;
+
+it("4,000 daemon.toml", async () => {
+  let good = 0;
+  await fuzzed(4_000, (d, told) => {
+    const checked = checkDaemonToml(spoiled(d, DAEMON), "daemon.toml");
+    if (checked.ok) good += 1;
+    else for (const { message } of checked.faults) expect(message.length, told).toBeGreaterThan(3);
+  });
+  expect(good).toBeGreaterThan(20);
 });
 
 const GIT =

@@ -1,6 +1,7 @@
 /** An exchange as a row of `memory_ingest_batch`. */
 import { createHash } from "node:crypto";
 import { EXCHANGE_FORMAT } from "../../engine/domain/learning/exchange.ts";
+import { hasNul, isBlank, isWellFormed } from "../../engine/domain/text/text.ts";
 import type { ToolInput } from "../../engine/tools/index.ts";
 import type { Exchange } from "./read.ts";
 
@@ -48,5 +49,10 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** A resumed session may begin with a copy of the old one under a new id; its prompts keep their ids. */
 const nameOf = (key: string, session: string): string => (UUID.test(key) ? key : `${session}:${key}`);
 
-const short = (text: string): string =>
-  text.length <= LONGEST ? text : `${text.slice(0, 100)}:${createHash("sha256").update(text).digest("hex")}`;
+/** An id that is too long, or that no store takes, goes by its digest: one odd transcript must not end the import of all others. */
+function short(text: string): string {
+  if (!isWellFormed(text) || hasNul(text) || isBlank(text)) return `unreadable:${digestOf(text)}`;
+  return text.length <= LONGEST ? text : `${text.slice(0, 100).replace(/[\ud800-\udbff]$/, "")}:${digestOf(text)}`;
+}
+
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -2,7 +2,7 @@
 
 import { reasonOf } from "../../engine/domain/errors.ts";
 import type { Outcome } from "../../engine/tools/outcome.ts";
-import { type EpisodeRow, episodeOf } from "./episodes.ts";
+import { type EpisodeRow, episodeOf, sessionIdOf } from "./episodes.ts";
 import { type Found, type TranscriptRoot, transcriptsIn } from "./find.ts";
 import { readExchanges } from "./read.ts";
 
@@ -58,7 +58,7 @@ export async function importTranscripts(options: ImportOptions): Promise<ImportR
 
   async function flush(rows: EpisodeRow[], { path, head }: Found, project: string | undefined) {
     if (rows.length === 0) return;
-    const outcome = await options.store(rows, { project, session: head.session });
+    const outcome = await options.store(rows, { project, session: sessionIdOf(head.session) });
     if (!outcome.ok) throw new ImportFailure(outcome.error, sofar(false));
     for (const row of outcome.answer.results) {
       if (row.ok) counts[row.duplicate === true ? "already" : "stored"]++;
