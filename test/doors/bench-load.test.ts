@@ -12,7 +12,16 @@ test("load makes every call, and its figures add up", async () => {
   const { code, stdout } = await butler(emptyHome(), words);
   expect(code).toBe(0);
   const report = JSON.parse(stdout) as LoadReport;
-  expect(report).toMatchObject({ n: 100, store: "pglite", seconds: 2, reads: 4, writes: 3, burst: 2, lost: 0 });
+  expect(report).toMatchObject({
+    n: 100,
+    store: "pglite",
+    seconds: 2,
+    reads: 4,
+    writes: 3,
+    burst: 2,
+    lost: 0,
+    stored_unacknowledged: 0,
+  });
   const { context, episode } = report.kinds;
   expect([context.sent, episode.sent]).toEqual([8, 6]);
   for (const kind of [context, episode]) {

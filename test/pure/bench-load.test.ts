@@ -89,7 +89,7 @@ test("every minute has its own figures, and memory is compared from the first to
   expect(slices.map(({ from_second, context_p95 }) => [from_second, context_p95])).toEqual([
     [0, 7],
     [60, 8],
-    [120, 0],
+    [120, null],
     [180, 9],
   ]);
   expect(slices.map(({ resident_mb }) => resident_mb)).toEqual([500, 501, 502, 503]);

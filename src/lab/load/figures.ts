@@ -17,8 +17,9 @@ export interface KindFigures extends Spread {
 /** A minute, or a third of a shorter run. */
 interface Slice {
   readonly from_second: number;
-  readonly context_p95: number;
-  readonly episode_p95: number;
+  /** Null: no call that was due in it was answered. */
+  readonly context_p95: number | null;
+  readonly episode_p95: number | null;
   /** Median of what the owner held while it lasted. */
   readonly resident_mb: number | null;
 }
@@ -57,6 +58,8 @@ export interface LoadReport extends LoadShape {
   readonly after: Waiting;
   /** Acknowledged writes that the store does not hold. */
   readonly lost: number;
+  /** Writes that were given up before their answer came, and were carried out nevertheless. */
+  readonly stored_unacknowledged: number;
   readonly targets: readonly Verdict[];
 }
 
@@ -108,9 +111,10 @@ export function slicesOf(seconds: number, { answers }: Driven, samples: readonly
   return Array.from({ length: Math.ceil(seconds / length - 1e-9) }, (_, index) => {
     const from = index * length;
     const within = ({ at }: { readonly at: number }) => at >= from * 1_000 && at < (from + length) * 1_000;
-    const p95 = (kind: LoadKind) =>
-      spread(answers.filter((one) => within(one) && one.kind === kind && one.error === undefined).map(({ ms }) => ms))
-        .p95;
+    const p95 = (kind: LoadKind) => {
+      const good = answers.filter((one) => within(one) && one.kind === kind && one.error === undefined);
+      return good.length === 0 ? null : spread(good.map(({ ms }) => ms)).p95;
+    };
     const held = samples.filter(within).flatMap(({ mb }) => (mb === null ? [] : [mb]));
     return {
       from_second: round(from),
@@ -178,13 +182,13 @@ export function loadLines(report: LoadReport): string[] {
     ...(errors.length === 0 ? ["no errors"] : errors),
     "",
     row(["from second", ...slices.map((slice) => slice.from_second)]),
-    row(["context p95, ms", ...slices.map((slice) => slice.context_p95)]),
-    row(["episode p95, ms", ...slices.map((slice) => slice.episode_p95)]),
+    row(["context p95, ms", ...slices.map((slice) => slice.context_p95 ?? "none")]),
+    row(["episode p95, ms", ...slices.map((slice) => slice.episode_p95 ?? "none")]),
     row(["resident memory, MB", ...slices.map((slice) => slice.resident_mb ?? "?")]),
     "",
     `at most ${report.most_open} calls under way at once; the last was answered ${report.drained_ms} ms after it was due; this process made calls ${report.late_p95} ms late (p95)`,
     `the owner's CPU: ${cpu.seconds ?? "?"} s, ${cpu.ms_per_call ?? "?"} ms a call, ${cpu.cores ?? "?"} cores; ${growth === null ? "growth of memory unknown" : `memory grew by ${growth.mb} MB, ${growth.kb_per_write} KB a write`}`,
-    `episodes ${before.episodes} → ${after.episodes}, ${report.lost} acknowledged but not stored; to be learned from ${before.backlog} → ${after.backlog}, the oldest for ${round(after.backlog_age_hours, 2)} h`,
+    `episodes ${before.episodes} → ${after.episodes}, ${report.lost} acknowledged but not stored, ${report.stored_unacknowledged} stored after they were given up; to be learned from ${before.backlog} → ${after.backlog}, the oldest for ${round(after.backlog_age_hours, 2)} h`,
     "",
     ...report.targets.map(verdictLine),
   ];

@@ -71,6 +71,7 @@ async function measure(bench: BenchHome, shape: LoadShape): Promise<LoadReport> 
     const after = await waitingOn(patient, program.butler);
     const kinds = { context: kindFigures(driven.answers, "context"), episode: kindFigures(driven.answers, "episode") };
     const slices = slicesOf(shape.seconds, driven, samples);
+    const stored = after.episodes - before.episodes;
     const report = {
       ...shape,
       n,
@@ -86,7 +87,8 @@ async function measure(bench: BenchHome, shape: LoadShape): Promise<LoadReport> 
       cpu: cpuOf(cpu, cpuAfter, shape, driven),
       before,
       after,
-      lost: kinds.episode.answered - (after.episodes - before.episodes),
+      lost: Math.max(0, kinds.episode.answered - stored),
+      stored_unacknowledged: Math.max(0, stored - kinds.episode.answered),
     };
     return { ...report, targets: verdictsOf(report) };
   } finally {
