@@ -1,5 +1,5 @@
 /**
- * Other people's tokens at every door: two tenants with four kinds of token each, a neighbour in the same tenant, and an agent on
+ * Other people's tokens at every door: two tenants with six kinds of token each, a neighbour in the same tenant, and an agent on
  * the local socket try to read and change what is not theirs. Nothing foreign comes back, and no foreign row changes.
  */
 
@@ -252,7 +252,7 @@ describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseU
     const adminOf = (tenant: Tenant) =>
       bearer(tokens.find(({ name }) => name === `${tenant}-every-butler-admin`)?.token ?? "");
 
-    // Each tenant's four tokens against everybody else.
+    // Each tenant's six tokens against everybody else.
     for (const [nth, tenant] of TENANTS.entries()) {
       const others = (["north", "south", "default"] as const).filter((one) => one !== tenant);
       const before = await look(others);
