@@ -57,6 +57,22 @@ it("asks one thread while nobody has to wait", async () => {
   expect(opened).toBe(0);
 });
 
+it("asks one thread through many short queues", async () => {
+  const { thread, waiting } = threadOf("first");
+  let opened = 0;
+  const open = async () => {
+    opened += 1;
+    return threadOf("second").thread;
+  };
+  const both = helped(thread, open, silentLog);
+  for (let n = 0; n < 20; n++) {
+    const asked = Array.from({ length: 10 }, (_, i) => both.ask(`${n} ${i}`, "query"));
+    for (const one of waiting.splice(0)) one.resolve("");
+    await Promise.all(asked);
+  }
+  expect(opened).toBe(0);
+});
+
 it("loads a second one when questions keep waiting, and asks whichever has fewer", async () => {
   const { first, second, both, asked, opened } = await crowd();
   expect(opened()).toBe(1);

@@ -50,6 +50,8 @@ export function helped<Q, A>(first: Thread<Q, A>, open: () => Promise<Thread<Q, 
     }
   };
   const notice = () => {
+    // A queue that came to its end was a burst.
+    if (first.pending === 0) crowded = 0;
     if (first.pending < CROWD) return;
     crowded += 1;
     if (second !== undefined) keepFor(REST_MS);

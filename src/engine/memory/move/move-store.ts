@@ -66,7 +66,7 @@ async function startIn(target: Db, mark: string): Promise<"new" | "resume" | "an
   await refuseOthers(target, "is to be filled");
   const found = await readMoveMark(await ownedForMove(target));
   if (found !== undefined) return found === mark ? "resume" : "anew";
-  if ((await isMigrated(target)) && (await holdsMemories(await ownedForMove(target))))
+  if ((await hasTable(target, "memory_events")) && (await holdsMemories(await ownedForMove(target))))
     throw invalid(
       "to",
       "The target holds other memories, and nothing is written over: name another place with --to, or move what is there out of the way first.",
@@ -119,10 +119,10 @@ export async function moveStore({ source, target, scratch, tell }: MoveOptions):
 
 /** Takes away what an earlier attempt or an empty memory left there, so that the copy is the source and nothing else. */
 async function prepareTarget(target: Db, mark: string): Promise<void> {
+  // Before anything is made or removed: a target in this state is an unfinished move, and nothing that could be served.
+  await writeMoveMark(await ownedForMove(target), "");
   if (await isMigrated(target)) {
     const { migrateDown } = await import("../../store/schema/chain.ts");
-    // Before anything is removed: a target in this state is an unfinished move and nothing that could be served.
-    await writeMoveMark(await ownedForMove(target), "");
     await migrateDown(target);
   }
   await migrateForMove(target);

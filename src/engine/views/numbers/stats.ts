@@ -18,7 +18,9 @@ export const viewStats = defineView({
   title: "How the memory is doing",
   input: f.input({ scope: f.scope.optional() }),
   output: memoryStats.output.extend({
-    counted_at: z.string().describe("In a large store some seconds ago: counts reads the numbers of this moment."),
+    counted_at: z
+      .string()
+      .describe("In a large store at the last look, at most an hour ago: counts reads the numbers of this moment."),
   }),
   async run(call, { scope }) {
     const asked = scope ?? (call.caller.admin ? EVERY_SCOPE : undefined);
