@@ -41,36 +41,35 @@ async function crowd() {
   return { first, second, both, asked, opened: () => opened };
 }
 
-it("asks one thread while nobody has to wait", async () => {
+/** Nobody has asked yet. */
+function alone() {
   const { thread, waiting } = threadOf("first");
   let opened = 0;
   const open = async () => {
     opened += 1;
     return threadOf("second").thread;
   };
-  const both = helped(thread, open, silentLog);
+  return { both: helped(thread, open, silentLog), waiting, opened: () => opened };
+}
+
+it("asks one thread while nobody has to wait", async () => {
+  const { both, waiting, opened } = alone();
   for (let n = 0; n < 100; n++) {
     const answer = both.ask(`${n}`, "query");
     waiting.shift()?.resolve("");
     expect(await answer).toBe(`first ${n}`);
   }
-  expect(opened).toBe(0);
+  expect(opened()).toBe(0);
 });
 
 it("asks one thread through many short queues", async () => {
-  const { thread, waiting } = threadOf("first");
-  let opened = 0;
-  const open = async () => {
-    opened += 1;
-    return threadOf("second").thread;
-  };
-  const both = helped(thread, open, silentLog);
+  const { both, waiting, opened } = alone();
   for (let n = 0; n < 20; n++) {
     const asked = Array.from({ length: 10 }, (_, i) => both.ask(`${n} ${i}`, "query"));
     for (const one of waiting.splice(0)) one.resolve("");
     await Promise.all(asked);
   }
-  expect(opened).toBe(0);
+  expect(opened()).toBe(0);
 });
 
 it("loads a second one when questions keep waiting, and asks whichever has fewer", async () => {

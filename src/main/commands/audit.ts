@@ -10,6 +10,7 @@ import { readSince } from "../log/since.ts";
 import { ownerClient } from "../owner/owner-client.ts";
 import { chooseButler } from "../program/choose-butler.ts";
 import { type Context, readOptions } from "../program/command.ts";
+import { agreedTo, answerOf } from "../program/for-good.ts";
 import { tellFailure } from "../program/tell-failure.ts";
 import { foundLines, type RedactionShown, redactedLines } from "../words/redaction.ts";
 
@@ -81,7 +82,7 @@ async function redaction(args: readonly string[], context: Context): Promise<Exi
       else if (!isClean) say("Nothing was changed: butler audit redaction --redact takes them out.");
       return 0;
     }
-    if (!values.yes && !(await agreed(context))) return 1;
+    if (!values.yes && !(await agreedTo(context, "redact", "Nothing was changed"))) return 1;
     const done = await ask(client, butler, false);
     if (json) say(JSON.stringify(done, null, 2));
     else for (const one of redactedLines(done)) say(one);
@@ -94,15 +95,5 @@ async function redaction(args: readonly string[], context: Context): Promise<Exi
   }
 }
 
-async function ask(client: OwnerClient, butler: string, dry: boolean): Promise<RedactionShown> {
-  const outcome = await client.invoke(butler, { tool: controlRedaction.name, input: { dry_run: dry } });
-  if (!outcome.ok) throw new MemoryError(outcome.error.code, outcome.error.message);
-  return outcome.answer as unknown as RedactionShown;
-}
-
-async function agreed({ ask: question, note }: Context): Promise<boolean> {
-  const answer = await question?.("This cannot be undone. Type redact to go on: ");
-  if (answer === "redact") return true;
-  note(answer === undefined ? "Nothing was changed: give --yes where nobody can be asked." : "Nothing was changed.");
-  return false;
-}
+const ask = (client: OwnerClient, butler: string, dry: boolean): Promise<RedactionShown> =>
+  answerOf(client, butler, controlRedaction.name, { dry_run: dry });

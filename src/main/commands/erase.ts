@@ -8,6 +8,7 @@ import { eraseTraces, type Traces } from "../../hosts/traces/erase-traces.ts";
 import { ownerClient } from "../owner/owner-client.ts";
 import { chooseButler } from "../program/choose-butler.ts";
 import { type Context, readOptions } from "../program/command.ts";
+import { agreedTo, answerOf } from "../program/for-good.ts";
 import { tellFailure } from "../program/tell-failure.ts";
 import { type EraseShown, erasedLines, goingLines } from "../words/erase.ts";
 
@@ -48,7 +49,7 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
       say(json ? JSON.stringify(planned, null, 2) : "Nothing was changed: leave out --dry-run to erase it.");
       return 0;
     }
-    if (!values.yes && !(await agreed(context))) return 1;
+    if (!values.yes && !(await agreedTo(context, "erase", "Nothing was erased"))) return 1;
     const home = homeAt(environment.home);
     const traces: Traces = {
       sessions: planned.sessions,
@@ -75,15 +76,5 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
   }
 }
 
-async function ask(client: OwnerClient, butler: string, input: object): Promise<EraseShown> {
-  const outcome = await client.invoke(butler, { tool: controlErase.name, input });
-  if (!outcome.ok) throw new MemoryError(outcome.error.code, outcome.error.message);
-  return outcome.answer as unknown as EraseShown;
-}
-
-async function agreed({ ask: question, note }: Context): Promise<boolean> {
-  const answer = await question?.("This cannot be undone. Type erase to go on: ");
-  if (answer === "erase") return true;
-  note(answer === undefined ? "Nothing was erased: give --yes where nobody can be asked." : "Nothing was erased.");
-  return false;
-}
+const ask = (client: OwnerClient, butler: string, input: object): Promise<EraseShown> =>
+  answerOf(client, butler, controlErase.name, input);
