@@ -6,7 +6,7 @@ import { type Postings, rank, statisticsOf } from "../../src/engine/domain/ranki
 import { countHashes, encodeForward } from "../../src/engine/domain/ranking/postings.ts";
 import { openArena } from "../../src/engine/domain/read-model/arena.ts";
 import { ASSEMBLED as CODES } from "../../src/engine/domain/read-model/codes.ts";
-import { ASSEMBLED as DOTS, halfOf } from "../../src/engine/domain/read-model/halves.ts";
+import { ASSEMBLED as DOTS, halfOf, openHalves } from "../../src/engine/domain/read-model/halves.ts";
 import { openVectors } from "../../src/engine/domain/read-model/vectors.ts";
 import { openWords } from "../../src/engine/domain/read-model/words.ts";
 import { assemble } from "../support/assembler.ts";
@@ -135,4 +135,25 @@ it("the nearest vectors are those of a plain comparison, and nearly all of them 
   );
   const found = vectors.nearest(query, all, 20).filter(({ slot }) => best.has(slot));
   expect(found.length).toBeGreaterThanOrEqual(18);
+});
+
+it("reads every finite half as what it stands for, and sums as the store does where the numbers fill no whole step", () => {
+  const finite = Array.from({ length: 65_536 }, (_, bits) => bits).filter((bits) => ((bits >> 10) & 31) !== 31);
+  const dims = 11;
+  const halves = openHalves(dims);
+  const query = new Float32Array(dims);
+  const count = Math.ceil(finite.length / dims);
+  const bytesOf = (at: number) =>
+    Uint8Array.from({ length: dims * 2 }, (_, i) => {
+      const bits = finite[at * dims + (i >> 1)] ?? 0;
+      return i % 2 === 0 ? bits >> 8 : bits & 255;
+    });
+  for (let slot = 0; slot < count; slot++) halves.put(slot, bytesOf(slot));
+  const slots = Int32Array.from({ length: count }, (_, slot) => slot);
+  for (let i = 0; i < dims; i++) {
+    query.fill(0);
+    query[i] = 1;
+    const expected = Float32Array.from(slots, (slot) => halfOf(finite[slot * dims + i] ?? 0));
+    expect(halves.dots(query, slots).every((value, slot) => value === expected[slot])).toBe(true);
+  }
 });

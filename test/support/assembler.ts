@@ -5,6 +5,9 @@ type List = Form[];
 
 const I32 = 0x7f;
 const F32 = 0x7d;
+const V128 = 0x7b;
+/** Precedes the opcode of an instruction on 128 bits. */
+const SIMD = 0xfd;
 const VOID = 0x40;
 const END = 0x0b;
 
@@ -27,7 +30,20 @@ const PLAIN: Readonly<Record<string, readonly number[]>> = {
   "i64.load": [0x29, 3, 0],
   "i64.popcnt": [0x7b],
   "i64.xor": [0x85],
+  "v128.load": [SIMD, 0x00, 4, 0],
+  "v128.load32_splat": [SIMD, 0x09, 2, 0],
+  "v128.store": [SIMD, 0x0b, 4, 0],
+  "v128.and": [SIMD, 0x4e],
+  "i32x4.splat": [SIMD, 0x11],
+  "i32x4.extend_low_i16x8_s": [SIMD, 0xa7, 1],
+  "i32x4.extend_high_i16x8_s": [SIMD, 0xa8, 1],
+  "i32x4.shl": [SIMD, 0xab, 1],
+  "f32x4.add": [SIMD, 0xe4, 1],
+  "f32x4.mul": [SIMD, 0xe6, 1],
 };
+
+/** The bytes that a shuffle picks. */
+const LANES = 16;
 
 export function assemble(text: string): Uint8Array {
   const [module] = parse(text);
@@ -36,11 +52,12 @@ export function assemble(text: string): Uint8Array {
   const code = parts.find((part) => part[0] === "func") as List;
   const variables = code.filter((part) => part[0] === "param" || part[0] === "local") as List[];
   const params = variables.filter(([kind]) => kind === "param").length;
-  const floats = variables.filter(([, , type]) => type === "f32").length;
-  // Numbers of one type stand together: those of 32-bit floats are declared last.
+  const ofType = (wanted: string) => variables.filter(([, , type]) => type === wanted).length;
+  // Those of one type stand together, in this order.
   const groups = [
-    [variables.length - params - floats, I32],
-    [floats, F32],
+    [ofType("i32") - params, I32],
+    [ofType("f32"), F32],
+    [ofType("v128"), V128],
   ].filter(([count]) => count !== 0);
   const locals = [groups.length, ...groups.flatMap(([count = 0, type = 0]) => [...unsigned(count), type])];
   const names = variables.map(([, name]) => name as string);
@@ -72,6 +89,8 @@ function instruction([name, ...rest]: List, names: readonly string[], labels: re
       return [0x41, ...signed(Number(first))];
     case "f32.const":
       return [0x43, ...new Uint8Array(Float32Array.of(Number(first)).buffer)];
+    case "i8x16.shuffle":
+      return [...all(rest.slice(LANES)), SIMD, 0x0d, ...rest.slice(0, LANES).map(Number)];
     case "br":
       return [0x0c, ...unsigned(labels.indexOf(first as string))];
     case "br_if":
