@@ -3,7 +3,10 @@
  * diversity costs recall; as a tie-breaker it costs at most the band.
  */
 import type { MemoryType } from "../memory-types.ts";
+import { remembered } from "../text/remembered.ts";
 import { normaliseKey } from "../text/text.ts";
+
+const keyOf = remembered(normaliseKey);
 
 /** On a 0..1 scale. With 0.02 the right memory left the first ten of 9 in 400 questions and entered those of 1. */
 export const NEAR_EQUAL = 0.005;
@@ -87,7 +90,7 @@ export function clusterKeys(memory: {
   readonly predicate?: string | null | undefined;
 }): readonly string[] {
   if (memory.type !== "fact") return [];
-  const subject = normaliseKey(memory.subject ?? "");
-  const predicate = normaliseKey(memory.predicate ?? "").replace(/:.*$/s, "");
+  const subject = keyOf(memory.subject ?? "");
+  const predicate = keyOf(memory.predicate ?? "").replace(/:.*$/s, "");
   return [...(subject === "" ? [] : [`subject ${subject}`]), ...(predicate === "" ? [] : [`predicate ${predicate}`])];
 }

@@ -15,6 +15,7 @@ import { placeByMeaning } from "./nearest.ts";
 export function modelIndex(model: ReadModel, tenant: string): SearchIndex {
   const { words, lookups } = model;
   return {
+    inMemory: true,
     rank: async (asked, groups) => words.rank(asked, groups),
     speakers: async (scopes, asked) => asked.filter((name) => lookups.isSpeaker(tenant, scopes, name)).sort(),
     async saidBy(names, sks) {

@@ -128,9 +128,16 @@ export const candidateFact = (c: Candidate): FactWords => ({
   content: c.content,
 });
 
-export function factLine(fact: FactWords, note: string): string {
-  return `- ${neutralLine(shownFact(fact.subject_text, shownPredicate(fact), fact.content))} (${note})\n`;
-}
+export const factLine = ({ subject_text, predicate_text, content }: FactWords, note: string): string =>
+  `- ${toldFact([subject_text, predicate_text, content].join(BETWEEN))} (${note})\n`;
+
+/** No stored text has it. */
+const BETWEEN = "\u0000";
+
+const toldFact = remembered((joined) => {
+  const [subject_text = "", predicate_text = "", content = ""] = joined.split(BETWEEN);
+  return neutralLine(shownFact(subject_text, shownPredicate({ subject_text, predicate_text, content }), content));
+});
 
 /** What several facts of a subject can have at a time is filed under words of its own ("uses:pnpm"): a sentence that has them needs them once. */
 function shownPredicate({ predicate_text: predicate, content }: FactWords): string {

@@ -55,18 +55,16 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   const budget = input.token_budget ?? memory.settings.retrieval.context_token_budget;
   const asked = input.as_of === undefined ? call : await atThatTime(call, input.as_of);
   const query = { ...contextQuery(call, input.trigger_prompt), exceptSession: input.except_session };
-  const [{ lasting, retrieval }, { intent }] = await Promise.all([
-    input.as_of === undefined
-      ? contextNow(call, query, input.lasting !== false)
-      : contextThen(asked, query, PROFILE_LIMIT),
+  const [{ lasting, profile, retrieval }, { intent }] = await Promise.all([
+    input.as_of === undefined ? contextNow(call, query, input.lasting !== false) : contextAt(asked, query),
     meanwhile(() => intentOf(call, query.text)),
   ]);
   const origins = await originsIn(asked, [...lasting, ...retrieval.results.map(({ candidate }) => candidate)]);
   const said = alreadyKnown(input, origins, retrieval.results);
   await nextTurn();
   const ranked = rankForContext(asked, wanted(retrieval.results, said, input), intent);
-  const profile = input.lasting === false ? [] : profileLines(asked, lasting);
-  const sections = arrange(asked, unsaid(profile, said), ranked, intent, origins);
+  const shown = input.lasting === false ? [] : unsaid(profile, said);
+  const sections = arrange(asked, shown, ranked, intent, origins);
   const block = blockOf(call, sections, budget);
   // Only what fits counts as referenced: not what filled up the list, nor what is always shown. Reading the past counts nothing.
   const fitting = new Set(retrieval.results.filter(({ fit }) => fit >= FITS).map(({ candidate }) => candidate.id));
@@ -152,9 +150,29 @@ export function contextQuery({ memory: { settings }, caller }: Call, prompt: str
   };
 }
 
-async function contextNow(call: Call, query: RetrieveQuery, withLasting: boolean): Promise<ContextThen> {
-  const [lasting, retrieval] = await Promise.all([withLasting ? readLasting(call, query) : [], retrieve(call, query)]);
-  return { lasting, retrieval };
+interface Found extends ContextThen {
+  readonly profile: readonly Line<ContextItem>[];
+}
+
+async function contextNow(call: Call, query: RetrieveQuery, withLasting: boolean): Promise<Found> {
+  const [{ lasting, profile }, retrieval] = await Promise.all([
+    withLasting ? meanwhile(() => lastingLines(call, query)) : { lasting: [], profile: [] },
+    retrieve(call, query),
+  ]);
+  return { lasting, profile, retrieval };
+}
+
+async function lastingLines(call: Call, query: RetrieveQuery): Promise<Pick<Found, "lasting" | "profile">> {
+  const lasting = await readLasting(call, query);
+  const profile = profileLines(call, lasting);
+  // The block counts them anyway, and the tokenizer remembers what it has counted.
+  for (const { line } of profile) call.memory.tokenizer.count(line);
+  return { lasting, profile };
+}
+
+async function contextAt(call: Call, query: RetrieveQuery): Promise<Found> {
+  const found = await contextThen(call, query, PROFILE_LIMIT);
+  return { ...found, profile: profileLines(call, found.lasting) };
 }
 
 export const readLasting = async (call: Call, { scopes }: RetrieveQuery): Promise<ProfileItem[]> =>

@@ -39,8 +39,7 @@ export const NO_VECTOR = "no embedding model: results are by keyword only. Run `
 export async function ask(call: Call, index: SearchIndex, asking: Asking): Promise<Asked> {
   const { memory, caller } = call;
   const { text, mode, groups } = asking;
-  const words = wordsOf(text);
-  const ranked = () => index.rank(words, groups);
+  const ranked = () => index.rank(wordsOf(text), groups);
   const possible = mode === "keyword" ? [] : namesAsked(text);
   const started = performance.now();
   let embedMs = 0;
@@ -49,9 +48,11 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
     embedMs = performance.now() - started;
     return made;
   };
-  // Names that are known from earlier questions are used at once, so that embedding does not wait for the store; if the store
-  // disagrees, the question is embedded again.
-  const guess = possible.filter((name) => knownNames(memory, caller.tenant).has(name));
+  // Where the store must be asked who speaks, names that are known from earlier questions are used at once, so that embedding does
+  // not wait for it; if the store disagrees, the question is embedded again.
+  const guess = index.inMemory
+    ? await index.speakers(asking.scopes, possible)
+    : possible.filter((name) => knownNames(memory, caller.tenant).has(name));
   const embedding = mode === "keyword" ? undefined : embed(guess);
   const first = mode === "semantic" ? undefined : ranked();
   const people = async () => {

@@ -24,6 +24,8 @@ export interface Ranked {
 }
 
 export interface SearchIndex {
+  /** It answers without leaving this process. */
+  readonly inMemory: boolean;
   /** One ranking for each group of shelves. */
   rank(words: readonly string[], groups: readonly (readonly number[])[]): Promise<Ranked>;
   /** Those of the words that are the first name of somebody who speaks in these scopes. */
@@ -47,6 +49,7 @@ export interface SearchIndex {
 }
 
 export const sqlIndex = (sql: Sql, tenant: string): SearchIndex => ({
+  inMemory: false,
   async rank(words, groups) {
     const postings = await fetchPostings(sql, words, groups.flat());
     return { rankings: rankGroups(postings, groups), statistics: statisticsOf(postings) };
