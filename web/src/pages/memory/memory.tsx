@@ -83,12 +83,14 @@ export function MemoryPage() {
 const clip = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
 
 const LONG = 400;
+/** What is longer is set like a text: as a heading it would fill a telephone. */
+const HEADING = 120;
 
 function Sentence({ row }: { readonly row: Row }) {
   if (row.content === null) return <span className={styles.gone}>This {row.type} was forgotten.</span>;
   const text = row.type === "episode" ? String(row.summary ?? row.content) : row.content;
   return (
-    <span className={styles.sentence} data-state={row.state}>
+    <span className={styles.sentence} data-state={row.state} data-long={text.length > HEADING}>
       {row.type === "fact" && (
         <span className={styles.key}>
           {String(row.subject_text ?? row.subject)} · {String(row.predicate_text ?? row.predicate).replaceAll("_", " ")}
