@@ -99,7 +99,8 @@ async function damage(db: Db): Promise<void> {
   await db.query("delete from lex_doc where memory_id in (select id from facts order by id limit 40)");
   await db.query("delete from lex_block where key in (select key from lex_block order by key limit 5)");
   await db.query(
-    `insert into embeddings select gen_random_uuid(), version_id, sk, visible_until, embedding
+    `insert into embeddings (memory_id, version_id, sk, visible_until, embedding, tenant_id)
+     select gen_random_uuid(), version_id, sk, visible_until, embedding, tenant_id
      from embeddings order by memory_id limit 30`,
   );
   await db.query(
