@@ -196,7 +196,7 @@ describe("unknown keys", () => {
     ],
     [
       `${HEAD}[butler.schedule]\ndecay-sweep = { cron = "0 3 * * *" }`,
-      `:4: butler.schedule.decay-sweep: ${UNKNOWN} consolidate, promote, decay_sweep, episode_cleanup, reembed, hygiene, retention, rekey; did you mean "decay_sweep"?`,
+      `:4: butler.schedule.decay-sweep: ${UNKNOWN} consolidate, promote, decay_sweep, episode_cleanup, reembed, hygiene, retention, rekey, partitions; did you mean "decay_sweep"?`,
     ],
     [`${HEAD}xyzzy = 1`, `:3: butler.xyzzy: ${UNKNOWN} ${BUTLER_KEYS}.`],
   ])("%j", (text, words) => {

@@ -11,6 +11,7 @@ export const JOB_NAMES = [
   "hygiene",
   "retention",
   "rekey",
+  "partitions",
 ] as const;
 export type JobName = (typeof JOB_NAMES)[number];
 
