@@ -5,7 +5,7 @@ import { parseButlerToml } from "../../src/daemon/config/config.ts";
 const FILE = "roster/x/butler.toml";
 const HEAD = '[butler]\nname = "x"\n';
 const MEMORY_KEYS =
-  "enabled, service, service_token_env, service_token_file, embedding_model, embedding_dimensions, embedding_variant, episodes, facts, rules, retrieval, eden, mid, long, extractor, hooks, privacy, events";
+  "enabled, service, service_token_env, service_token_file, embedding_model, embedding_dimensions, embedding_variant, episodes, facts, rules, retrieval, eden, mid, long, extractor, hooks, privacy, events, jobs";
 const BUTLER_KEYS = "name, role, tenant, description, schedule, runtime";
 const UNKNOWN = "found a key that is not known here, expected one of";
 
