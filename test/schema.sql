@@ -25,7 +25,7 @@ create table consolidation_runs (
   constraint consolidation_runs_cost_usd_check CHECK ((cost_usd >= (0)::double precision)),
   constraint consolidation_runs_input_tokens_check CHECK ((input_tokens >= 0)),
   constraint consolidation_runs_output_tokens_check CHECK ((output_tokens >= 0)),
-  constraint consolidation_runs_pkey PRIMARY KEY (id),
+  constraint consolidation_runs_pkey PRIMARY KEY (id, tenant_id),
   constraint consolidation_runs_provider_check CHECK ((provider <> ''::text)),
   constraint consolidation_runs_reserved_usd_check CHECK ((reserved_usd >= (0)::double precision)),
   constraint consolidation_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text, 'lost'::text, 'released'::text]))),
@@ -56,8 +56,9 @@ create table embeddings (
   embedding halfvec not null storage p,
   word_pieces integer,
   tokens bytea storage m,
-  constraint embeddings_pkey PRIMARY KEY (memory_id, version_id),
-  constraint embeddings_sk_fkey FOREIGN KEY (sk) REFERENCES shelves(sk),
+  tenant_id text not null,
+  constraint embeddings_pkey PRIMARY KEY (memory_id, version_id, tenant_id),
+  constraint embeddings_sk_fkey FOREIGN KEY (sk, tenant_id) REFERENCES shelves(sk, tenant_id),
   constraint embeddings_version_id_fkey FOREIGN KEY (version_id) REFERENCES embedding_versions(id)
 ) with (toast_tuple_target=8160);
 
@@ -68,7 +69,7 @@ create table episode_references (
   day date not null,
   n integer not null,
   constraint episode_references_n_check CHECK ((n > 0)),
-  constraint episode_references_pkey PRIMARY KEY (episode_id, session_id, day)
+  constraint episode_references_pkey PRIMARY KEY (episode_id, session_id, day, tenant_id)
 );
 
 create table episodes (
@@ -112,7 +113,7 @@ create table episodes (
   constraint episodes_content_check CHECK ((content <> ''::text)),
   constraint episodes_importance_check CHECK (((importance >= (0)::double precision) AND (importance <= (10)::double precision))),
   constraint episodes_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
-  constraint episodes_pkey PRIMARY KEY (id),
+  constraint episodes_pkey PRIMARY KEY (id, tenant_id),
   constraint episodes_reference_count_check CHECK ((reference_count >= 0)),
   constraint episodes_source_butler_check CHECK ((source_butler <> ''::text)),
   constraint episodes_source_check CHECK ((source <> ''::text)),
@@ -136,9 +137,9 @@ create table erasure_receipts (
   hash bytea not null,
   constraint erasure_receipts_counts_check CHECK ((jsonb_typeof(counts) = 'object'::text)),
   constraint erasure_receipts_hash_check CHECK ((length(hash) = 32)),
-  constraint erasure_receipts_id_key UNIQUE (id),
+  constraint erasure_receipts_id_key UNIQUE (id, tenant_id),
   constraint erasure_receipts_kind_check CHECK ((kind = ANY (ARRAY['subject'::text, 'session'::text, 'id'::text, 'redaction'::text]))),
-  constraint erasure_receipts_pkey PRIMARY KEY (seq),
+  constraint erasure_receipts_pkey PRIMARY KEY (seq, tenant_id),
   constraint erasure_receipts_tenant_id_check CHECK ((tenant_id <> ''::text))
 );
 
@@ -157,9 +158,9 @@ create table event_checkpoints (
   constraint event_checkpoints_counts_check CHECK ((jsonb_typeof(counts) = 'object'::text)),
   constraint event_checkpoints_entries_check CHECK ((jsonb_typeof(entries) = 'object'::text)),
   constraint event_checkpoints_hash_check CHECK ((length(hash) = 32)),
-  constraint event_checkpoints_id_key UNIQUE (id),
+  constraint event_checkpoints_id_key UNIQUE (id, tenant_id),
   constraint event_checkpoints_kind_check CHECK ((kind = ANY (ARRAY['reads'::text, 'memories'::text, 'events'::text, 'keys'::text]))),
-  constraint event_checkpoints_pkey PRIMARY KEY (seq),
+  constraint event_checkpoints_pkey PRIMARY KEY (seq, tenant_id),
   constraint event_checkpoints_tenant_id_check CHECK ((tenant_id <> ''::text))
 );
 
@@ -225,14 +226,14 @@ create table facts (
   constraint facts_importance_check CHECK (((importance >= (0)::double precision) AND (importance <= (10)::double precision))),
   constraint facts_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
   constraint facts_permanence_check CHECK ((permanence = ANY (ARRAY['permanent'::text, 'stable'::text, 'standard'::text, 'volatile'::text, 'ephemeral'::text]))),
-  constraint facts_pkey PRIMARY KEY (id),
+  constraint facts_pkey PRIMARY KEY (id, tenant_id),
   constraint facts_predicate_check CHECK ((predicate <> ''::text)),
   constraint facts_reference_count_check CHECK ((reference_count >= 0)),
   constraint facts_scope_check CHECK ((scope <> ''::text)),
   constraint facts_source_butler_check CHECK ((source_butler <> ''::text)),
   constraint facts_source_check CHECK ((source <> ''::text)),
   constraint facts_subject_check CHECK ((subject <> ''::text)),
-  constraint facts_supersedes_id_fkey FOREIGN KEY (supersedes_id) REFERENCES facts(id),
+  constraint facts_supersedes_id_fkey FOREIGN KEY (supersedes_id, tenant_id) REFERENCES facts(id, tenant_id),
   constraint facts_tenant_id_check CHECK ((tenant_id <> ''::text)),
   constraint facts_trust_check CHECK ((trust = ANY (ARRAY['tool'::text, 'imported'::text, 'agent'::text, 'user'::text]))),
   constraint facts_validity_check CHECK ((validity = ANY (ARRAY['active'::text, 'fading'::text, 'superseded'::text, 'expired'::text, 'retracted'::text]))),
@@ -284,7 +285,8 @@ create table lex_block (
   b integer not null,
   n smallint not null,
   x bytea not null storage m,
-  constraint lex_block_pkey PRIMARY KEY (key, b)
+  tenant_id text not null,
+  constraint lex_block_pkey PRIMARY KEY (key, b, tenant_id)
 ) with (fillfactor=85);
 
 create table lex_doc (
@@ -295,8 +297,9 @@ create table lex_doc (
   len integer not null,
   state smallint not null default 0,
   x bytea not null,
-  constraint lex_doc_pkey PRIMARY KEY (doc),
-  constraint lex_doc_sk_fkey FOREIGN KEY (sk) REFERENCES shelves(sk),
+  tenant_id text not null,
+  constraint lex_doc_pkey PRIMARY KEY (doc, tenant_id),
+  constraint lex_doc_sk_fkey FOREIGN KEY (sk, tenant_id) REFERENCES shelves(sk, tenant_id),
   constraint lex_doc_state_check CHECK ((state = ANY (ARRAY[0, 1, 2])))
 );
 
@@ -330,9 +333,8 @@ create table memory_events (
   payload jsonb not null,
   constraint memory_events_entity_type_check CHECK ((entity_type = ANY (ARRAY['episode'::text, 'fact'::text, 'rule'::text, 'read'::text, 'embedding_version'::text, 'consolidation'::text, 'erasure'::text]))),
   constraint memory_events_event_type_check CHECK ((event_type <> ''::text)),
-  constraint memory_events_id_key UNIQUE (id),
   constraint memory_events_payload_check CHECK ((jsonb_typeof(payload) = 'object'::text)),
-  constraint memory_events_pkey PRIMARY KEY (seq)
+  constraint memory_events_pkey PRIMARY KEY (id, tenant_id)
 );
 
 create table memory_links (
@@ -344,7 +346,7 @@ create table memory_links (
   relation text not null,
   request_id text,
   created_at timestamp with time zone not null,
-  constraint memory_links_pkey PRIMARY KEY (source_id, target_id, relation),
+  constraint memory_links_pkey PRIMARY KEY (source_id, target_id, relation, tenant_id),
   constraint memory_links_relation_check CHECK ((relation = ANY (ARRAY['derived_from'::text, 'supports'::text, 'contradicts'::text, 'supersedes'::text, 'related_to'::text]))),
   constraint memory_links_source_type_check CHECK ((source_type = ANY (ARRAY['episode'::text, 'fact'::text, 'rule'::text]))),
   constraint memory_links_target_type_check CHECK ((target_type = ANY (ARRAY['episode'::text, 'fact'::text, 'rule'::text])))
@@ -362,8 +364,8 @@ create table rule_applications (
   created_at timestamp with time zone not null,
   counted boolean not null default true,
   constraint rule_applications_outcome_check CHECK ((outcome = ANY (ARRAY['helpful'::text, 'harmful'::text]))),
-  constraint rule_applications_pkey PRIMARY KEY (id),
-  constraint rule_applications_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES rules(id)
+  constraint rule_applications_pkey PRIMARY KEY (id, tenant_id),
+  constraint rule_applications_rule_id_fkey FOREIGN KEY (rule_id, tenant_id) REFERENCES rules(id, tenant_id)
 );
 
 create table rules (
@@ -413,7 +415,7 @@ create table rules (
   constraint rules_maturity_check CHECK ((maturity = ANY (ARRAY['candidate'::text, 'established'::text, 'proven'::text, 'anti_pattern'::text]))),
   constraint rules_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
   constraint rules_of_no_tool CHECK ((trust <> 'tool'::text)),
-  constraint rules_pkey PRIMARY KEY (id),
+  constraint rules_pkey PRIMARY KEY (id, tenant_id),
   constraint rules_reference_count_check CHECK ((reference_count >= 0)),
   constraint rules_scope_check CHECK ((scope <> ''::text)),
   constraint rules_source_butler_check CHECK ((source_butler <> ''::text)),
@@ -432,7 +434,7 @@ create table shelves (
   n integer not null default 0,
   tl bigint not null default 0,
   slots integer not null default 0,
-  constraint shelves_pkey PRIMARY KEY (sk),
+  constraint shelves_pkey PRIMARY KEY (sk, tenant_id),
   constraint shelves_tenant_id_scope_type_key UNIQUE (tenant_id, scope, type),
   constraint shelves_type_check CHECK ((type = ANY (ARRAY['episode'::text, 'fact'::text, 'rule'::text])))
 );
@@ -473,8 +475,8 @@ CREATE UNIQUE INDEX job_runs_once ON public.job_runs USING btree (job, slot, att
 CREATE UNIQUE INDEX job_runs_running ON public.job_runs USING btree (job) WHERE (state = 'running'::text);
 CREATE INDEX job_runs_waiting ON public.job_runs USING btree (job, due_at) WHERE (state = 'waiting'::text);
 CREATE INDEX lex_doc_delta ON public.lex_doc USING btree (sk) WHERE (state <> 1);
-CREATE UNIQUE INDEX lex_doc_memory ON public.lex_doc USING btree (memory_id) WHERE (state <> 2);
-CREATE UNIQUE INDEX lex_doc_slot ON public.lex_doc USING btree (sk, slot) WHERE (state = 1);
+CREATE UNIQUE INDEX lex_doc_memory ON public.lex_doc USING btree (memory_id, tenant_id) WHERE (state <> 2);
+CREATE UNIQUE INDEX lex_doc_slot ON public.lex_doc USING btree (sk, slot, tenant_id) WHERE (state = 1);
 CREATE INDEX memory_events_actor ON public.memory_events USING btree (tenant_id, actor, occurred_at, seq);
 CREATE INDEX memory_events_entity ON public.memory_events USING btree (entity_id, seq);
 CREATE INDEX memory_events_judged ON public.memory_events USING btree (tenant_id, seq) WHERE ((event_type = ANY (ARRAY['fact.forgotten'::text, 'rule.forgotten'::text, 'rule.marked_harmful'::text, 'fact.superseded'::text, 'fact.confirmed'::text, 'rule.confirmed'::text, 'fact.restored'::text, 'rule.restored'::text, 'rule.marked_helpful'::text])) AND (actor !~~ 'job:%'::text));
@@ -482,13 +484,14 @@ CREATE INDEX memory_events_place ON public.memory_events USING btree (tenant_id,
 CREATE INDEX memory_events_readings ON public.memory_events USING gin (jsonb_path_query_array(payload, '$."references"[*]."id"'::jsonpath)) WITH (gin_pending_list_limit='512') WHERE (event_type = 'memory.referenced'::text);
 CREATE INDEX memory_events_request ON public.memory_events USING btree (request_id) WHERE (request_id IS NOT NULL);
 CREATE INDEX memory_events_said ON public.memory_events USING btree (tenant_id, (((payload -> 'row'::text) ->> 'session_id'::text))) WHERE (event_type = 'episode.stored'::text);
+CREATE UNIQUE INDEX memory_events_seq ON public.memory_events USING btree (seq, tenant_id);
 CREATE INDEX memory_events_session ON public.memory_events USING btree (tenant_id, session_id, seq) WHERE (session_id IS NOT NULL);
 CREATE INDEX memory_events_stream ON public.memory_events USING btree (tenant_id, seq);
 CREATE INDEX memory_events_when ON public.memory_events USING btree (tenant_id, event_type, occurred_at, seq);
 CREATE INDEX memory_links_contradicts ON public.memory_links USING btree (tenant_id, created_at) WHERE (relation = 'contradicts'::text);
 CREATE INDEX memory_links_inbound ON public.memory_links USING btree (target_id, relation);
 CREATE INDEX memory_links_tenant ON public.memory_links USING btree (tenant_id);
-CREATE UNIQUE INDEX rule_applications_once ON public.rule_applications USING btree (rule_id, outcome, session_id) WHERE ((session_id IS NOT NULL) AND counted);
+CREATE UNIQUE INDEX rule_applications_once ON public.rule_applications USING btree (rule_id, outcome, session_id, tenant_id) WHERE ((session_id IS NOT NULL) AND counted);
 CREATE INDEX rule_applications_rule ON public.rule_applications USING btree (rule_id, created_at);
 CREATE UNIQUE INDEX rules_once ON public.rules USING btree (tenant_id, scope, content_key) WHERE (validity <> 'retracted'::text);
 CREATE INDEX rules_review ON public.rules USING btree (tenant_id, review_until, id) WHERE (review_until IS NOT NULL);

@@ -21,7 +21,7 @@ import { administer, cloneDatabase, freshDatabase } from "../support/postgres.ts
 import { migratedSnapshot, openRig } from "../support/stores.ts";
 
 /** Consolidation asks somebody outside and has its own test: consolidate-kill. Without a key nothing is encrypted. */
-const KILLED = JOB_NAMES.filter((name) => name !== "consolidate" && name !== "rekey");
+const KILLED = JOB_NAMES.filter((name) => !["consolidate", "rekey", "partitions"].includes(name));
 
 const VICTIM = compiled("job-victim");
 /** Moments of death are drawn anew in every run; a failure tells the seed. */
@@ -99,7 +99,8 @@ async function damage(db: Db): Promise<void> {
   await db.query("delete from lex_doc where memory_id in (select id from facts order by id limit 40)");
   await db.query("delete from lex_block where key in (select key from lex_block order by key limit 5)");
   await db.query(
-    `insert into embeddings select gen_random_uuid(), version_id, sk, visible_until, embedding
+    `insert into embeddings (memory_id, version_id, sk, visible_until, embedding, tenant_id)
+     select gen_random_uuid(), version_id, sk, visible_until, embedding, tenant_id
      from embeddings order by memory_id limit 30`,
   );
   await db.query(

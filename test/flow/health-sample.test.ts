@@ -28,7 +28,13 @@ onEachStore("the numbers of a store", (open, store) => {
     expect(waiting.server).toEqual(
       store === "PGlite"
         ? null
-        : { connections: expect.any(Number), max_connections: 200, replicas: 0, replica_lag_seconds: null },
+        : {
+            connections: expect.any(Number),
+            max_connections: 200,
+            replicas: 0,
+            replica_lag_seconds: null,
+            partitions_ahead_days: null,
+          },
     );
 
     await jobRunner(rig.memory, jobs).runNow("consolidate", { dryRun: false, interrupted: () => false });

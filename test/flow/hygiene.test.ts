@@ -124,7 +124,9 @@ onEachStore("hygiene", (open) => {
       const sk = await shelf(rig);
       await rig.db.query("delete from lex_block where key in (select min(key) from lex_block)");
       await rig.db.query("update lex_doc set x = substring(x from 1 for 5) where memory_id = $1", [await idOf(rig, 3)]);
-      await rig.db.query("insert into lex_block (key, b, n, x) values ((99999::int8 << 40) + 7, 0, 1, '\\x00')");
+      await rig.db.query(
+        "insert into lex_block (key, b, n, x, tenant_id) values ((99999::int8 << 40) + 7, 0, 1, '\\x00', 'default')",
+      );
       const report = await run(rig);
       expect(report).toMatchObject({ counts: { shelves_repaired: 1, refiled: 1, stray_blocks: 1 }, changed: 3 });
       expect(report.notes[0]).toContain(`keyword index, shelf ${sk}:`);
@@ -141,9 +143,13 @@ onEachStore("hygiene", (open) => {
       await rig.db.query("delete from embeddings where memory_id = $1", [await idOf(rig, 2)]);
       expect([await finds(rig, 1, "keyword"), await finds(rig, 2, "semantic")]).toEqual([false, false]);
       const ghost = randomUUID();
-      await rig.db.query("insert into lex_doc (memory_id, sk, len, x) values ($1, $2, 0, '')", [ghost, sk]);
+      await rig.db.query("insert into lex_doc (memory_id, sk, len, x, tenant_id) values ($1, $2, 0, '', 'default')", [
+        ghost,
+        sk,
+      ]);
       await rig.db.query(
-        `insert into embeddings select $1, version_id, sk, visible_until, embedding from embeddings limit 1`,
+        `insert into embeddings (memory_id, version_id, sk, visible_until, embedding, tenant_id)
+         select $1, version_id, sk, visible_until, embedding, tenant_id from embeddings limit 1`,
         [ghost],
       );
       const [old] = await rig.db.query<{ id: number }>(
@@ -152,7 +158,8 @@ onEachStore("hygiene", (open) => {
         [rig.now],
       );
       await rig.db.query(
-        "insert into embeddings select memory_id, $1, sk, visible_until, embedding from embeddings where version_id = $2",
+        `insert into embeddings (memory_id, version_id, sk, visible_until, embedding, tenant_id)
+         select memory_id, $1, sk, visible_until, embedding, tenant_id from embeddings where version_id = $2`,
         [old?.id, version],
       );
       const forgotten = await idOf(rig, 5);

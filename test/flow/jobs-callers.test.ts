@@ -28,10 +28,10 @@ const fact = async (rig: Rig, permanence: string) => {
   return (await rig.call("memory_store_fact", input)).id as string;
 };
 
-/** Encryption has its own test: encryption.test.ts. */
-const SCHEDULED = JOB_NAMES.filter((name) => name !== "rekey");
+/** They have tests of their own: encryption.test.ts, partitions.test.ts. */
+const SCHEDULED = JOB_NAMES.filter((name) => name !== "rekey" && name !== "partitions");
 
-const SCENES: Readonly<Record<Exclude<JobName, "rekey">, Scene>> = {
+const SCENES: Readonly<Record<Exclude<JobName, "rekey" | "partitions">, Scene>> = {
   retention: {
     async prepare(rig) {
       const id = await fact(rig, "permanent");
@@ -122,6 +122,7 @@ it("every job that has a name is registered", () => {
     reembed: undefined,
     retention: "30 4 * * *",
     rekey: undefined,
+    partitions: "45 4 * * *",
   });
 });
 

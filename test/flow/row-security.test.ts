@@ -211,7 +211,9 @@ onEachStore("row security", (open) => {
     const rig = await open({ model: false });
     await furnish(rig, "north");
     await furnish(rig, "south");
-    await rig.db.query("insert into lex_block (key, b, n, x) select sk::int8 << 40, 0, 0, '' from shelves");
+    await rig.db.query(
+      "insert into lex_block (key, b, n, x, tenant_id) select sk::int8 << 40, 0, 0, '', tenant_id from shelves",
+    );
     const { memory } = rig;
     const south = memoryOf(memory, "south").db;
     const count = async (db: Db, table: string) =>
@@ -228,7 +230,7 @@ onEachStore("row security", (open) => {
     const refused = (statement: string) =>
       expect(south.query(statement), statement).rejects.toMatchObject({ code: "42501" });
     await refused("insert into shelves (tenant_id, scope, type) values ('north', 'x', 'fact')");
-    await refused("insert into lex_doc (memory_id, sk, len, x) select gen_random_uuid(), 1, 1, ''");
+    await refused("insert into lex_doc (memory_id, sk, len, x, tenant_id) select gen_random_uuid(), 1, 1, '', 'south'");
     await refused("update facts set tenant_id = 'north'");
     for (const table of ["memory_events", "idempotency_keys"])
       for (const change of [`delete from ${table}`, `update ${table} set butler = 'x'`, `truncate ${table}`])

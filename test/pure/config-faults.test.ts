@@ -5,7 +5,7 @@ import { parseButlerToml } from "../../src/daemon/config/config.ts";
 const FILE = "roster/x/butler.toml";
 const HEAD = '[butler]\nname = "x"\n';
 const MEMORY_KEYS =
-  "enabled, service, service_token_env, service_token_file, embedding_model, embedding_dimensions, embedding_variant, episodes, facts, rules, retrieval, eden, mid, long, extractor, hooks, privacy, events";
+  "enabled, service, service_token_env, service_token_file, embedding_model, embedding_dimensions, embedding_variant, episodes, facts, rules, retrieval, eden, mid, long, extractor, hooks, privacy, events, jobs";
 const BUTLER_KEYS = "name, role, tenant, description, schedule, runtime";
 const UNKNOWN = "found a key that is not known here, expected one of";
 
@@ -196,7 +196,7 @@ describe("unknown keys", () => {
     ],
     [
       `${HEAD}[butler.schedule]\ndecay-sweep = { cron = "0 3 * * *" }`,
-      `:4: butler.schedule.decay-sweep: ${UNKNOWN} consolidate, promote, decay_sweep, episode_cleanup, reembed, hygiene, retention, rekey; did you mean "decay_sweep"?`,
+      `:4: butler.schedule.decay-sweep: ${UNKNOWN} consolidate, promote, decay_sweep, episode_cleanup, reembed, hygiene, retention, rekey, partitions; did you mean "decay_sweep"?`,
     ],
     [`${HEAD}xyzzy = 1`, `:3: butler.xyzzy: ${UNKNOWN} ${BUTLER_KEYS}.`],
   ])("%j", (text, words) => {

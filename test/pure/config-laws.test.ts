@@ -89,6 +89,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   also: fc.subarray(["email", "phone"]),
   keep_days: fc.integer({ min: 1, max: 999 }),
   keep_reads_days: fc.integer({ min: 1, max: 999 }),
+  lease_seconds: fc.integer({ min: 1, max: 3600 }),
   encrypt_predicates: fc.subarray(["diagnosis", "salary"]),
   encryption_key_env: fc.constantFrom("BUTLER_ENCRYPTION_KEY", "OWN_KEY"),
   encryption_key_file: fc.constantFrom("/keys/one", "/keys/two"),

@@ -40,6 +40,7 @@ const EXPECTED: Readonly<Record<string, readonly [ConditionId | undefined, ...st
   ButlerPoolSaturated: ["database", "butler_pool_waiting > 0", `> ${T.connectionShare}`],
   ButlerServerConnections: ["database", `> ${T.connectionShare}`],
   ButlerReplicaLag: ["replica", `> ${T.replicaSeconds}`],
+  ButlerPartitionsMissing: ["partitions", `< ${T.partitionDays}`],
   ButlerSpendAtCap: ["spend", `>= ${T.spendShare} *`],
   ButlerHooksWithoutMemory: ["hooks", `> ${T.hookShare}`, `>= ${T.enoughCalls}`, RANGE],
 };

@@ -16,7 +16,7 @@ const SAMPLE: StoreSample = {
   jobs: [{ job: "decay_sweep", state: "done", started_at: ago(90), finished_at: ago(60) }],
   spent_usd: 0,
   failing: null,
-  server: { connections: 5, max_connections: 100, replicas: 1, replica_lag_seconds: 0 },
+  server: { connections: 5, max_connections: 100, replicas: 1, replica_lag_seconds: 0, partitions_ahead_days: null },
 };
 
 const WELL: Measurements = {
@@ -45,7 +45,13 @@ test("a butler that is well has no condition to look at", () => {
 });
 
 const T = THRESHOLDS;
-const server = { connections: 90, max_connections: 100, replicas: 1, replica_lag_seconds: T.replicaSeconds };
+const server = {
+  connections: 90,
+  max_connections: 100,
+  replicas: 1,
+  replica_lag_seconds: T.replicaSeconds,
+  partitions_ahead_days: T.partitionDays,
+};
 
 describe.each<[ConditionId, Measurements, Measurements]>([
   ["store", { ...WELL, store: { state: "closed" } }, { ...WELL, store: { state: "failed", reason: "disk" } }],
@@ -85,6 +91,7 @@ describe.each<[ConditionId, Measurements, Measurements]>([
   ["database", WELL, { ...WELL, pool: { max: 10, in_use: 3, waiting: 1 } }],
   ["database", sampled({ server }), sampled({ server: { ...server, connections: 91 } })],
   ["replica", sampled({ server }), sampled({ server: { ...server, replica_lag_seconds: T.replicaSeconds + 1 } })],
+  ["partitions", sampled({ server }), sampled({ server: { ...server, partitions_ahead_days: T.partitionDays - 1 } })],
   ["replica", sampled({ server: null }), sampled({ server: { ...server, replica_lag_seconds: 3_600 } })],
   ["spend", sampled({ spent_usd: 0.94 }), sampled({ spent_usd: 0.95 })],
   ["spend", { ...sampled({ spent_usd: 0 }), cap_usd: 0 }, sampled({ spent_usd: 2 })],
@@ -107,7 +114,7 @@ test("of a store that does not answer nothing is told but that, with the reason"
   const conditions = judge(dead, NOW);
   const states = Object.fromEntries(conditions.map(({ id, state }) => [id, state]));
   expect(states).toMatchObject({ store: "not_ok", worker: "ok", schedule: "ok" });
-  for (const id of ["jobs", "backlog", "learning", "dead_letters", "database", "replica", "spend"])
+  for (const id of ["jobs", "backlog", "learning", "dead_letters", "database", "replica", "partitions", "spend"])
     expect(conditions.find((one) => one.id === id)).toMatchObject({ state: "unknown", says: "connection refused" });
 });
 

@@ -110,6 +110,12 @@ function ended(child: ChildProcess): Promise<Ended> {
   });
 }
 
+/** Begins a command, which may be killed on its way. */
+export function begin(home: string, args: readonly string[], more: Variables = {}) {
+  const child = start(home, args, more);
+  return { child, ended: ended(child) };
+}
+
 export interface Up {
   readonly child: ChildProcess;
   readonly address: string;

@@ -98,6 +98,9 @@ const MEMORY: Readonly<Record<string, string>> = {
   events: "How long single events are kept.",
   "events.keep_days": "After so many days all older events of a memory become one; without it they are all kept.",
   "events.keep_reads_days": "After so many days the readings of a day become one event.",
+  jobs: "How jobs are run.",
+  "jobs.lease_seconds":
+    "A daemon that is silent for so long has lost the job that it had under way; another one takes it over.",
 };
 
 const BUTLER: Readonly<Record<string, string>> = {

@@ -192,6 +192,8 @@ export const Settings = z
     events: z
       .strictObject({ keep_days: z.number().min(1).optional(), keep_reads_days: z.number().min(1).default(30) })
       .prefault({}),
+    // How long a daemon may be silent before others take over the run of a job that it has under way.
+    jobs: z.strictObject({ lease_seconds: z.number().min(1).max(3600).default(120) }).prefault({}),
   })
   .describe("[modules.memory]");
 

@@ -87,12 +87,13 @@ export async function putMixtures(
     `substring(${s}.tokens from 1 + ${tokenBytes} * (u.noise % greatest(1, octet_length(${s}.tokens) / ${2 * tokenBytes}))
        for ${tokenBytes} * greatest(1, octet_length(${s}.tokens) / ${2 * tokenBytes}))`;
   await sql.query(
-    `insert into embeddings (memory_id, version_id, sk, visible_until, embedding, word_pieces, tokens)
+    `insert into embeddings (memory_id, version_id, sk, visible_until, embedding, word_pieces, tokens, tenant_id)
      select u.id, ${version}, u.sk, $7::timestamptz,
        case when b.i is null then a.loud when c.i is null then l2_normalize(a.loud + b.quiet + n.v)
          else l2_normalize(a.loud + b.quiet + c.quiet + n.v) end,
        coalesce((a.pieces + b.pieces) / 2, a.pieces),
-       case when b.i is null then a.tokens else ${half("a")} || ${half("b")} end
+       case when b.i is null then a.tokens else ${half("a")} || ${half("b")} end,
+       (select s.tenant_id from shelves s where s.sk = u.sk)
      from unnest($1::uuid[], $2::int4[], $3::int4[], $4::int4[], $5::int4[], $6::int4[])
        as u (id, sk, first, second, third, noise)
      join bench_sample a on a.i = u.first left join bench_sample b on b.i = u.second

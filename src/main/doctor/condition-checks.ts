@@ -46,5 +46,6 @@ const FROM_THE_STORE: ReadonlySet<ConditionId> = new Set([
   "dead_letters",
   "database",
   "replica",
+  "partitions",
   "spend",
 ]);

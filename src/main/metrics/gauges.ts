@@ -115,6 +115,10 @@ export const GAUGES: Readonly<Record<string, Gauge>> = {
   butler_server_connections_max: sampled("The most that the server allows.", (s) => s.server?.max_connections),
   butler_replicas: sampled("Replicas that read from the database server.", (s) => s.server?.replicas),
   butler_replica_lag_seconds: sampled("How far the slowest replica is behind.", (s) => s.server?.replica_lag_seconds),
+  butler_partitions_ahead_days: sampled(
+    "For how many days divided tables have their parts ready.",
+    (s) => s.server?.partitions_ahead_days,
+  ),
   butler_read_replica_used: each("1 while a replica is read from, 0 while it is left out.", "replica", (s) =>
     ofReplicas(s, ({ used }) => Number(used)),
   ),

@@ -82,6 +82,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     about: "Move memories from this machine to a PostgreSQL server, or back.",
     load: () => import("../commands/migrate.ts"),
   },
+  ops: {
+    about: "How large a memory on a server is, and dividing its tables.",
+    load: () => import("../commands/ops.ts"),
+  },
   install: {
     about: "Give a coding agent memory: tools, hooks and how to use them.",
     load: () => import("../commands/install.ts"),

@@ -14,6 +14,7 @@ export const CONDITIONS = [
   "latency",
   "database",
   "replica",
+  "partitions",
   "spend",
   "hooks",
 ] as const;
@@ -53,6 +54,8 @@ export const WHAT_TO_DO: Readonly<Record<ConditionId, string>> = {
   latency: "Look at the load of the machine and of the database; a large embedded store is quicker on PostgreSQL.",
   database: "Find what holds the connections (pg_stat_activity), or raise max_connections of the server.",
   replica: "Look at the replica and the network between; until it has caught up, do not fail over to it.",
+  partitions:
+    "butler job run partitions makes the parts that are missing; butler job history --job partitions says why it did not.",
   spend: "Episodes wait until tomorrow (UTC); daily_budget_usd in [modules.memory.extractor] sets the cap.",
   hooks: "butler doctor, and see that the machine is not overloaded: a hook waits two seconds for memory.",
 };
@@ -165,6 +168,12 @@ const VERDICTS: Readonly<Record<ConditionId, Judge>> = {
     if (lag === null) return unknown("This user may not see how far the replica is behind (pg_monitor allows it).");
     const says = `The replica is ${duration(lag)} behind.`;
     return lag > THRESHOLDS.replicaSeconds ? notOk(says) : ok(says);
+  }),
+  partitions: sampled(({ server }) => {
+    const days = server?.partitions_ahead_days ?? null;
+    if (days === null) return ok("No table is divided.");
+    const says = `Divided tables have their parts for the next ${Math.floor(days)} days.`;
+    return days < THRESHOLDS.partitionDays ? notOk(says) : ok(says);
   }),
   spend: sampled(({ spent_usd: spent }, { cap_usd: cap }) => {
     const says = `${spent.toFixed(2)} of ${cap.toFixed(2)} US dollars of the day are spent.`;

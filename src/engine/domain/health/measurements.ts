@@ -29,6 +29,8 @@ export interface ServerSample {
   readonly replicas: number;
   /** Of the replica that is farthest behind; null when there is none, or when its lag may not be seen. */
   readonly replica_lag_seconds: number | null;
+  /** For how many days from now on divided tables have their parts ready, the one that has least; null where none is divided. */
+  readonly partitions_ahead_days: number | null;
 }
 
 /** Numbers that take a scan, read seldom. */

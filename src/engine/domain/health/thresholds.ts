@@ -19,6 +19,8 @@ export const THRESHOLDS = {
   connectionShare: 0.9,
   /** How far a replica may be behind. */
   replicaSeconds: 30,
+  /** The job makes three months ahead every day: with less than this it has not run for long. */
+  partitionDays: 14,
   /** The share of the day's budget: the next call of a model may not fit into the rest. */
   spendShare: 0.95,
   /** The share of hooks that went without memory. */

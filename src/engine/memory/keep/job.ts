@@ -11,6 +11,7 @@ export const JOB_NAMES = [
   "hygiene",
   "retention",
   "rekey",
+  "partitions",
 ] as const;
 export type JobName = (typeof JOB_NAMES)[number];
 
@@ -41,6 +42,11 @@ export interface Job {
   readonly about: string;
   /** When it runs if butler.toml does not say; undefined: by hand only. */
   readonly cron: string | undefined;
+  /**
+   * Its work lies in shards, each of which is claimed under a lease of its own: daemons that find a run under way elsewhere take shards too
+   * instead of waiting for it.
+   */
+  readonly shared?: true;
   /** When the state of the store needs a run before its next scheduled time; undefined when it does not. */
   dueAt?(memory: Memory, now: Date): Promise<Date | undefined>;
   run(context: JobContext): Promise<JobReport>;

@@ -5,6 +5,7 @@ import { decaySweep } from "./decay-sweep.ts";
 import { episodeCleanup } from "./episode-cleanup.ts";
 import { hygiene } from "./hygiene.ts";
 import type { Job } from "./job.ts";
+import { partitions } from "./partitions.ts";
 import { promote } from "./promote.ts";
 import { reembed } from "./reembed.ts";
 import { rekey } from "./rekey.ts";
@@ -18,6 +19,7 @@ export const jobs: readonly Job[] = [
   hygiene,
   retention,
   rekey,
+  partitions,
 ];
 
 export const jobNamed = (name: string): Job | undefined => jobs.find((job) => job.name === name);

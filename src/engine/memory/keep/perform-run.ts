@@ -177,6 +177,20 @@ async function performNow(
   return { job: job.name, trigger: run.trigger, state, report: told, error: why };
 }
 
+/**
+ * Does a share of a run that another daemon holds: its shards are claimed one by one, so nothing is done twice, and nothing depends on either
+ * of them. The run itself is the other's: its end is written there, that of each shard with the shard.
+ */
+export async function lendAHand(memory: Memory, job: Job, interrupted: () => boolean): Promise<JobReport | undefined> {
+  const { butler, log, clock } = memory;
+  const { report, error } = await attempt(job, { memory, now: clock.now(), dryRun: false, interrupted });
+  if (report === undefined)
+    log.warn({ butler, job: job.name, reason: error }, "a share of a job failed; its run goes on elsewhere");
+  else if (report.changed > 0)
+    log.info({ butler, job: job.name, changed: report.changed, counts: report.counts }, "a share of a job ran");
+  return report;
+}
+
 async function attempt(job: Job, context: Parameters<Job["run"]>[0]): Promise<{ report?: JobReport; error?: string }> {
   try {
     return { report: await job.run(context) };

@@ -10,13 +10,23 @@ import {
   msUntilDue,
   type RunTrigger,
   recentRuns,
+  runElsewhere,
   startRun,
   takeRun,
+  type WantedRun,
 } from "../../store/jobs/job-runs.ts";
 import type { Memory } from "../memory.ts";
 import { wholeMemory } from "../tenancy.ts";
 import type { Job } from "./job.ts";
-import { endDeadRuns, type JobResult, perform, type RunTiming, TIMING } from "./perform-run.ts";
+import {
+  endDeadRuns,
+  type JobResult,
+  lendAHand,
+  type PerformOptions,
+  perform,
+  type RunTiming,
+  TIMING,
+} from "./perform-run.ts";
 
 /** What the scheduler must know of a store. */
 export interface RunsKnown {
@@ -67,6 +77,8 @@ interface Runner {
   readonly jobs: readonly Job[];
   readonly names: readonly string[];
   readonly timing: RunTiming;
+  /** Runs that this process has under way. */
+  readonly own: Set<string>;
   /** Set once the runs that a dead owner left have been ended, or are being ended. */
   cleared: Promise<void> | undefined;
 }
@@ -74,7 +86,9 @@ interface Runner {
 export function jobRunner(given: Memory, jobs: readonly Job[], timing: Partial<RunTiming> = {}): JobRunner {
   const memory = wholeMemory(given, "job runs");
   const names = jobs.map(({ name }) => name);
-  const runner: Runner = { memory, jobs, names, timing: { ...TIMING, ...timing }, cleared: undefined };
+  const { lease_seconds: leaseSeconds } = memory.settings.jobs;
+  const chosen = { ...TIMING, leaseSeconds, ...timing };
+  const runner: Runner = { memory, jobs, names, timing: chosen, own: new Set(), cleared: undefined };
   return {
     look: () => look(runner),
     enqueue: (slot) => enqueue(runner, slot),
@@ -138,10 +152,34 @@ async function drain(runner: Runner, interrupted: () => boolean): Promise<JobRes
       const run = await takeRun(memory.db, name, { startedAt, leaseSeconds });
       if (!run) continue;
       progress = true;
-      ran.push(await perform(memory, findJob(runner, name), run, timing, { startedAt, interrupted }));
+      ran.push(await performOwn(runner, findJob(runner, name), run, { startedAt, interrupted }));
     }
   }
-  return ran;
+  return [...ran, ...(await shareOthers(runner, interrupted))];
+}
+
+async function performOwn(runner: Runner, job: Job, run: WantedRun, options: PerformOptions): Promise<JobResult> {
+  runner.own.add(run.id);
+  try {
+    return await perform(runner.memory, job, run, runner.timing, options);
+  } finally {
+    runner.own.delete(run.id);
+  }
+}
+
+/** What other daemons of the server run in shards is done together. An embedded store has one owner. */
+async function shareOthers(runner: Runner, interrupted: () => boolean): Promise<JobResult[]> {
+  const { memory, own } = runner;
+  const shared = runner.jobs.filter((job) => job.shared);
+  if (memory.db.kind === "pglite" || shared.length === 0 || interrupted()) return [];
+  const names = shared.map(({ name }) => name);
+  const done: JobResult[] = [];
+  for (const name of await runElsewhere(memory.db, names, [...own])) {
+    const report = await lendAHand(memory, findJob(runner, name), interrupted);
+    if (report && report.changed > 0)
+      done.push({ job: name, trigger: "schedule", state: "done", report, error: undefined });
+  }
+  return done;
 }
 
 async function runNow(runner: Runner, name: string, { dryRun, now, interrupted }: RunNow): Promise<JobResult> {
@@ -158,7 +196,7 @@ async function runNow(runner: Runner, name: string, { dryRun, now, interrupted }
   const run = { id, job: name, trigger: "manual", slot: null, attempt: 1, retries: 0, missed: 0 } as const;
   if (!(await startRun(memory.db, run, { startedAt, leaseSeconds })))
     throw conflict(`${name} is running right now; butler job history --job ${name} shows since when.`);
-  return perform(memory, job, run, timing, { startedAt, now, interrupted });
+  return performOwn(runner, job, run, { startedAt, now, interrupted });
 }
 
 function findJob({ jobs, names }: Runner, name: string): Job {

@@ -32,6 +32,7 @@ export const consolidate = defineJob({
   name: NAME,
   about: "Episodes become facts and rules, supersede or confirm what is known, and are linked to what they taught.",
   cron: "0 */6 * * *",
+  shared: true,
   async dueAt({ db, extractor }, now) {
     const { waiting, oldest } = await backlogOf(db, now, STALE_MS);
     const wanted = waiting >= LARGE ? now : (oldest ?? undefined);

@@ -24,6 +24,7 @@ export const OWNER_WORK = [
   "hygiene",
   "retention",
   "rekey",
+  "partitions",
   "erasure",
   "move",
   "lab",

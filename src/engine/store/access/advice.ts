@@ -49,7 +49,7 @@ export async function weaknesses(sql: Sql, access: StoreAccess): Promise<Weaknes
 const handOver = (to: string, tenants: string | undefined): string =>
   `do $$ declare thing text; begin
     execute format('alter database %I owner to ${to}', current_database());
-    for thing in select format('table %I', relname) from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
+    for thing in select format('table %I', relname) from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace
       union all select format('function %s', p.oid::regprocedure) from pg_proc p where pronamespace = 'public'::regnamespace
         and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
     loop execute format('alter %s owner to ${to}', thing); end loop; end $$;${tenants === undefined ? "" : ` grant ${quoted(tenants)} to ${to};`}`.replace(

@@ -50,24 +50,28 @@ async function othersHaveEnded(db: Db): Promise<boolean> {
   return false;
 }
 
+/** The tables, and their parts on a server where they are divided. */
+const WITH_PARTS = `select t.oid from unnest($1::regclass[]) as t (oid)
+  union select p.relid from unnest($1::regclass[]) as t (oid) cross join lateral pg_partition_tree(t.oid) p`;
+
 /** ANALYZE keeps what it knew of a table that is empty now. */
 async function clearStatistics(db: Db): Promise<void> {
   const [version] = await db.query<{ n: number }>("select current_setting('server_version_num')::int4 as n");
-  const columns = await db.query<{ name: string; column: string }>(
-    `select c.relname as name, a.attname as column from pg_class c join pg_attribute a on a.attrelid = c.oid
-     where c.oid = any($1::regclass[]) and a.attnum > 0 and not a.attisdropped`,
+  const columns = await db.query<{ name: string; whole: boolean; column: string }>(
+    `select c.relname as name, c.relkind = 'p' as whole, a.attname as column from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where c.oid in (${WITH_PARTS}) and a.attnum > 0 and not a.attisdropped`,
     [TABLES],
   );
   if ((version?.n ?? 0) < 180_000) {
     // Before PostgreSQL 18 a superuser alone can do this; for others the statistics are renewed where rows are left.
     const [own] = await db.query<{ rolsuper: boolean }>("select rolsuper from pg_roles where rolname = current_user");
-    if (own?.rolsuper) await db.query("delete from pg_statistic where starelid = any($1::regclass[])", [TABLES]);
+    if (own?.rolsuper) await db.query(`delete from pg_statistic where starelid in (${WITH_PARTS})`, [TABLES]);
     return;
   }
-  for (const { name, column } of columns)
+  for (const { name, whole, column } of columns)
     await db.query(
-      "select pg_clear_attribute_stats(schemaname => current_schema(), relname => $1, attname => $2::name, inherited => false)",
-      [name, column],
+      "select pg_clear_attribute_stats(schemaname => current_schema(), relname => $1, attname => $2::name, inherited => $3)",
+      [name, column, whole],
     );
 }
 

@@ -1,6 +1,9 @@
 /** Numbers of a whole store, over all tenants, for whoever runs it. */
 import type { Db, Sql } from "../../adapters/db/port.ts";
 import type { JobSample, ServerSample, StoreSample, StoreSizes } from "../../domain/health/measurements.ts";
+import { DAY_MS } from "../../domain/lifecycle/decay.ts";
+import { coveredUntil } from "../../domain/partitions.ts";
+import { heldBy, partsOfAll } from "../partitions/parts.ts";
 
 interface SampleRow extends Omit<StoreSample, "at" | "jobs" | "server"> {
   readonly jobs: readonly (Omit<JobSample, "started_at" | "finished_at"> & {
@@ -39,7 +42,7 @@ export async function readSample(db: Db, now: Date): Promise<StoreSample> {
             having count(*) > 0) as failing`,
       [day, now],
     ),
-    db.kind === "postgres" ? readServer(db) : null,
+    db.kind === "postgres" ? readServer(db, now) : null,
   ]);
   if (!row) throw new Error("the store told no numbers");
   const jobs = row.jobs.map((job) => ({
@@ -51,16 +54,18 @@ export async function readSample(db: Db, now: Date): Promise<StoreSample> {
 }
 
 /** A user without the role pg_monitor sees the rows of replicas, but not their lag. */
-async function readServer(sql: Sql): Promise<ServerSample> {
-  const [row] = await sql.query<ServerSample>(
+async function readServer(sql: Sql, now: Date): Promise<ServerSample> {
+  const numbers = sql.query<Omit<ServerSample, "partitions_ahead_days">>(
     `select (select count(*)::int4 from pg_stat_activity where backend_type = 'client backend' or backend_type is null) as connections,
        current_setting('max_connections')::int4 as max_connections,
        (select count(*)::int4 from pg_stat_replication) as replicas,
        (select max(case when pg_has_role('pg_monitor', 'usage')
             then coalesce(extract(epoch from replay_lag), 0) end)::float8 from pg_stat_replication) as replica_lag_seconds`,
   );
+  const [[row], parts] = await Promise.all([numbers, partsOfAll(sql)]);
   if (!row) throw new Error("the server told no numbers");
-  return row;
+  const days = parts.map((each) => (coveredUntil(each, now).getTime() - now.getTime()) / DAY_MS);
+  return { ...row, partitions_ahead_days: days.length === 0 ? null : Math.min(...days) };
 }
 
 const TABLES = [
@@ -80,15 +85,17 @@ const TABLES = [
 const COUNTED_UP_TO = 100_000;
 
 const rowsOf = (table: string): string =>
-  `'${table}', (select case when reltuples > ${COUNTED_UP_TO} then reltuples::float8 else (select count(*) from ${table}) end
-     from pg_class where oid = '${table}'::regclass)`;
+  `'${table}', (select case when sum(c.reltuples) > ${COUNTED_UP_TO} then sum(c.reltuples)::float8 else (select count(*) from ${table}) end
+     from pg_class c where c.oid in (${heldBy(`'${table}'::regclass`)}))`;
 
 /** Takes scans: to be asked every minute at most. */
 export async function readSizes(sql: Sql, now: Date): Promise<StoreSizes> {
   const [row] = await sql.query<Omit<StoreSizes, "at">>(
     `select pg_database_size(current_database())::float8 as database_bytes,
-       (select sum(pg_indexes_size(name::regclass))::float8 from unnest($1::text[]) as t (name)) as index_bytes,
-       (select coalesce(sum(n_dead_tup), 0)::float8 from pg_stat_user_tables where relname = any($1::text[])) as dead_rows,
+       (select sum(pg_indexes_size(h.oid))::float8 from unnest($1::text[]) as t (name)
+          cross join lateral (${heldBy("t.name::regclass")}) h) as index_bytes,
+       (select coalesce(sum(n_dead_tup), 0)::float8 from pg_stat_user_tables where relid in (
+          select h.oid from unnest($1::text[]) as t (name) cross join lateral (${heldBy("t.name::regclass")}) h)) as dead_rows,
        jsonb_build_object(${TABLES.map(rowsOf).join(", ")}) as rows,
        (select coalesce(jsonb_object_agg(validity, n), '{}')
           from (select validity, count(*) n from facts group by 1) f) as facts,

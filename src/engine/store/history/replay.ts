@@ -87,7 +87,8 @@ export async function writeLedger(sql: Sql, columns: Columns, ledger: Ledger): P
   await dropLinks(sql, [...ledger.unlinked.values()]);
   await put(sql, "memory_links", columns, ledger.links, "on conflict do nothing");
   const meetings = [...ledger.meetings.values()].map((meeting): RowJson => ({ ...meeting }));
-  const add = "on conflict (episode_id, session_id, day) do update set n = episode_references.n + excluded.n";
+  const add =
+    "on conflict (episode_id, session_id, day, tenant_id) do update set n = episode_references.n + excluded.n";
   await put(sql, "episode_references", columns, meetings, add);
 }
 
@@ -107,7 +108,7 @@ const holds = (row: RowJson): number => HOLDS[String(row.validity)] ?? 3;
 async function upsert(sql: Sql, table: string, columns: Columns, rows: readonly RowJson[]): Promise<void> {
   const changed = (columns[table] ?? []).filter((column) => column !== "id");
   const set = changed.map((column) => `${column} = excluded.${column}`).join(", ");
-  await put(sql, table, columns, rows, `on conflict (id) do update set ${set}`);
+  await put(sql, table, columns, rows, `on conflict (id, tenant_id) do update set ${set}`);
 }
 
 async function put(sql: Sql, table: string, columns: Columns, rows: readonly RowJson[], tail: string): Promise<void> {

@@ -38,7 +38,7 @@ export function aroundSql(s: Surroundings, param: (value: unknown) => string): s
       from spots s join episodes n on n.tenant_id = s.tenant_id and n.session_id = s.session_id
         and n.ordinal between s.first and s.last
       where n.butler = s.butler and ${isLiveEpisode("n", "$1")}
-      group by n.id),
+      group by n.id, n.tenant_id),
     named as materialized (${namedSql(s, param)}),
     found as materialized (
       select id, keyword, distance from met

@@ -44,9 +44,10 @@ type Blocks = Map<string, Block[]>;
 
 export async function foldShelf(db: Db, sk: number, limit = 64): Promise<{ folded: number; removed: number }> {
   return db.tx(async (sql) => {
-    const [shelf] = await sql.query<{ slots: number }>("select slots from shelves where sk = $1 for no key update", [
-      sk,
-    ]);
+    const [shelf] = await sql.query<{ slots: number; tenant_id: string }>(
+      "select slots, tenant_id from shelves where sk = $1 for no key update",
+      [sk],
+    );
     if (shelf === undefined) return { folded: 0, removed: 0 };
     const gone = await takeRows(sql, sk, 2, limit);
     const fresh = await takeRows(sql, sk, 0, limit);
@@ -70,7 +71,7 @@ export async function foldShelf(db: Db, sk: number, limit = 64): Promise<{ folde
     for (const [key, entries] of arriving) append(touched, key, entries);
     await nextTurn();
 
-    await writeBlocks(sql, [...touched.values()].flat());
+    await writeBlocks(sql, shelf.tenant_id, [...touched.values()].flat());
     await sql.query("delete from lex_doc where doc = any($1::int8[])", [gone.map((row) => row.doc)]);
     await sql.query(
       `update lex_doc d set state = 1, slot = u.slot
@@ -155,20 +156,21 @@ function append(blocks: Blocks, key: string, entries: readonly Entry[]): void {
   }
 }
 
-async function writeBlocks(sql: Sql, blocks: readonly Block[]): Promise<void> {
+async function writeBlocks(sql: Sql, tenant: string, blocks: readonly Block[]): Promise<void> {
   const kept = blocks.filter((block) => block.x.length > 0);
   const empty = blocks.filter((block) => block.x.length === 0);
   await sql.query(
-    `insert into lex_block (key, b, n, x)
-     select u.key, u.b, u.n, substring($5::bytea from u.at for u.n * ${ENTRY_BYTES})
+    `insert into lex_block (key, b, n, x, tenant_id)
+     select u.key, u.b, u.n, substring($5::bytea from u.at for u.n * ${ENTRY_BYTES}), $6
      from unnest($1::int8[], $2::int4[], $3::int2[], $4::int4[]) as u (key, b, n, at)
-     on conflict (key, b) do update set n = excluded.n, x = excluded.x`,
+     on conflict (key, b, tenant_id) do update set n = excluded.n, x = excluded.x`,
     [
       kept.map((block) => block.key),
       kept.map((block) => block.b),
       kept.map((block) => block.x.length / ENTRY_BYTES),
       offsets(kept.map((block) => block.x.length)),
       concat(kept.map((block) => block.x)),
+      tenant,
     ],
   );
   if (empty.length === 0) return;

@@ -3,6 +3,7 @@ import { mapInTurns } from "../../adapters/turns.ts";
 import type { Hit, Postings } from "../../domain/ranking/bm25.ts";
 import { blockKey, concat, countHashes, encodeForward } from "../../domain/ranking/postings.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
+import { TENANT_OF_SHELF } from "../memories/shelves.ts";
 
 /**
  * The keyword index. A memory's writer adds one narrow forward row in its own transaction and touches no counter, so
@@ -24,8 +25,8 @@ export async function putLexical(sql: Sql, rows: readonly LexicalRow[]): Promise
     ({ text }) => encodeForward(lexemes(text)),
   );
   await sql.query(
-    `insert into lex_doc (memory_id, sk, len, x)
-     select u.memory_id, u.sk, u.len, substring($6::bytea from u.at for u.size)
+    `insert into lex_doc (memory_id, sk, len, x, tenant_id)
+     select u.memory_id, u.sk, u.len, substring($6::bytea from u.at for u.size), ${TENANT_OF_SHELF("u.sk")}
      from unnest($1::uuid[], $2::int4[], $3::int4[], $4::int4[], $5::int4[]) as u (memory_id, sk, len, at, size)`,
     [
       rows.map((row) => row.memoryId),

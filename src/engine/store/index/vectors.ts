@@ -1,7 +1,8 @@
 /** Vectors and the bits of their tokens, filed by shelf and by the version of the model that made them. */
 import type { Db, Sql } from "../../adapters/db/port.ts";
 import { mapInTurns } from "../../adapters/turns.ts";
-import { byteaLiteral, insertRows, vectorLiteral } from "../memories/rows.ts";
+import { byteaLiteral, type JsonRow, vectorLiteral } from "../memories/rows.ts";
+import { TENANT_OF_SHELF } from "../memories/shelves.ts";
 
 /**
  * What vectors are compared as, and what their index holds. They are stored as halves; WebAssembly has no instruction for
@@ -20,16 +21,24 @@ export interface VectorRow {
   readonly visibleUntil: Date | undefined;
 }
 
-const COLUMNS = ["memory_id", "version_id", "sk", "visible_until", "embedding", "word_pieces", "tokens"];
+const COLUMNS = "memory_id, version_id, sk, visible_until, embedding, word_pieces, tokens";
+
+async function insertVectors(sql: Sql, rows: readonly JsonRow[], tail: string): Promise<number> {
+  if (rows.length === 0) return 0;
+  const made = await sql.query(
+    `insert into embeddings (${COLUMNS}, tenant_id)
+     select ${COLUMNS}, ${TENANT_OF_SHELF("v.sk")} from jsonb_populate_recordset(null::embeddings, $1::jsonb) as v
+     on conflict (memory_id, version_id, tenant_id) do update ${tail}`,
+    [JSON.stringify(rows)],
+  );
+  return made.length;
+}
 
 export async function putVectors(sql: Sql, version: number, rows: readonly VectorRow[]): Promise<void> {
-  await insertRows(
+  await insertVectors(
     sql,
-    "embeddings",
-    COLUMNS,
     await rowsOf(version, rows),
-    `on conflict (memory_id, version_id) do update
-       set sk = excluded.sk, visible_until = excluded.visible_until, embedding = excluded.embedding,
+    `set sk = excluded.sk, visible_until = excluded.visible_until, embedding = excluded.embedding,
          word_pieces = excluded.word_pieces, tokens = excluded.tokens`,
   );
 }
@@ -39,17 +48,13 @@ export async function putVectors(sql: Sql, version: number, rows: readonly Vecto
  * stays. An existing row keeps its shelf and its visibility. Returns how many were added or completed.
  */
 export async function addVectors(sql: Sql, version: number, rows: readonly VectorRow[]): Promise<number> {
-  const added = await insertRows(
+  return insertVectors(
     sql,
-    "embeddings",
-    COLUMNS,
     await rowsOf(version, rows),
-    `on conflict (memory_id, version_id) do update
-       set embedding = excluded.embedding, word_pieces = excluded.word_pieces, tokens = excluded.tokens
+    `set embedding = excluded.embedding, word_pieces = excluded.word_pieces, tokens = excluded.tokens
        where embeddings.tokens is null
      returning 1 as one`,
   );
-  return added.length;
 }
 
 const rowsOf = (version: number, rows: readonly VectorRow[]) =>

@@ -90,6 +90,16 @@ export async function takeRun(sql: Sql, job: string, taking: Taking): Promise<Wa
   }
 }
 
+/** Those of these jobs that another process runs at this moment; `own` are runs of this one. */
+export async function runElsewhere(sql: Sql, jobs: readonly string[], own: readonly string[]): Promise<string[]> {
+  const rows = await sql.query<{ job: string }>(
+    `select job from job_runs where state = 'running' and lease_until > now()
+       and job = any($1::text[]) and id <> all($2::uuid[]) order by job`,
+    [jobs, own],
+  );
+  return rows.map(({ job }) => job);
+}
+
 /** False when the run has been taken to be dead meanwhile. */
 export async function extendLease(sql: Sql, id: string, leaseSeconds: number): Promise<boolean> {
   const rows = await sql.query(

@@ -133,7 +133,7 @@ async function countReaders(sql: Sql, reads: readonly Read[], day: string): Prom
     `insert into episode_references as r (tenant_id, episode_id, session_id, day, n)
      select e.tenant_id, e.id, u.session, $4::date, u.n
      from unnest($1::uuid[], $2::text[], $3::int4[]) as u (id, session, n) join episodes e on e.id = u.id
-     on conflict (episode_id, session_id, day) do update set n = r.n + excluded.n`,
+     on conflict (episode_id, session_id, day, tenant_id) do update set n = r.n + excluded.n`,
     [rows.map(({ id }) => id), rows.map(({ session }) => session), rows.map(({ n }) => n), day],
   );
 }

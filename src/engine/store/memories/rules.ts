@@ -77,7 +77,8 @@ const APPLICATION = "id tenant_id rule_id outcome session_id note actor request_
 
 /** Every mark is stored, also one that does not count; returns it as stored. */
 export async function insertApplication(sql: Sql, told: Omit<Application, "counted">): Promise<Application> {
-  const once = "on conflict (rule_id, outcome, session_id) where session_id is not null and counted do nothing";
+  const once =
+    "on conflict (rule_id, outcome, session_id, tenant_id) where session_id is not null and counted do nothing";
   const first: Application = { ...told, counted: true };
   const made = await insertRows(sql, "rule_applications", APPLICATION, [{ ...first }], `${once} returning id`);
   if (made.length === 1) return first;

@@ -11,6 +11,10 @@ export interface Shelf {
   readonly type: MemoryType;
 }
 
+/** Rows of the search index carry the tenant of their shelf. Null, which they refuse, for a shelf that is another tenant's or not there. */
+export const TENANT_OF_SHELF = (sk: string): string =>
+  `(select shelf.tenant_id from shelves shelf where shelf.sk = ${sk})`;
+
 export interface Shelves {
   /**
    * The shelves of these scopes, made if missing; every scope of the tenant when `scopes` is undefined. Inside a

@@ -20,8 +20,10 @@ import { mem_0013_erasure } from "../migrations/mem_0013_erasure.ts";
 import { mem_0014_quarantine } from "../migrations/mem_0014_quarantine.ts";
 import { mem_0015_retention } from "../migrations/mem_0015_retention.ts";
 import { mem_0016_keys } from "../migrations/mem_0016_keys.ts";
+import { mem_0017_tenant_keys } from "../migrations/mem_0017_tenant_keys.ts";
 import { kyselyOver } from "./kysely.ts";
 import { MIGRATION_NAMES, MIGRATION_TABLES, type MigrationName, newerStore } from "./names.ts";
+import { prepareTenantKeys } from "./prepare-tenant-keys.ts";
 
 const MIGRATIONS: Readonly<Record<MigrationName, Migration>> = {
   mem_0001_foundation,
@@ -40,10 +42,21 @@ const MIGRATIONS: Readonly<Record<MigrationName, Migration>> = {
   mem_0014_quarantine,
   mem_0015_retention,
   mem_0016_keys,
+  mem_0017_tenant_keys,
 };
 
 export async function migrateUp(db: Db): Promise<void> {
+  if (db.kind === "postgres" && (await latest(db)) === "mem_0016_keys") await prepareTenantKeys(db);
   finish(await migrator(db).migrateToLatest());
+}
+
+/** A store from before all that may be long starts empty or small: what it needs is done by the migrations themselves. */
+async function latest(db: Db): Promise<string | undefined> {
+  const { migrationTableName: table } = MIGRATION_TABLES;
+  const [there] = await db.query<{ there: boolean }>(`select to_regclass('${table}') is not null as there`);
+  if (!there?.there) return undefined;
+  const [last] = await db.query<{ name: string }>(`select name from ${table} order by name desc limit 1`);
+  return last?.name;
 }
 
 /** Reverts every migration: for tests, and to remove the memory from a database. */

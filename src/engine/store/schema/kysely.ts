@@ -67,6 +67,13 @@ function driver(db: Db): Driver {
   };
 }
 
+const LOCK = ["set local lock_timeout = 0", "select pg_advisory_xact_lock(3853314791062309107)"];
+
+/** One process at a time changes the schema, for as long as its transaction lasts. */
+export async function lockMigrations(sql: Sql): Promise<void> {
+  for (const statement of LOCK) await sql.query(statement);
+}
+
 /**
  * A held connection is one transaction from its lock to its release. Kysely's own lock is the session's: it would be given
  * back before the commit, to a second process that cannot see the first one's tables yet, and after a failure it would
@@ -74,8 +81,7 @@ function driver(db: Db): Driver {
  */
 class MigrationAdapter extends PostgresAdapter {
   override async acquireMigrationLock(db: Kysely<unknown>): Promise<void> {
-    await raw`set local lock_timeout = 0`.execute(db);
-    await raw`select pg_advisory_xact_lock(3853314791062309107)`.execute(db);
+    for (const statement of LOCK) await raw.raw(statement).execute(db);
   }
 
   override async releaseMigrationLock(): Promise<void> {}
