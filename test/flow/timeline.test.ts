@@ -88,7 +88,7 @@ onOneRig("timelines", (guest, store) => {
           }
         },
       ),
-      { numRuns: Number(process.env.RUNS ?? 4), endOnFailure: true },
+      { numRuns: 3, endOnFailure: true },
     );
   });
 });

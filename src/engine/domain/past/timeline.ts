@@ -3,6 +3,7 @@
  * then looked up instead of folded from all events before it. About 300 bytes a memory and 80 a change are kept.
  */
 import type { Trust } from "../learning/trust.ts";
+import { LASTING } from "../lifecycle/lasting.ts";
 import { canonicalState, isLive, type Validity } from "../lifecycle/lifecycle.ts";
 import type { MemoryType } from "../memory-types.ts";
 import { eachForward } from "../ranking/postings.ts";
@@ -64,7 +65,7 @@ export type Told = { readonly id: string; readonly at: number } & (
   | { readonly kind: "read"; readonly until: number }
 );
 
-interface Birth {
+export interface Birth {
   readonly type: MemoryType;
   readonly scope: string;
   readonly key: string | undefined;
@@ -109,14 +110,18 @@ export interface Timeline {
   apply(told: Iterable<Told>): void;
   readonly lines: readonly Line[];
   lineOf(id: string): Line | undefined;
+  /** Every line that was live then, with what it was and the place of its words. */
+  eachLive(moment: number, visit: (line: Line, birth: Birth, words: number) => void): void;
   /** How it was then, whatever its state; undefined where it was not stored yet, or deleted. */
   at(line: Line, moment: number): Moment | undefined;
   /** Lines that may hold this key, be of this session, or have this speaker: at some time. */
   withKey(key: string): readonly Line[];
   inSession(session: string): readonly Line[];
   spokenBy(name: string): readonly Line[];
-  /** The places of words that have this one. */
-  placesOf(hash: number): Int32Array;
+  /** Those that lasted at some time, whatever is asked: facts by their permanence, rules that were proven. */
+  readonly lasting: ReadonlySet<Line>;
+  /** Where this word stands, and how often: place · 256 + tf. */
+  postingsOf(hash: number): Int32Array;
   lengthAt(place: number): number;
   /** A view, valid until more is told. */
   wordsAt(place: number): Uint8Array;
@@ -131,6 +136,9 @@ export function openTimeline(): Timeline {
   const byKey = new Map<string, Line[]>();
   const bySession = new Map<string, Line[]>();
   const byName = new Map<string, Line[]>();
+  const lasting = new Set<Line>();
+  /** Of lines that have been live since they were stored, with the words of then: when, and what. Undefined for the others. */
+  const steady: ({ readonly at: number; readonly birth: Birth; readonly words: number } | undefined)[] = [];
   const postings = new Map<number, PostingList>();
   const forwards: Arena = openArena();
   const lengths: number[] = [];
@@ -172,7 +180,10 @@ export function openTimeline(): Timeline {
       const { type, asks, standing } = told;
       const birth = { type, scope: one(told.scope), key: told.key, asks, name: one(told.name) };
       const change = { ...standing, session: one(standing.session), speaker: one(standing.speaker) };
-      line.steps.push({ at: told.at, birth, change, words: fileWords(told.said) });
+      const words = fileWords(told.said);
+      const isFirst = line.steps.push({ at: told.at, birth, change, words }) === 1;
+      steady[line.nth] = isFirst && isLive(standing.validity) ? { at: told.at, birth, words } : undefined;
+      if (mayLast(standing)) lasting.add(line);
       if (birth.key !== undefined) file(byKey, birth.key, line);
       if (standing.session !== undefined) file(bySession, standing.session, line);
       // Databases and this program do not put every letter into lower case alike.
@@ -182,11 +193,14 @@ export function openTimeline(): Timeline {
     }
     const line = byId.get(told.id);
     if (line === undefined) return;
+    if (told.kind === "deleted" || told.change.validity !== undefined || told.said !== undefined)
+      steady[line.nth] = undefined;
     if (told.kind === "deleted") {
       line.steps.push({ at: told.at, birth: undefined, change: undefined, words: undefined });
       return;
     }
     const { at, change, said } = told;
+    if (mayLast(change)) lasting.add(line);
     if (told.reworded) line.reworded = [...(line.reworded ?? []), at];
     line.steps.push({ at, birth: undefined, change, words: said && fileWords(said) });
   };
@@ -197,13 +211,26 @@ export function openTimeline(): Timeline {
       for (const told of all) applyOne(told);
     },
     lineOf: (id) => byId.get(id),
+    eachLive(moment, visit) {
+      for (let nth = 0; nth < lines.length; nth++) {
+        const line = lines[nth] as Line;
+        const one = steady[nth];
+        if (one !== undefined) {
+          if (one.at <= moment) visit(line, one.birth, one.words);
+          continue;
+        }
+        const seen = glance(line, moment);
+        if (seen !== undefined) visit(line, seen.birth, seen.words);
+      }
+    },
     at: momentOf,
     withKey: (key) => byKey.get(key) ?? NO_LINES,
     inSession: (session) => bySession.get(session) ?? NO_LINES,
     spokenBy: (name) => byName.get(name) ?? NO_LINES,
-    placesOf: (hash) => {
+    lasting,
+    postingsOf: (hash) => {
       const list = postings.get(hash);
-      return list === undefined ? NO_PLACES : entriesOf(list).map((entry) => entry >>> 8);
+      return list === undefined ? NO_POSTINGS : entriesOf(list);
     },
     lengthAt: (place) => lengths[place] ?? 0,
     wordsAt: (place) => forwards.get(place) ?? NO_WORDS,
@@ -213,8 +240,11 @@ export function openTimeline(): Timeline {
 }
 
 const NO_LINES: readonly Line[] = [];
-const NO_PLACES = new Int32Array(0);
+const NO_POSTINGS = new Int32Array(0);
 const NO_WORDS = new Uint8Array(0);
+
+const mayLast = ({ permanence, maturity }: Partial<Standing>): boolean =>
+  maturity === "proven" || LASTING.some((one) => one === permanence);
 
 function file(lists: Map<string, Line[]>, name: string, line: Line): void {
   const list = lists.get(name);
@@ -258,7 +288,7 @@ function extended(standing: Standing, lives: readonly Life[] | undefined, moment
 }
 
 /** What it was and where its words are, if it was live then. Of most memories nothing else is asked, so that nothing more is put together. */
-export function glance(line: Line, moment: number): { readonly birth: Birth; readonly words: number } | undefined {
+function glance(line: Line, moment: number): { readonly birth: Birth; readonly words: number } | undefined {
   let birth: Birth | undefined;
   let state: Validity | undefined;
   let words = 0;

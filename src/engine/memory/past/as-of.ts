@@ -29,10 +29,7 @@ export interface ContextThen {
 export async function contextThen(call: Call, query: RetrieveQuery, limit: number): Promise<ContextThen> {
   const followed = await call.memory.timelines.of(call);
   const view = viewOf(call, followed.timeline, query);
-  const learned = view.lines
-    .filter((line) => view.typeOf(line) !== "episode")
-    .flatMap((line) => view.memory(line) ?? [])
-    .filter((memory) => !isKeptOut(memory));
+  const learned = view.lasting().filter((memory) => !isKeptOut(memory));
   const first = (wanted: (memory: PastMemory) => boolean) =>
     learned.filter(wanted).toSorted(byImportance).slice(0, limit);
   const profile = [...first((m) => isInProfile(view, m, call.now)), ...first((m) => m.maturity === "proven")];

@@ -9,7 +9,7 @@ import type { Fact, Held } from "../../domain/fact.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import { canonicalState } from "../../domain/lifecycle/lifecycle.ts";
 import type { MemoryType, OrNull } from "../../domain/memory-types.ts";
-import { glance, type Line, type Moment, type Said, type Timeline } from "../../domain/past/timeline.ts";
+import type { Line, Moment, Said, Timeline } from "../../domain/past/timeline.ts";
 import { isValue } from "../../domain/present.ts";
 import { concat, eachForward, FORWARD_BYTES } from "../../domain/ranking/postings.ts";
 import { firstName } from "../../domain/text/names.ts";
@@ -56,11 +56,25 @@ export interface PastScope {
   readonly ladder?: readonly string[] | undefined;
 }
 
+/** The first `n` of each array belong together. */
+export interface Having {
+  readonly n: number;
+  /** Numbers of lines. */
+  readonly lines: Int32Array;
+  /** How often the word stands in it. */
+  readonly tfs: Uint8Array;
+  /** How many words it has in all. */
+  readonly lengths: Uint16Array;
+}
+
 /** Every memory that was indexed then: the live ones, and expired episodes, which count in the statistics of words. */
 export interface PastView {
   /** In the order in which they were stored. */
   readonly lines: readonly Line[];
+  /** Their numbers are below this one. */
+  readonly reach: number;
   typeOf(line: Line): MemoryType;
+  lineAt(nth: number): Line;
   /** Put together when it is first asked for; undefined where it does not belong to the view. */
   memory(line: Line): PastMemory | undefined;
   find(id: string): PastMemory | undefined;
@@ -69,10 +83,12 @@ export interface PastView {
   saidBy(names: readonly string[]): readonly PastMemory[];
   /** The words of this question that it had, and how many words it had in all. */
   wordsOf(memory: { readonly id: string }, asked: ReadonlySet<number>): Said;
-  /** Those that had any of these words. */
-  withAnyOf(asked: ReadonlySet<number>): readonly Line[];
+  /** Those that had this word. */
+  having(hash: number): Having;
   /** How many there were of a type, and how long they were in all. */
   sizeOf(type: MemoryType): { readonly n: number; readonly tl: number };
+  /** Facts and rules that may have belonged into every block. */
+  lasting(): readonly PastMemory[];
   /** Visible then: not expired, the value of its key, in its valid time, and of enough confidence. */
   isShown(memory: PastMemory, minConfidence: number): boolean;
   /** Another fact was the value of its key, or its day had not come. */
@@ -89,18 +105,17 @@ export function viewOf(call: Call, timeline: Timeline, { types, scopes, ladder }
   const holders = new Int32Array(timeline.places());
   const places = new Int32Array(timeline.lines.length);
   const sizes = types.map(() => ({ n: 0, tl: 0 }));
-  for (const line of timeline.lines) {
-    const seen = glance(line, now);
-    const kind = seen === undefined ? -1 : types.indexOf(seen.birth.type);
-    if (seen === undefined || kind < 0 || scopes?.includes(seen.birth.scope) === false) continue;
+  timeline.eachLive(now, (line, { type, scope }, words) => {
+    const kind = types.indexOf(type);
+    if (kind < 0 || scopes?.includes(scope) === false) return;
     lines.push(line);
     kinds[line.nth] = kind + 1;
-    holders[seen.words] = line.nth + 1;
-    places[line.nth] = seen.words;
+    holders[words] = line.nth + 1;
+    places[line.nth] = words;
     const size = sizes[kind] as (typeof sizes)[number];
     size.n += 1;
-    size.tl += timeline.lengthAt(seen.words);
-  }
+    size.tl += timeline.lengthAt(words);
+  });
 
   const made = new Map<Line, { readonly memory: PastMemory; readonly key: string | undefined }>();
   const entryOf = (line: Line) => {
@@ -136,6 +151,7 @@ export function viewOf(call: Call, timeline: Timeline, { types, scopes, ladder }
 
   return {
     lines,
+    reach: kinds.length,
     typeOf: (line) => types[(kinds[line.nth] as number) - 1] as MemoryType,
     memory,
     find(id) {
@@ -158,18 +174,27 @@ export function viewOf(call: Call, timeline: Timeline, { types, scopes, ladder }
         ? { len: 0, x: new Uint8Array() }
         : { len: timeline.lengthAt(place), x: onlyThese(timeline.wordsAt(place), asked) };
     },
-    withAnyOf(asked) {
-      const met = new Uint8Array(timeline.lines.length);
-      const found: Line[] = [];
-      for (const hash of asked)
-        for (const place of timeline.placesOf(hash)) {
-          const nth = (holders[place] ?? 0) - 1;
-          if (nth < 0 || met[nth] === 1) continue;
-          met[nth] = 1;
-          found.push(timeline.lines[nth] as Line);
-        }
-      return found.sort((a, b) => a.nth - b.nth);
+    having(hash) {
+      const entries = timeline.postingsOf(hash);
+      const [lines, tfs, lengths] = [
+        new Int32Array(entries.length),
+        new Uint8Array(entries.length),
+        new Uint16Array(entries.length),
+      ];
+      let n = 0;
+      for (let at = 0; at < entries.length; at++) {
+        const entry = entries[at] as number;
+        const place = entry >>> 8;
+        const nth = (holders[place] ?? 0) - 1;
+        if (nth < 0) continue;
+        lines[n] = nth;
+        tfs[n] = entry & 255;
+        lengths[n++] = timeline.lengthAt(place);
+      }
+      return { n, lines, tfs, lengths };
     },
+    lineAt: (nth) => timeline.lines[nth] as Line,
+    lasting: () => all([...timeline.lasting].sort((a, b) => a.nth - b.nth)),
     sizeOf: (type) => sizes[types.indexOf(type)] ?? { n: 0, tl: 0 },
     isShown: (one, minConfidence) => isInSight(one, call.now, minConfidence) && !isHidden(one),
     isHidden,
@@ -194,18 +219,28 @@ function onlyThese(forward: Uint8Array, wanted: ReadonlySet<number>): Uint8Array
 
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
 
-function memoryOf({ line, type, scope, asks, standing }: Moment): PastMemory {
-  const { validity, created_at, last_confirmed_at, valid_to, waits_until, corroborated_at, expires_at, ...rest } =
-    standing;
-  return {
-    ...rest,
-    ...{ type, id: line.id, scope, asks },
-    validity: canonicalState(validity),
-    created_at: new Date(created_at),
-    last_confirmed_at: new Date(last_confirmed_at ?? created_at),
-    valid_to: dateOf(valid_to),
-    waits_until: dateOf(waits_until),
-    corroborated_at: dateOf(corroborated_at),
-    expires_at: dateOf(expires_at),
-  };
-}
+/** Written out: some thousands are made for an answer. */
+const memoryOf = ({ line, type, scope, asks, standing }: Moment): PastMemory => ({
+  type,
+  id: line.id,
+  scope,
+  asks,
+  validity: canonicalState(standing.validity),
+  importance: standing.importance,
+  tags: standing.tags,
+  created_at: new Date(standing.created_at),
+  confidence: standing.confidence,
+  decay_rate: standing.decay_rate,
+  last_confirmed_at: new Date(standing.last_confirmed_at ?? standing.created_at),
+  valid_to: dateOf(standing.valid_to),
+  waits_until: dateOf(standing.waits_until),
+  corroborated_at: dateOf(standing.corroborated_at),
+  expires_at: dateOf(standing.expires_at),
+  trust: standing.trust,
+  permanence: standing.permanence,
+  maturity: standing.maturity,
+  tier: standing.tier,
+  session: standing.session,
+  ordinal: standing.ordinal,
+  speaker: standing.speaker,
+});

@@ -2,7 +2,7 @@
 
 import type { MemoryType } from "../../domain/memory-types.ts";
 import type { Timeline } from "../../domain/past/timeline.ts";
-import { type Members, type Postings, rank, statisticsOf } from "../../domain/ranking/bm25.ts";
+import type { Members } from "../../domain/ranking/bm25.ts";
 import { countHashes } from "../../domain/ranking/postings.ts";
 import { withoutNames } from "../../domain/text/names.ts";
 import { MOST_SAID } from "../../store/memories/names.ts";
@@ -11,6 +11,7 @@ import type { Call } from "../memory.ts";
 import { type Asked, NO_VECTOR, namesAsked, wordsOf } from "../recall/question.ts";
 import { groupsOf, type RetrieveQuery, rerankingOf, takesTheirs } from "../recall/retrieve.ts";
 import type { PastMemory, PastView } from "./past.ts";
+import { rankThen } from "./rank-words.ts";
 import { type SpokenThen, spokenThen } from "./spoken.ts";
 
 export interface AskedThen {
@@ -45,25 +46,26 @@ export async function askThen(
   const embedMs = performance.now() - started;
   const degraded =
     mode === "keyword" ? undefined : (memory.versions.degraded ?? (embedded === undefined ? NO_VECTOR : undefined));
-  const read = mode === "semantic" && degraded === undefined ? undefined : postingsThen(text, types, view);
+  const read =
+    mode === "semantic" && degraded === undefined
+      ? undefined
+      : rankThen(
+          view,
+          wordsOf(text),
+          groups.map((sks) => sks.flatMap((sk) => types[sk] ?? [])),
+        );
   const withTheirs = takesTheirs(rerankingOf(call, mode), query) && view.lines.length > memory.recipe.theirsAbove;
   const asked: Asked = {
     names,
     said: withTheirs ? saidThen(view, names) : undefined,
-    rankings: read && groups.map((sks) => rank(onlyOf(read, sks))),
-    statistics: read && statisticsOf(read),
+    rankings: read?.rankings,
+    statistics: read?.statistics,
     embedded,
     embedMs,
     degraded,
   };
   return { asked, groups, typeOf: (sk) => types[sk], words: new Set(countHashes(wordsOf(text)).keys()), spoken };
 }
-
-const onlyOf = (read: Postings, sks: readonly number[]): Postings => ({
-  ...read,
-  shelves: read.shelves.filter(({ sk }) => sks.includes(sk)),
-  fresh: read.fresh.filter(({ sk }) => sks.includes(sk)),
-});
 
 /** As `saidBy` finds it in the rows of now. */
 function saidThen(view: PastView, names: readonly string[]): Members | undefined {
@@ -77,26 +79,3 @@ export const sessionKey = ({ scope, session }: Pick<PastMemory | SpokenThen, "sc
 /** Sessions in which somebody spoke whom the question names. */
 export const namedSessions = (spoken: readonly SpokenThen[], names: readonly string[]): ReadonlySet<string> =>
   new Set(spoken.filter(({ name }) => names.includes(name)).map(sessionKey));
-
-/**
- * The formula of the index over rows that are all unfolded; each type is a shelf, numbered by its place in `types`. Those that have no word
- * of the question are only counted.
- */
-function postingsThen(text: string, types: readonly MemoryType[], view: PastView): Postings {
-  const terms = [...countHashes(wordsOf(text))].map(([hash, count]) => ({ hash, count }));
-  const asked = new Set(terms.map(({ hash }) => hash));
-  const others = types.map((type, sk) => ({ sk, ...view.sizeOf(type), slots: 0 }));
-  const fresh = view.withAnyOf(asked).map((line) => {
-    const sk = types.indexOf(view.typeOf(line));
-    const words = view.wordsOf(line, asked);
-    const shelf = others[sk];
-    if (shelf !== undefined) {
-      shelf.n -= 1;
-      shelf.tl -= words.len;
-    }
-    return { id: uuidBytes(line.id), sk, ...words };
-  });
-  return { terms, shelves: others, blocks: [], fresh, gone: [] };
-}
-
-const uuidBytes = (id: string): Uint8Array => Buffer.from(id.replaceAll("-", ""), "hex");

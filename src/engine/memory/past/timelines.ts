@@ -3,8 +3,10 @@
  * was added since. Where events were changed (retention, erasure, redaction) the stream is read anew.
  */
 import type { Db } from "../../adapters/db/port.ts";
+import { type LruCache, lruCache } from "../../domain/lru-cache.ts";
 import { openTimeline, type Timeline } from "../../domain/past/timeline.ts";
 import { rewritingMark, streamPage } from "../../store/history/timeline.ts";
+import type { Embedded } from "../embed.ts";
 import { stopIfCancelled } from "../following.ts";
 import type { Call } from "../memory.ts";
 import { type GoneVectors, openGoneVectors } from "./gone-vectors.ts";
@@ -15,10 +17,14 @@ const PAGE = 2_000;
 /** Of all tenants together; those asked for least recently are let go. */
 const MOST_LINES = 400_000;
 const ATTEMPTS = 3;
+/** About 3 KB each. */
+const MADE_ANEW = 2_000;
 
 export interface Followed {
   readonly timeline: Timeline;
   readonly vectors: GoneVectors;
+  /** Vectors that were made again, by version and text. */
+  readonly madeAnew: LruCache<string, Embedded>;
 }
 
 export interface Timelines {
@@ -79,7 +85,8 @@ async function caughtUp(call: Call, place: Place): Promise<Followed> {
     const before = await rewritingMark(db, tenant);
     if (place.kept?.mark !== before) place.kept = undefined;
     const kept: Kept = place.kept ?? {
-      ...{ timeline: openTimeline(), vectors: openGoneVectors(), mark: before, reached: "0" },
+      ...{ timeline: openTimeline(), vectors: openGoneVectors(), madeAnew: lruCache<string, Embedded>(MADE_ANEW) },
+      ...{ mark: before, reached: "0" },
     };
     place.kept = kept;
     await readOn(call, kept);

@@ -2,7 +2,7 @@
 import type { Line } from "../../domain/past/timeline.ts";
 import { nearestThen, type PastVectors, vectorsThen, withoutVector } from "../../store/history/as-of.ts";
 import type { VectorArm } from "../../store/index/search.ts";
-import { type Embedded, queryVector, spokenText } from "../embed.ts";
+import { EMBED_CHARS, type Embedded, queryVector, spokenText } from "../embed.ts";
 import type { Found } from "../find.ts";
 import type { Call } from "../memory.ts";
 import type { AllVectors } from "./gone-vectors.ts";
@@ -45,7 +45,8 @@ export interface VectorsThen {
 }
 
 /** For one question: vectors that were made again are kept until it is answered. */
-export function openVectorsThen(call: Call, { timeline, vectors }: Followed, view: PastView): VectorsThen {
+export function openVectorsThen(call: Call, followed: Followed, view: PastView): VectorsThen {
+  const { timeline, vectors } = followed;
   const { db } = call.memory;
   const anew = new Map<string, Embedded>();
   let missing = 0;
@@ -53,14 +54,37 @@ export function openVectorsThen(call: Call, { timeline, vectors }: Followed, vie
   let spare = EMBED_ANEW;
   const past = ({ version, as }: VectorArm): PastVectors => ({ version, as, until: call.now });
 
+  const isReworded = (line: Line) => timeline.isRewordedAfter(line, call.now.getTime());
+  /** Where the read model has the vector of the words of then. */
+  const keptSlot = ({ model }: AllVectors, line: Line): number | undefined => {
+    const slot = model.slotOf(line.id);
+    return slot !== undefined && model.vectors.has(slot) && !isReworded(line) ? slot : undefined;
+  };
+  const inModel = (held: AllVectors, arm: VectorArm, memories: readonly PastMemory[]): Map<string, Vectored> => {
+    const { vectors: all } = held.model;
+    const kept = memories.flatMap(({ id }) => {
+      const line = timeline.lineOf(id);
+      const slot = line && keptSlot(held, line);
+      return slot === undefined ? [] : [{ id, slot }];
+    });
+    const far = all.distances(
+      all.queryOf(arm.query),
+      Int32Array.from(kept, ({ slot }) => slot),
+    );
+    return new Map(
+      kept.map(({ id, slot }, nth) => [
+        id,
+        { cosine: 1 - (far[nth] as number), pieces: all.piecesOf(slot), tokens: all.tokensOf(slot) },
+      ]),
+    );
+  };
   /** All are compared in memory; only of the nearest it is looked whether they were visible. */
   const inMemory = (held: AllVectors, arm: VectorArm, wanted: Wanted): Compared => {
-    const [kept, gone, lacking] = [slotsOf(), slotsOf(), [] as PastMemory[]];
+    const [kept, gone, lacking] = [slotsOf(wanted.lines.length), slotsOf(wanted.lines.length), [] as PastMemory[]];
     for (const line of wanted.lines) {
-      const slot = held.model.slotOf(line.id);
-      if (timeline.isRewordedAfter(line, call.now.getTime())) lacking.push(...wantedOf(line));
-      else if (slot !== undefined && held.model.vectors.has(slot)) kept.add(line, slot);
-      else if (held.gone.has(line.nth)) gone.add(line, line.nth);
+      const slot = keptSlot(held, line);
+      if (slot !== undefined) kept.add(line, slot);
+      else if (held.gone.has(line.nth) && !isReworded(line)) gone.add(line, line.nth);
       else lacking.push(...wantedOf(line));
     }
     function wantedOf(line: Line): PastMemory[] {
@@ -70,13 +94,14 @@ export function openVectorsThen(call: Call, { timeline, vectors }: Followed, vie
     const query = held.model.vectors.queryOf(arm.query);
     const lines = [...kept.lines, ...gone.lines];
     const far = new Float64Array(lines.length);
-    far.set(held.model.vectors.distances(query, Int32Array.from(kept.slots)));
-    far.set(held.gone.distances(query, Int32Array.from(gone.slots)), kept.lines.length);
+    far.set(held.model.vectors.distances(query, kept.slots()));
+    far.set(held.gone.distances(query, gone.slots()), kept.lines.length);
     const first = lacking.toSorted(wanted.preferred).slice(0, EMBED_ANEW);
     const isWanted = (line: Line) => wantedOf(line).length > 0;
-    const also = lines.flatMap((line, at): Near[] =>
-      wanted.also?.ids.has(line.id) && isWanted(line) ? [[line.id, far[at] as number]] : [],
-    );
+    const also: Near[] = [];
+    if (wanted.also !== undefined)
+      for (const [at, line] of lines.entries())
+        if (wanted.also.ids.has(line.id) && isWanted(line)) also.push([line.id, far[at] as number]);
     return {
       near: [...nearestOf(lines, far, wanted.limit, isWanted), ...also],
       lacking: { ids: first.map(({ id }) => id), total: lacking.length },
@@ -99,7 +124,7 @@ export function openVectorsThen(call: Call, { timeline, vectors }: Followed, vie
     async nearest(arm, wanted) {
       const held = await vectors.caughtUp(call, timeline, arm.version);
       const { near, lacking } = held === undefined ? await inStore(arm, wanted) : inMemory(held, arm, wanted);
-      await embedAnew(call, timeline, arm.version, lacking.ids, anew);
+      await embedAnew(call, followed, arm.version, lacking.ids, anew);
       const made = lacking.ids.flatMap((id): Near[] => {
         const embedded = anew.get(id);
         return embedded === undefined ? [] : [[id, distance(embedded.vector, arm.query)]];
@@ -111,17 +136,16 @@ export function openVectorsThen(call: Call, { timeline, vectors }: Followed, vie
     },
     async evidence(arm, memories) {
       const ids = memories.map(({ id }) => id);
-      const stored = ids.length === 0 ? [] : await vectorsThen(db, past(arm), ids, arm.query);
-      const found = new Map(
-        stored.map(({ id, cosine, pieces, tokens }): [string, Vectored] => [
-          id,
-          { cosine, pieces: pieces ?? 0, tokens: tokens ?? undefined },
-        ]),
-      );
+      const held = await vectors.caughtUp(call, timeline, arm.version);
+      const found = held === undefined ? new Map<string, Vectored>() : inModel(held, arm, memories);
+      const others = ids.filter((id) => !found.has(id));
+      const stored = others.length === 0 ? [] : await vectorsThen(db, past(arm), others, arm.query);
+      for (const { id, cosine, pieces, tokens } of stored)
+        found.set(id, { cosine, pieces: pieces ?? 0, tokens: tokens ?? undefined });
       const lacking = ids.filter((id) => !found.has(id));
       const unknown = lacking.filter((id) => !anew.has(id)).slice(0, spare);
       spare -= unknown.length;
-      await embedAnew(call, timeline, arm.version, unknown, anew);
+      await embedAnew(call, followed, arm.version, unknown, anew);
       for (const id of lacking) {
         const embedded = anew.get(id);
         if (embedded !== undefined) found.set(id, vectoredAs(embedded, arm.query));
@@ -138,27 +162,46 @@ interface Compared {
   readonly lacking: { readonly ids: readonly string[]; readonly total: number };
 }
 
-function slotsOf() {
-  const [lines, slots]: [Line[], number[]] = [[], []];
+function slotsOf(most: number) {
+  const lines: Line[] = [];
+  const slots = new Int32Array(most);
   return {
     lines,
-    slots,
+    slots: () => slots.subarray(0, lines.length),
     add(line: Line, slot: number) {
-      lines.push(line);
-      slots.push(slot);
+      slots[lines.push(line) - 1] = slot;
     },
   };
+}
+
+/** The k smallest so far are a heap whose root is the largest of them: most are above it, and cost one comparison. */
+function kthSmallest(values: Float64Array, k: number): number {
+  const heap = values.slice(0, k).sort().reverse();
+  for (let i = k; i < values.length; i++) {
+    const value = values[i] as number;
+    if (!(value < (heap[0] as number))) continue;
+    let at = 0;
+    for (let child = 1; child < k; child = 2 * at + 1) {
+      if (child + 1 < k && (heap[child + 1] as number) > (heap[child] as number)) child++;
+      if ((heap[child] as number) <= value) break;
+      heap[at] = heap[child] as number;
+      at = child;
+    }
+    heap[at] = value;
+  }
+  return heap[0] as number;
 }
 
 /** The nearest for which it holds: it is looked at among ever more of them, until there are enough. */
 function nearestOf(lines: readonly Line[], far: Float64Array, limit: number, holds: (line: Line) => boolean): Near[] {
   if (limit === 0) return [];
-  const sorted = far.slice().sort();
-  for (let depth = 2 * limit; ; depth *= 4) {
-    const furthest = sorted[depth - 1] ?? Infinity;
+  for (let depth = 4 * limit; ; depth *= 4) {
+    const furthest = depth >= far.length ? Infinity : kthSmallest(far, depth);
     const close: { readonly line: Line; readonly near: Near }[] = [];
-    for (const [at, line] of lines.entries())
-      if ((far[at] as number) <= furthest) close.push({ line, near: [line.id, far[at] as number] });
+    for (let at = 0; at < far.length; at++) {
+      const [line, distance] = [lines[at] as Line, far[at] as number];
+      if (distance <= furthest) close.push({ line, near: [line.id, distance] });
+    }
     close.sort((a, b) => nearestFirst(a.near, b.near));
     const found: Near[] = [];
     for (const { line, near } of close) if (found.length < limit && holds(line)) found.push(near);
@@ -176,7 +219,7 @@ const vectoredAs = ({ vector, tokens }: Embedded, query: Float32Array): Vectored
 
 async function embedAnew(
   call: Call,
-  timeline: Followed["timeline"],
+  { timeline, madeAnew }: Followed,
   version: number,
   ids: readonly string[],
   anew: Map<string, Embedded>,
@@ -185,8 +228,12 @@ async function embedAnew(
   const texts = embeddedTexts(call, timeline, rows);
   await Promise.all(
     rows.map(async ({ row }, index) => {
-      const made = await queryVector(call.memory, texts[index] ?? "");
-      if (made?.version === version) anew.set(row.id, made);
+      const text = texts[index] ?? "";
+      const key = `${version} ${text.slice(0, EMBED_CHARS)}`;
+      const made = madeAnew.get(key) ?? (await queryVector(call.memory, text));
+      if (made?.version !== version) return;
+      madeAnew.set(key, made);
+      anew.set(row.id, made);
     }),
   );
 }
