@@ -7,7 +7,7 @@ import type { Memory } from "./memory.ts";
 import type { VersionedEmbedder } from "./recall/versions.ts";
 
 /** The model reads 256 word pieces; the rest of a long text would be tokenized for nothing. */
-const EMBED_CHARS = 4000;
+export const EMBED_CHARS = 4000;
 
 /** What a model gave, and the version of the model: only vectors and bits of one version may be compared. */
 export interface Embedded extends Embedding {

@@ -17,6 +17,7 @@ import type { StoreRoles } from "../store/access/access.ts";
 import type { Shelves } from "../store/memories/shelves.ts";
 import type { Afterwards } from "./afterwards.ts";
 import type { Following } from "./following.ts";
+import type { Timelines } from "./past/timelines.ts";
 import type { FollowedModel } from "./read-model/follow.ts";
 import type { Uncounted } from "./recall/reference.ts";
 import type { EmbeddingVersions } from "./recall/versions.ts";
@@ -51,6 +52,8 @@ export interface Memory {
   readonly shelves: Shelves;
   /** What ranking reads, kept in memory beside the embedded store. */
   readonly readModel: FollowedModel;
+  /** What became of the memories of each tenant, kept since the first question about their past. */
+  readonly timelines: Timelines;
   /** How many memories this process has added to each shelf since its postings were last folded. */
   readonly unfolded: Map<number, number>;
   /** Answers whose references wait to be counted. */

@@ -16,6 +16,7 @@ import { openShelves } from "../store/memories/shelves.ts";
 import { migrate } from "../store/schema/migrate.ts";
 import { openAfterwards } from "./afterwards.ts";
 import type { Memory } from "./memory.ts";
+import { openTimelines } from "./past/timelines.ts";
 import { followModel, noModel } from "./read-model/follow.ts";
 import { openVersions } from "./recall/versions.ts";
 import type { Settings } from "./settings.ts";
@@ -71,6 +72,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
   const versions = openVersions({ ...parts, db: asOwnerOf(parts.db, roles, "embedding versions") });
   if (parts.embedder) await versions.adopt(parts.embedder);
   const readModel = parts.db.onChange ? followModel(asOwnerOf(parts.db, roles, "read model"), parts.log) : noModel;
+  const timelines = openTimelines(parts.db);
   return {
     ...parts,
     db: asNobody(parts.db, roles),
@@ -90,6 +92,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
     versions,
     shelves,
     readModel,
+    timelines,
     unfolded: new Map(),
     uncounted: [],
     afterwards,
@@ -97,6 +100,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
     isDead: () => parts.db.isDead?.() ?? false,
     async close() {
       await afterwards.settled();
+      timelines.close();
       await readModel.close();
       await parts.reranker?.close();
       await parts.extractor?.close();

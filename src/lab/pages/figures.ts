@@ -10,6 +10,8 @@ export interface PagesReport {
   readonly calls: number;
   /** Null when the store was filled before. */
   readonly filled_seconds: number | null;
+  /** The owner keeps what it has read then. */
+  readonly first_past_seconds: number;
   readonly routes: Readonly<Record<string, RouteTime>>;
   /** The routes, as the API names them. */
   readonly asked: readonly string[];
@@ -20,16 +22,13 @@ interface RouteTime extends Spread {
   /** CPU time of all threads of this process, per call: with the embedded store that is all there is. */
   readonly cpu_ms: number;
   readonly bytes: number;
-  /** It reads the past, and has another target. */
-  readonly rare: boolean;
 }
 
 /** Milliseconds, at the 95th percentile. */
 const TARGET = 100;
-const RARE = 10_000;
 
 export const pagesVerdicts = ({ routes }: Pick<PagesReport, "routes">): Verdict[] =>
-  Object.entries(routes).map(([name, { p95, rare }]) => most(`${name}, p95`, "ms", p95, rare ? RARE : TARGET));
+  Object.entries(routes).map(([name, { p95 }]) => most(`${name}, p95`, "ms", p95, TARGET));
 
 export function pagesLines(report: PagesReport): string[] {
   const { holds, machine, routes, targets } = report;
@@ -40,6 +39,7 @@ export function pagesLines(report: PagesReport): string[] {
     `${machine.cores} × ${machine.cpu}, Node ${machine.node}, load ${machine.load} at the start`,
     "Rows and events were written by SQL; vectors are mixtures, as with bench scale.",
     report.filled_seconds === null ? "The store was filled before." : `Filled in ${report.filled_seconds} s.`,
+    `The first search of a past day, which reads the stream: ${report.first_past_seconds} s.`,
     "",
     row(["route, ms", "p50", "p95", "max", "CPU", "KB"]),
     ...Object.entries(routes).map(([name, t]) =>
@@ -47,7 +47,7 @@ export function pagesLines(report: PagesReport): string[] {
     ),
     "",
     missed.length === 0
-      ? `✓ all ${targets.length} within ${TARGET} ms (reading the past by a search: ${RARE / 1_000} s)`
+      ? `✓ all ${targets.length} within ${TARGET} ms`
       : `✗ ${missed.length} of ${targets.length} miss their target:`,
     ...missed.map(verdictLine),
   ];

@@ -10,8 +10,6 @@ export interface Question {
   readonly name: string;
   /** The requests that are measured, one after the other; made anew for each round. */
   requests(p: Pick): readonly { readonly path: string; readonly body?: unknown }[];
-  /** Reads rows from the past: its target is of its own. */
-  readonly rare?: boolean;
 }
 
 export async function questions(ask: Ask): Promise<Question[]> {
@@ -28,13 +26,10 @@ export async function questions(ask: Ask): Promise<Question[]> {
   const later = await Promise.all(lists.map(async (path) => ({ path, cursor: await deep(ask, path) })));
   const ids = await samples(ask);
   const one = (p: Pick, list: readonly string[]): string => encodeURIComponent(list[p.number(list.length)] ?? "");
-  // Beyond, a page is told that it would read too much.
-  const early = (p: Pick): Date => new Date(NOW.getTime() - (350 + p.number(10)) * DAY_MS);
   const day = (p: Pick): Date => new Date(NOW.getTime() - (1 + p.number(360)) * DAY_MS);
   const iso = (at: Date) => at.toISOString();
-  const is = (name: string, path: (p: Pick) => string, rare = false): Question => ({
+  const is = (name: string, path: (p: Pick) => string): Question => ({
     name,
-    rare,
     requests: (p) => [{ path: path(p) }],
   });
   return [
@@ -126,11 +121,10 @@ export async function questions(ask: Ask): Promise<Question[]> {
     is("one session", (p) => `sessions/${one(p, ids.logged)}`),
     is("scopes", () => "scopes"),
     { name: "preview", requests: (p) => [{ path: "preview", body: { prompt: promptText(p) } }] },
-    is("search as of a day", (p) => `search?q=${encodeURIComponent(queryText(p))}&as_of=${iso(early(p))}`, true),
+    is("search as of a day", (p) => `search?q=${encodeURIComponent(queryText(p))}&as_of=${iso(day(p))}`),
     {
       name: "preview as of a day",
-      rare: true,
-      requests: (p) => [{ path: "preview", body: { prompt: promptText(p), as_of: iso(early(p)) } }],
+      requests: (p) => [{ path: "preview", body: { prompt: promptText(p), as_of: iso(day(p)) } }],
     },
   ];
 }

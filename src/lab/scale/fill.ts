@@ -142,18 +142,21 @@ async function fillKind<Row>(
       ...kind.draft(words, at + i, ids.next(kind.at?.(at + i) ?? clock.now())),
       mixture: mixtureOf(mixing, at + i, sampled),
     }));
-    const filed = drafts
-      .filter(({ hidden = false }) => !hidden)
-      .map(({ row, scope, text, mixture }) => ({
-        ...mixture,
-        id: row.id,
-        memoryId: row.id,
-        sk: shelves.get(scope) ?? 0,
-        text,
-      }));
+    const all = drafts.map(({ row, scope, text, mixture, hidden = false }) => ({
+      ...mixture,
+      id: row.id,
+      memoryId: row.id,
+      sk: shelves.get(scope) ?? 0,
+      text,
+      hidden,
+    }));
     await kind.put(drafts.map(({ row }) => row));
+    const [filed, gone] = [all.filter(({ hidden }) => !hidden), all.filter(({ hidden }) => hidden)];
     await putLexical(db, filed);
-    await putMixtures(db, side.version, side.embedder.version.dimensions / 8, kind.visibleUntil, filed);
+    const bytes = side.embedder.version.dimensions / 8;
+    await putMixtures(db, side.version, bytes, kind.visibleUntil, filed);
+    // The words of a memory that goes are removed, its vector stays.
+    if (gone.length > 0) await putMixtures(db, side.version, bytes, clock.now(), gone);
     for (const sk of shelves.values()) await foldShelf(db, sk, BATCH);
     progress(at + size);
   }

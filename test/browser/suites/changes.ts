@@ -65,6 +65,26 @@ export const changes: Suite = (house) => {
     expect(person.troubles()).toEqual([]);
   });
 
+  it("each event of the activity that can be undone is, after a look at what goes with it", async () => {
+    const { page } = person;
+    const told = { subject: "chat", predicate: "provider" };
+    const old = await store("memory_store_fact", { ...told, content: "Matrix" });
+    const { id } = await store("memory_store_fact", { ...told, content: "evil.example" });
+    await person.open(`${MEMORY}/activity`);
+    const line = page.getByRole("listitem").filter({ hasText: "evil.example" }).filter({ hasText: "fact · changed" });
+    await line.getByRole("button", { name: "Undo…" }).click();
+    const dialog = page.getByRole("dialog", { name: "What would be undone" });
+    await dialog.getByText("chat provider: Matrix").waitFor();
+    expect(await look(page, house().store, "undo-of-an-event")).toEqual([]);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    expect(await memory(id)).toMatchObject({ state: "active" });
+    await line.getByRole("button", { name: "Undo…" }).click();
+    await dialog.getByRole("button", { name: "Undo all of it" }).click();
+    await toast("Undone: 1 memory taken back, 1 memory back again").waitFor();
+    expect([(await memory(id)).state, (await memory(old.id)).state]).toEqual(["retracted", "active"]);
+    expect(person.troubles()).toEqual([]);
+  });
+
   it("forgetting takes it out of sight at once, with its reason; Undo and Restore bring it back", async () => {
     const { page } = person;
     const { id } = await store("memory_store_fact", { subject: "office", predicate: "floor", content: "the third" });

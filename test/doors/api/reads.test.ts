@@ -260,7 +260,9 @@ onEachStore("reads of the pages", (open) => {
     await rig.call("memory_store_rule", { content: "Ask before you order." });
     const today = await api.get("today");
     expect(today).toMatchObject({ day: "2026-03-03", learned: { facts: 1, rules: 1, sessions: 0 } });
-    expect(today.waiting).toEqual({ contradictions: 0, dead_letters: 0, backlog: 1, backlog_age_hours: 48 });
+    expect(today.waiting).toEqual({
+      ...{ contradictions: 0, to_review: 0, dead_letters: 0, backlog: 1, backlog_age_hours: 48 },
+    });
     expect(today.items.map((one: { event_type: string }) => one.event_type)).toEqual(["rule.stored", "fact.stored"]);
     expect(today.items[1].replaced.text).toContain("tea");
     expect(today.days).toHaveLength(30);
@@ -301,7 +303,8 @@ onEachStore("reads of the pages", (open) => {
     await rig.call("memory_store_fact", { subject: "s", predicate: "p", content: "v" });
     expect((await api.get("stats")).facts.total).toBe(2);
     expect((await api.get("stats", { as: "agent" })).facts.total).toBe(1);
-    const nothing = { rules: 0, episodes: 0, contradictions: 0, dead_letters: 0, backlog: 0 };
+    const held = { facts_waiting: 0, rules: 0, episodes: 0 };
+    const nothing = { ...held, contradictions: 0, to_review: 0, dead_letters: 0, backlog: 0 };
     expect(await api.get("counts")).toEqual({ facts: 2, ...nothing });
     expect(await api.get("counts", { as: "agent" })).toEqual({ facts: 1, ...nothing });
     expect(await api.get("counts", { as: "stranger" })).toEqual({ facts: 0, ...nothing });
@@ -310,5 +313,25 @@ onEachStore("reads of the pages", (open) => {
       { scope: "general/github.com/acme/app" },
     ]);
     expect((await api.get("facts", { as: "agent" })).facts).toHaveLength(1);
+  });
+
+  it("the numbers beside every page are those of the pages: facts that have begun, and what is listed to review", async () => {
+    const rig = await open({ model: false });
+    const api = apiOver(rig);
+    const fact = (predicate: string, content: string, more = {}, as = {}) =>
+      rig.call("memory_store_fact", { subject: "office", predicate, content, ...more }, { as });
+    await fact("floor", "the third");
+    await fact("floor", "the fourth", { valid_from: "2027-01-01" });
+    const { total, waiting } = (await api.get("stats")).facts;
+    expect([total, waiting]).toEqual([1, 1]);
+    expect(await api.get("counts")).toMatchObject({ facts: 1, facts_waiting: 1, to_review: 0 });
+    // A tool contradicts what an agent said: the fact waits for a person, and so does what the tool says besides.
+    await fact("floor", "the cellar", {}, { voice: "tool" });
+    await fact("lift", "broken", {}, { voice: "tool" });
+    const listed = await api.get("review");
+    expect(listed.items.length).toBeGreaterThan(1);
+    expect(await api.get("counts")).toMatchObject({ to_review: listed.items.length });
+    expect((await api.get("today")).waiting).toMatchObject({ to_review: listed.items.length });
+    expect((await api.get("counts")).facts).toBe((await api.get("stats")).facts.total);
   });
 });

@@ -137,6 +137,24 @@ onEachStore("changes from the pages", (open) => {
     expect(await known()).toEqual(["evil.example"]);
   });
 
+  it("an event of the activity is undone by its id, with what it took the place of", async () => {
+    const rig = await open({ model: false });
+    const api = apiOver(rig);
+    const told = { subject: "chat", predicate: "provider" };
+    const old = await rig.call("memory_store_fact", { ...told, content: "Matrix" });
+    const { id } = await rig.call("memory_store_fact", { ...told, content: "evil.example" });
+    const { events } = await api.get("activity");
+    const { id: event } = events.find((one: { entity_id: string }) => one.entity_id === id);
+    const would = await api.post("undo", { event, dry_run: true });
+    expect(would.tree).toMatchObject([{ id, deed: "goes", children: [{ id: old.id, deed: "comes" }] }]);
+    expect((await api.refused("undo", { method: "POST", as: "reader", body: { event } })).status).toBe(403);
+    const done = await api.post("undo", { event });
+    expect(done).toMatchObject({ counts: { goes: 1, comes: 1 }, tree: would.tree });
+    expect((await api.get("facts")).facts).toMatchObject([{ id: old.id, content: "Matrix" }]);
+    // Once: what was taken back is no longer in effect.
+    expect(await api.post("undo", { event })).toMatchObject({ undo_id: null, tree: [] });
+  });
+
   it("what a tool said waits for a person, who confirms or forgets it", async () => {
     const rig = await open({ model: false });
     const api = apiOver(rig);

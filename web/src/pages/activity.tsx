@@ -8,11 +8,13 @@ import { usePageSearch } from "../frame/search-params.ts";
 import { Chips, type Filter } from "../parts/chips.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { EventLine } from "../parts/event-line.tsx";
-import { eventVerb } from "../parts/events.ts";
+import { eventVerb, isUndoable } from "../parts/events.ts";
 import { Failure } from "../parts/failure.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { LongList } from "../parts/long-list.tsx";
 import { Page } from "../parts/page.tsx";
+import { UndoWhatCame } from "../parts/undo.tsx";
+import styles from "./activity.module.css";
 
 const EVENTS = [
   "fact.stored",
@@ -85,9 +87,29 @@ function Events({ butler, found }: { readonly butler: string | undefined; readon
           hasMore={hasNextPage}
           isFetching={isFetching}
           more={fetchNextPage}
-          render={(event) => <EventLine event={event} butler={event.of ?? butler ?? ""} named={butler === undefined} />}
+          render={(event) => <Happened event={event} butler={event.of ?? butler ?? ""} named={butler === undefined} />}
         />
       )}
     </Page>
+  );
+}
+
+interface HappenedParts {
+  readonly event: ApiEvent;
+  readonly butler: string;
+  readonly named: boolean;
+}
+
+/** A line that leads to its memory, and beside it the way back, where there is one. */
+function Happened({ event, butler, named }: HappenedParts) {
+  return (
+    <div className={styles.row}>
+      <EventLine event={event} butler={butler} named={named} />
+      <div className={styles.undo}>
+        {isUndoable(event.event_type) && (
+          <UndoWhatCame butler={butler} cause={{ event: event.id }} words="Undo…" isQuiet />
+        )}
+      </div>
+    </div>
   );
 }

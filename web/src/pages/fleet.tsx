@@ -95,11 +95,7 @@ function ButlerCard({ told, stats }: CardParts) {
         <Count of={counts?.rules.total} word="rules" to={butlerPath(name, "rules")} />
         <Count of={counts?.episodes.total} word="episodes" to={butlerPath(name, "episodes")} />
         <Count of={learned.facts + learned.rules} word="learned" to={butlerPath(name)} />
-        <Count
-          of={waiting.backlog + waiting.dead_letters + waiting.contradictions}
-          word="waiting"
-          to={butlerPath(name)}
-        />
+        <Count of={waiting.backlog + waiting.dead_letters + waiting.to_review} word="waiting" to={butlerPath(name)} />
       </dl>
     </div>
   );

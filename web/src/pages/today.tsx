@@ -27,7 +27,7 @@ export function TodayPage() {
   const { isPending } = useInfiniteQuery({ ...reviewQuery(butler), enabled: day === undefined });
   if (error) return <FailedPage name={`${butler} · Today`} error={error} again={() => void refetch()} />;
   if (data === undefined || (isPending && day === undefined)) return <Loading />;
-  const isEmpty = counts !== undefined && counts.facts + counts.rules + counts.episodes === 0;
+  const isEmpty = counts !== undefined && counts.facts + counts.facts_waiting + counts.rules + counts.episodes === 0;
   return (
     <Page
       name={`${butler} · Today`}
@@ -86,17 +86,12 @@ export function todaySentence(
 }
 
 function Waiting({ butler, waiting }: { readonly butler: string; readonly waiting: ApiToday["waiting"] }): ReactNode {
-  const { contradictions, dead_letters, backlog, backlog_age_hours } = waiting;
-  if (contradictions + dead_letters + backlog === 0) return "Nothing waits for you.";
+  const { to_review, dead_letters, backlog, backlog_age_hours } = waiting;
+  if (to_review + dead_letters + backlog === 0) return "Nothing waits for you.";
   return (
     <>
-      Waiting:{" "}
-      {contradictions > 0 && (
-        <A to={butlerPath(butler, "activity")} search={{ event: "fact.contradicted" }}>
-          {counted(contradictions, "contradiction")}
-        </A>
-      )}
-      {contradictions > 0 && dead_letters + backlog > 0 && " · "}
+      Waiting: {to_review > 0 && <A to={butlerPath(butler)}>{counted(to_review, "memory")} to review</A>}
+      {to_review > 0 && dead_letters + backlog > 0 && " · "}
       {dead_letters > 0 && (
         <A to={butlerPath(butler, "runs")} search={{ show: "dead-letters" }}>
           {counted(dead_letters, "dead letter")}

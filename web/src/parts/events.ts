@@ -50,3 +50,9 @@ export function eventVerb(type: string): string {
 /** Learned and replaced at once is one change of a value. */
 export const isReplacement = ({ event_type, replaced }: ApiEvent): boolean =>
   event_type === "fact.stored" && replaced !== undefined;
+
+/** What time and jobs do is not undone: it would happen again. */
+export const isUndoable = (type: string): boolean =>
+  /^(?:episode|fact|rule)\.(?:stored|superseded|contradicted|confirmed|repeated|forgotten|restored|undone|marked_helpful|marked_harmful)$/.test(
+    type,
+  );

@@ -76,7 +76,7 @@ const FleetToday = z.object({
   learned: z.object({ facts: number, rules: number, sessions: number }),
   items: z.array(FleetEvent),
   days: Days,
-  waiting: z.object({ contradictions: number, dead_letters: number, backlog: number }),
+  waiting: z.object({ contradictions: number, to_review: number, dead_letters: number, backlog: number }),
 });
 
 async function today(asked: Asked): Promise<Outcome> {
@@ -102,6 +102,7 @@ async function today(asked: Asked): Promise<Outcome> {
       days: sumDays(known.map(({ answer }) => answer.days)),
       waiting: {
         contradictions: sumOf(told, ({ waiting }) => waiting.contradictions),
+        to_review: sumOf(told, ({ waiting }) => waiting.to_review),
         dead_letters: sumOf(told, ({ waiting }) => waiting.dead_letters),
         backlog: sumOf(told, ({ waiting }) => waiting.backlog),
       },

@@ -1,6 +1,6 @@
 /**
- * Search and context as they would have been answered at a moment in the past: the same formulas over rows folded from the event
- * stream. The cost grows with the events of the visible scopes up to that moment, not with the answer: see past.ts.
+ * Search and context as they would have been answered at a moment in the past: the same formulas over what the timeline knows of that
+ * moment (past.ts), and over rows that are folded from the events of the candidates alone (rows.ts).
  */
 
 import { isLasting } from "../../domain/lifecycle/lasting.ts";
@@ -8,15 +8,16 @@ import { isKeptOut } from "../../domain/lifecycle/quarantine.ts";
 import type { ProfileItem } from "../../store/memories/profile.ts";
 import type { Found } from "../find.ts";
 import type { Call } from "../memory.ts";
-import { wordsOf } from "../recall/question.ts";
 import { type Retrieval, type RetrieveQuery, retrieveFrom } from "../recall/retrieve.ts";
 import { pastSource } from "./evidence.ts";
-import { memoriesThen, type PastMemory } from "./past.ts";
+import { type PastMemory, type PastView, viewOf } from "./past.ts";
 import { askThen } from "./question.ts";
 import { rowsThen } from "./rows.ts";
+import type { Followed } from "./timelines.ts";
 
 export async function retrieveThen(call: Call, query: RetrieveQuery): Promise<Retrieval> {
-  return retrieveAmong(call, query, await memoriesThen(call, query, wordsOf(query.text)));
+  const followed = await call.memory.timelines.of(call);
+  return retrieveAmong(call, query, followed, viewOf(call, followed.timeline, query));
 }
 
 export interface ContextThen {
@@ -24,27 +25,26 @@ export interface ContextThen {
   readonly retrieval: Retrieval;
 }
 
-/** What `readProfile` and `retrieve` would have returned then, from one pass over the stream. */
+/** What `readProfile` and `retrieve` would have returned then. */
 export async function contextThen(call: Call, query: RetrieveQuery, limit: number): Promise<ContextThen> {
-  const memories = await memoriesThen(call, query, wordsOf(query.text));
+  const followed = await call.memory.timelines.of(call);
+  const view = viewOf(call, followed.timeline, query);
+  const learned = view.lasting().filter((memory) => !isKeptOut(memory));
   const first = (wanted: (memory: PastMemory) => boolean) =>
-    memories
-      .filter((memory) => !isKeptOut(memory) && wanted(memory))
-      .toSorted(byImportance)
-      .slice(0, limit);
-  const profile = [...first((m) => isInProfile(m, call.now)), ...first((m) => m.maturity === "proven")];
+    learned.filter(wanted).toSorted(byImportance).slice(0, limit);
+  const profile = [...first((m) => isInProfile(view, m, call.now)), ...first((m) => m.maturity === "proven")];
   const rows = await rowsThen(
     call,
     profile.map(({ id }) => id),
   );
   return {
     lasting: profile.flatMap(({ id }) => profileItem(rows.get(id))),
-    retrieval: await retrieveAmong(call, query, memories),
+    retrieval: await retrieveAmong(call, query, followed, view),
   };
 }
 
-const isInProfile = (m: PastMemory, now: Date): boolean =>
-  !m.hidden && isLasting(m) && (m.valid_to === null || m.valid_to > now);
+const isInProfile = (view: PastView, m: PastMemory, now: Date): boolean =>
+  isLasting(m) && (m.valid_to === null || m.valid_to > now) && !view.isHidden(m);
 
 const byImportance = (a: PastMemory, b: PastMemory): number =>
   b.importance - a.importance || b.created_at.getTime() - a.created_at.getTime() || (a.id < b.id ? -1 : 1);
@@ -59,9 +59,11 @@ function profileItem(found: Found | undefined): ProfileItem[] {
   return [{ ...shared, type: "fact", subject_text, predicate_text, permanence }];
 }
 
-async function retrieveAmong(call: Call, query: RetrieveQuery, memories: readonly PastMemory[]): Promise<Retrieval> {
-  const source = pastSource(call, memories, await askThen(call, query, memories));
+async function retrieveAmong(call: Call, query: RetrieveQuery, followed: Followed, view: PastView): Promise<Retrieval> {
+  const source = pastSource(call, followed, view, await askThen(call, query, followed.timeline, view));
   const { trace: _, ...found } = await retrieveFrom(call, query, source);
+  // After the answer, which it would hold up.
+  void call.memory.readModel.load(call.memory.versions.serving?.version);
   const missing = source.missing();
   return { ...found, degraded: found.degraded ?? (missing === 0 ? undefined : withoutVectors(missing)) };
 }

@@ -2,6 +2,7 @@
  * Candidates of a search in the past: what engine/store/index/search.ts and engine/store/index/evidence.ts do in SQL, over memories
  * folded from the stream. A memory that an arm found brings the turns around it; the reranker reads all of them.
  */
+import type { Said } from "../../domain/past/timeline.ts";
 import type { Hit } from "../../domain/ranking/bm25.ts";
 import type { MemoryEvidence } from "../../domain/ranking/late-interaction.ts";
 import { firstName } from "../../domain/text/names.ts";
@@ -10,9 +11,10 @@ import type { Filters, Gathered, VectorArm } from "../../store/index/search.ts";
 import type { Call } from "../memory.ts";
 import type { CandidateSource } from "../recall/retrieve.ts";
 import { candidateThen } from "./candidate.ts";
-import { type PastMemory, shownThen } from "./past.ts";
+import type { PastMemory, PastView } from "./past.ts";
 import { type AskedThen, namedSessions, sessionKey } from "./question.ts";
 import { rowsThen } from "./rows.ts";
+import type { Followed } from "./timelines.ts";
 import { type Near, nearestFirst, openVectorsThen, type Vectored, type VectorsThen } from "./vectors.ts";
 
 export interface PastSource extends CandidateSource {
@@ -20,12 +22,10 @@ export interface PastSource extends CandidateSource {
   missing(): number;
 }
 
-export function pastSource(call: Call, memories: readonly PastMemory[], question: AskedThen): PastSource {
-  const byId = new Map(memories.map((memory) => [memory.id, memory]));
-  const sessions = sessionsOf(memories);
-  const vectors = openVectorsThen(call);
+export function pastSource(call: Call, followed: Followed, view: PastView, question: AskedThen): PastSource {
+  const vectors = openVectorsThen(call, followed, view);
   const shown = (memory: PastMemory, filters: Filters) =>
-    shownThen(call, memory, ANY_CONFIDENCE) && matches(filters, memory);
+    view.isShown(memory, ANY_CONFIDENCE) && matches(filters, memory);
 
   async function fetchCandidates(
     hits: readonly Hit[],
@@ -34,9 +34,9 @@ export function pastSource(call: Call, memories: readonly PastMemory[], question
     around: Surroundings | undefined,
   ): Promise<Gathered> {
     const byWords = hits.flatMap((hit): Scored[] => ("memoryId" in hit ? [[hit.memoryId, hit.score]] : []));
-    const near = arm === undefined ? [] : await nearestOf(call, question, memories, arm, filters, byWords, vectors);
-    const met = mergeArms(byWords, near, byId);
-    const turns = around === undefined ? [] : turnsAround(call, met, around, sessions);
+    const near = arm === undefined ? [] : await nearestOf(call, question, view, arm, filters, byWords, vectors);
+    const met = mergeArms(byWords, near, view);
+    const turns = around === undefined ? [] : turnsAround(met, around, view);
     const neighbours = turns.filter(({ memory, candidate }) => candidate && !met.has(memory.id));
     const found = [...[...met.values()].map(({ memory }) => memory), ...neighbours.map(({ memory }) => memory)];
     const rows = await rowsThen(
@@ -52,7 +52,7 @@ export function pastSource(call: Call, memories: readonly PastMemory[], question
     const inSession = new Set(turns.map(({ memory }) => memory));
     const named = namedSessions(question.spoken, around.names);
     const about = (memory: PastMemory): MemoryEvidence =>
-      evidenceOf(memory, vectored.get(memory.id), inSession.has(memory), named);
+      evidenceOf(memory, view.wordsOf(memory, question.words), vectored.get(memory.id), inSession.has(memory), named);
     return { candidates, evidence: new Map(beside.map((memory) => [memory.id, about(memory)])) };
   }
 
@@ -71,7 +71,7 @@ function matches({ tags, tier }: Filters, memory: PastMemory): boolean {
 async function nearestOf(
   call: Call,
   { typeOf, asked }: AskedThen,
-  memories: readonly PastMemory[],
+  view: PastView,
   arm: VectorArm,
   filters: Filters,
   byWords: readonly Scored[],
@@ -82,18 +82,13 @@ async function nearestOf(
   const preferred = (a: PastMemory, b: PastMemory) =>
     (keyword.get(b.id) ?? 0) - (keyword.get(a.id) ?? 0) || byAge(a, b);
   const near: Near[] = [];
+  const isWanted = (memory: PastMemory) =>
+    matches(filters, memory) && view.isShown(memory, arm.faded ? ANY_CONFIDENCE : usual);
+  const also = arm.theirs && asked.said && { ids: asked.said.ids, limit: arm.theirs.limit };
   for (const { sks, limit } of arm.groups) {
     const types = sks.map(typeOf);
-    const group = memories.filter(
-      (memory) =>
-        types.includes(memory.type) &&
-        shownThen(call, memory, arm.faded ? ANY_CONFIDENCE : usual) &&
-        matches(filters, memory),
-    );
-    const { theirs } = arm;
-    const all = await vectors.nearest(arm, group.toSorted(preferred), theirs === undefined ? limit : group.length);
-    const own = all.filter(([id]) => asked.said?.ids.has(id)).slice(0, theirs?.limit ?? 0);
-    near.push(...new Set([...all.slice(0, limit), ...own]));
+    const lines = view.lines.filter((line) => types.includes(view.typeOf(line)));
+    near.push(...(await vectors.nearest(arm, { lines, isWanted, preferred, limit, also })));
   }
   return near.toSorted(nearestFirst);
 }
@@ -109,37 +104,20 @@ interface FoundByArm {
   readonly place: number;
 }
 
-function mergeArms(
-  byWords: readonly Scored[],
-  near: readonly Near[],
-  byId: ReadonlyMap<string, PastMemory>,
-): Map<string, FoundByArm> {
+function mergeArms(byWords: readonly Scored[], near: readonly Near[], view: PastView): Map<string, FoundByArm> {
   const met = new Map<string, FoundByArm>();
   const bestFirst = byWords.toSorted(([a, low], [b, high]) => high - low || (a < b ? -1 : 1));
   for (const [index, [id, keyword]] of bestFirst.entries()) {
-    const memory = byId.get(id);
+    const memory = view.find(id);
     if (memory !== undefined) met.set(id, { memory, keyword, distance: null, place: index + 1 });
   }
   for (const [index, [id, distance]] of near.entries()) {
-    const memory = byId.get(id);
+    const memory = view.find(id);
     const before = met.get(id);
     const place = Math.min(before?.place ?? Infinity, index + 1);
     if (memory !== undefined) met.set(id, { memory, keyword: before?.keyword ?? null, distance, place });
   }
   return met;
-}
-
-type Sessions = ReadonlyMap<string, readonly PastMemory[]>;
-
-function sessionsOf(memories: readonly PastMemory[]): Sessions {
-  const sessions = new Map<string, PastMemory[]>();
-  for (const memory of memories) {
-    if (memory.session === undefined || memory.ordinal === undefined) continue;
-    const turns = sessions.get(sessionKey(memory));
-    if (turns === undefined) sessions.set(sessionKey(memory), [memory]);
-    else turns.push(memory);
-  }
-  return sessions;
 }
 
 interface Turn {
@@ -149,16 +127,16 @@ interface Turn {
 }
 
 /** The visible turns around each memory that was found, itself among them; as far as `aroundSql` reaches. */
-function turnsAround(call: Call, met: ReadonlyMap<string, FoundByArm>, s: Surroundings, sessions: Sessions): Turn[] {
+function turnsAround(met: ReadonlyMap<string, FoundByArm>, s: Surroundings, view: PastView): Turn[] {
   const furthest = { before: -Math.min(0, ...s.offsets) + s.before, after: Math.max(0, ...s.offsets) + s.after };
   const turns = new Map<string, Turn>();
   for (const { memory: spot, place } of met.values()) {
     if (spot.session === undefined || spot.ordinal === undefined) continue;
     const best = place <= s.best;
     const { before, after } = best ? furthest : s.others;
-    for (const memory of sessions.get(sessionKey(spot)) ?? []) {
+    for (const memory of view.turnsWith(spot)) {
       const offset = (memory.ordinal ?? 0) - spot.ordinal;
-      if (offset < -before || offset > after || !shownThen(call, memory, ANY_CONFIDENCE)) continue;
+      if (offset < -before || offset > after || !view.isShown(memory, ANY_CONFIDENCE)) continue;
       const candidate = (best && s.offsets.includes(offset)) || (turns.get(memory.id)?.candidate ?? false);
       turns.set(memory.id, { memory, candidate });
     }
@@ -168,6 +146,7 @@ function turnsAround(call: Call, met: ReadonlyMap<string, FoundByArm>, s: Surrou
 
 function evidenceOf(
   memory: PastMemory,
+  said: Said,
   vector: Vectored | undefined,
   inSession: boolean,
   named: ReadonlySet<string>,
@@ -181,8 +160,8 @@ function evidenceOf(
     name: firstName(speaker),
     asks: inSession && memory.asks,
     withNamed: inSession && named.has(sessionKey(memory)),
-    len: memory.words.len,
-    words: memory.words.x,
+    len: said.len,
+    words: said.x,
     cosine: vector?.cosine,
     pieces: vector?.pieces ?? 0,
     tokens: vector?.tokens,

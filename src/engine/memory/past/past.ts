@@ -1,29 +1,22 @@
 /**
- * The rows of a moment in the past, folded from the event stream. Every event of the visible scopes up to that moment is read
- * once, in pages. Of each memory only what ranking needs is kept (about half a kilobyte); whole rows are folded for the few
- * that are shown (rows.ts). In this folder `call.now` is that moment.
+ * The memories of a moment in the past, looked up in the timeline of their tenant. Whole rows are folded for the few that are shown
+ * (rows.ts). In this folder `call.now` is that moment.
  */
 
 import type { Episode } from "../../domain/episode.ts";
 import { invalid, MemoryError } from "../../domain/errors.ts";
-import { type Fact, type FactWords, factText, type Held } from "../../domain/fact.ts";
-import type { Trust } from "../../domain/learning/trust.ts";
+import type { Fact, Held } from "../../domain/fact.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
-import { canonicalState, isLive, type Validity } from "../../domain/lifecycle/lifecycle.ts";
+import { canonicalState } from "../../domain/lifecycle/lifecycle.ts";
 import type { MemoryType, OrNull } from "../../domain/memory-types.ts";
-import { isValue, type Look } from "../../domain/present.ts";
-import { concat, eachForward, encodeForward, FORWARD_BYTES, h40, MAX_LEN } from "../../domain/ranking/postings.ts";
-import type { RowJson } from "../../domain/replay.ts";
-import { lexemes } from "../../domain/text/lexemes.ts";
-import { livesThen, type PastStep, pastSteps } from "../../store/history/as-of.ts";
+import type { Line, Moment, Said, Timeline } from "../../domain/past/timeline.ts";
+import { isValue } from "../../domain/present.ts";
+import { concat, eachForward, FORWARD_BYTES } from "../../domain/ranking/postings.ts";
+import { firstName } from "../../domain/text/names.ts";
 import { knownSince } from "../../store/history/checkpoints.ts";
-import { stopIfCancelled } from "../following.ts";
 import type { Call } from "../memory.ts";
 import { allCounted } from "../recall/reference.ts";
 import { lookOf } from "../recall/retrieve.ts";
-import { dateOf, extendExpiry } from "./rows.ts";
-
-const PAGE = 2000;
 
 /** The same call, as if it was made then. */
 export async function atThatTime(call: Call, asOf: Date): Promise<Call> {
@@ -45,10 +38,6 @@ export interface PastMemory
     Pick<Fact, "validity" | "importance" | "tags" | "created_at" | "corroborated_at">,
     OrNull<Pick<Episode, "expires_at">> {
   readonly type: MemoryType;
-  /** Of facts: their key. */
-  readonly key: string | undefined;
-  /** Of facts: another fact was the value of their key. */
-  readonly hidden: boolean;
   readonly permanence: string | undefined;
   readonly maturity: string | undefined;
   readonly tier: string | undefined;
@@ -58,90 +47,167 @@ export interface PastMemory
   readonly speaker: string | undefined;
   /** It ends with a question mark. */
   readonly asks: boolean;
-  /** The number of its words, and those that the query has, as a forward row. */
-  readonly words: { readonly len: number; readonly x: Uint8Array };
 }
 
 export interface PastScope {
   readonly types: readonly MemoryType[];
+  /** Undefined: every scope of the tenant. */
   readonly scopes: readonly string[] | undefined;
   readonly ladder?: readonly string[] | undefined;
 }
 
+/** The first `n` of each array belong together. */
+export interface Having {
+  readonly n: number;
+  /** Numbers of lines. */
+  readonly lines: Int32Array;
+  /** How often the word stands in it. */
+  readonly tfs: Uint8Array;
+  /** How many words it has in all. */
+  readonly lengths: Uint16Array;
+}
+
 /** Every memory that was indexed then: the live ones, and expired episodes, which count in the statistics of words. */
-export async function memoriesThen(call: Call, where: PastScope, asked: readonly string[]): Promise<PastMemory[]> {
-  const query = { ...where, tenant: call.caller.tenant, until: call.now };
-  const wanted = new Set(asked.map(h40));
-  const found = new Map<string, FoldedMemory>();
-  let page: PastStep[] = [];
-  let read = 0;
-  do {
-    stopIfCancelled(call);
-    page = await pastSteps(call.memory.db, query, page.at(-1)?.seq ?? "0", PAGE);
-    for (const step of page) applyStep(found, step, wanted);
-    read += page.length;
-    call.following?.progress?.({ done: read, message: "events of that time read" });
-  } while (page.length === PAGE);
-  if (where.types.includes("episode"))
-    for (const { id, expires_at } of await livesThen(call.memory.db, call.caller.tenant, call.now))
-      extendExpiry(found.get(id)?.row, expires_at);
-  const live = [...found.values()].map(memoryOf).filter(({ validity }) => isLive(validity));
-  return withoutRivals(live, lookOf(call, where.ladder));
+export interface PastView {
+  /** In the order in which they were stored. */
+  readonly lines: readonly Line[];
+  /** Their numbers are below this one. */
+  readonly reach: number;
+  typeOf(line: Line): MemoryType;
+  lineAt(nth: number): Line;
+  /** Put together when it is first asked for; undefined where it does not belong to the view. */
+  memory(line: Line): PastMemory | undefined;
+  find(id: string): PastMemory | undefined;
+  /** Those of a session that have a place in it, in the order in which they were stored. */
+  turnsWith(memory: PastMemory): readonly PastMemory[];
+  saidBy(names: readonly string[]): readonly PastMemory[];
+  /** The words of this question that it had, and how many words it had in all. */
+  wordsOf(memory: { readonly id: string }, asked: ReadonlySet<number>): Said;
+  /** Those that had this word. */
+  having(hash: number): Having;
+  /** How many there were of a type, and how long they were in all. */
+  sizeOf(type: MemoryType): { readonly n: number; readonly tl: number };
+  /** Facts and rules that may have belonged into every block. */
+  lasting(): readonly PastMemory[];
+  /** Visible then: not expired, the value of its key, in its valid time, and of enough confidence. */
+  isShown(memory: PastMemory, minConfidence: number): boolean;
+  /** Another fact was the value of its key, or its day had not come. */
+  isHidden(memory: PastMemory): boolean;
 }
 
-function withoutRivals(live: readonly PastMemory[], look: Look): PastMemory[] {
-  const byKey = new Map<string, PastMemory[]>();
-  for (const memory of live)
-    if (memory.key !== undefined) byKey.set(memory.key, [...(byKey.get(memory.key) ?? []), memory]);
-  return live.map((memory) => {
-    const rivals = memory.key === undefined ? undefined : byKey.get(memory.key);
-    return rivals === undefined ? memory : { ...memory, hidden: !isValue(memory, rivals, look) };
+export function viewOf(call: Call, timeline: Timeline, { types, scopes, ladder }: PastScope): PastView {
+  const now = call.now.getTime();
+  const look = lookOf(call, ladder);
+  const lines: Line[] = [];
+  /** By number of the line: its type, or nothing. */
+  const kinds = new Int8Array(timeline.lines.length);
+  /** By place of words: the number of the line that had them then, from 1. */
+  const holders = new Int32Array(timeline.places());
+  const places = new Int32Array(timeline.lines.length);
+  const sizes = types.map(() => ({ n: 0, tl: 0 }));
+  timeline.eachLive(now, (line, { type, scope }, words) => {
+    const kind = types.indexOf(type);
+    if (kind < 0 || scopes?.includes(scope) === false) return;
+    lines.push(line);
+    kinds[line.nth] = kind + 1;
+    holders[words] = line.nth + 1;
+    places[line.nth] = words;
+    const size = sizes[kind] as (typeof sizes)[number];
+    size.n += 1;
+    size.tl += timeline.lengthAt(words);
   });
+
+  const made = new Map<Line, { readonly memory: PastMemory; readonly key: string | undefined }>();
+  const entryOf = (line: Line) => {
+    // A line that was begun since has none.
+    if (!kinds[line.nth]) return undefined;
+    const known = made.get(line);
+    if (known !== undefined) return known;
+    const moment = timeline.at(line, now);
+    if (moment === undefined) return undefined;
+    const entry = { memory: memoryOf(moment), key: moment.key };
+    made.set(line, entry);
+    return entry;
+  };
+  const memory = (line: Line): PastMemory | undefined => entryOf(line)?.memory;
+  const all = (found: readonly Line[]): PastMemory[] => found.flatMap((line) => memory(line) ?? []);
+  const lineOf = ({ id }: { readonly id: string }): Line | undefined => timeline.lineOf(id);
+
+  const hidden = new Map<PastMemory, boolean>();
+  const isHidden = (fact: PastMemory): boolean => {
+    const line = lineOf(fact);
+    const key = line && entryOf(line)?.key;
+    if (key === undefined) return false;
+    const known = hidden.get(fact);
+    if (known !== undefined) return known;
+    const rivals = timeline.withKey(key).flatMap((other) => {
+      const entry = entryOf(other);
+      return entry?.key === key ? [entry.memory] : [];
+    });
+    const is = !isValue(fact, rivals, look);
+    hidden.set(fact, is);
+    return is;
+  };
+
+  return {
+    lines,
+    reach: kinds.length,
+    typeOf: (line) => types[(kinds[line.nth] as number) - 1] as MemoryType,
+    memory,
+    find(id) {
+      const line = timeline.lineOf(id);
+      return line && memory(line);
+    },
+    turnsWith: ({ scope, session }) =>
+      session === undefined
+        ? []
+        : all(timeline.inSession(session)).filter(
+            (turn) => turn.scope === scope && turn.session === session && turn.ordinal !== undefined,
+          ),
+    saidBy: (names) =>
+      all([...new Set(names.flatMap((name) => timeline.spokenBy(name)))]).filter(({ speaker }) =>
+        names.includes(firstName(speaker) ?? ""),
+      ),
+    wordsOf(one, asked) {
+      const place = places[lineOf(one)?.nth ?? -1];
+      return place === undefined
+        ? { len: 0, x: new Uint8Array() }
+        : { len: timeline.lengthAt(place), x: onlyThese(timeline.wordsAt(place), asked) };
+    },
+    having(hash) {
+      const entries = timeline.postingsOf(hash);
+      const [lines, tfs, lengths] = [
+        new Int32Array(entries.length),
+        new Uint8Array(entries.length),
+        new Uint16Array(entries.length),
+      ];
+      let n = 0;
+      for (let at = 0; at < entries.length; at++) {
+        const entry = entries[at] as number;
+        const place = entry >>> 8;
+        const nth = (holders[place] ?? 0) - 1;
+        if (nth < 0) continue;
+        lines[n] = nth;
+        tfs[n] = entry & 255;
+        lengths[n++] = timeline.lengthAt(place);
+      }
+      return { n, lines, tfs, lengths };
+    },
+    lineAt: (nth) => timeline.lines[nth] as Line,
+    lasting: () => all([...timeline.lasting].sort((a, b) => a.nth - b.nth)),
+    sizeOf: (type) => sizes[types.indexOf(type)] ?? { n: 0, tl: 0 },
+    isShown: (one, minConfidence) => isInSight(one, call.now, minConfidence) && !isHidden(one),
+    isHidden,
+  };
 }
 
-interface FoldedMemory {
-  readonly step: Pick<PastStep, "type" | "id" | "scope" | "asks">;
-  readonly row: RowJson;
-  readonly key: string | undefined;
-  words: PastMemory["words"];
+function isInSight(memory: PastMemory, now: Date, minConfidence: number): boolean {
+  if (memory.type === "episode" && (memory.expires_at === null || memory.expires_at <= now)) return false;
+  if (memory.valid_to !== null && memory.valid_to <= now) return false;
+  return effectiveConfidence(memory, now) >= minConfidence;
 }
 
-const TEXTS = ["content", "summary", "subject", "predicate", "subject_text", "predicate_text"];
-
-function applyStep(found: Map<string, FoldedMemory>, step: PastStep, wanted: ReadonlySet<number>): void {
-  if (step.deleted) {
-    found.delete(step.id);
-    return;
-  }
-  const folded =
-    step.row === null
-      ? found.get(step.id)
-      : { step, row: step.row, key: keyOf(step.type, step.row), words: { len: 0, x: new Uint8Array() } };
-  if (!folded) return;
-  if (step.row !== null) {
-    folded.words =
-      step.x === null || step.len === null
-        ? wordsOf(indexedText(step.type, step.row), wanted)
-        : { len: step.len, x: onlyWanted(step.x, wanted) };
-    found.set(step.id, folded);
-  } else if (step.set !== null) {
-    Object.assign(folded.row, step.set);
-    // The text of a fact never changes, and its content is only a part of what is indexed.
-    if (typeof step.set.content === "string" && step.type !== "fact") folded.words = wordsOf(step.set.content, wanted);
-  }
-  for (const name of TEXTS) delete folded.row[name];
-}
-
-const keyOf = (type: MemoryType, { subject, predicate }: RowJson): string | undefined =>
-  type === "fact" ? JSON.stringify([subject, predicate]) : undefined;
-
-function wordsOf(text: string, wanted: ReadonlySet<number>): PastMemory["words"] {
-  const words = lexemes(text);
-  const { x } = encodeForward(words.filter((word) => wanted.has(h40(word))));
-  return { len: Math.min(words.length, MAX_LEN), x };
-}
-
-function onlyWanted(forward: Uint8Array, wanted: ReadonlySet<number>): Uint8Array {
+function onlyThese(forward: Uint8Array, wanted: ReadonlySet<number>): Uint8Array {
   const kept: Uint8Array[] = [];
   let at = 0;
   eachForward(forward, (hash) => {
@@ -151,48 +217,30 @@ function onlyWanted(forward: Uint8Array, wanted: ReadonlySet<number>): Uint8Arra
   return concat(kept);
 }
 
-/** The text of a memory whose words are indexed. */
-export const indexedText = (type: MemoryType, row: RowJson): string =>
-  type === "fact" ? factText(row as FactWords & RowJson) : String(row.content ?? "");
+const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
 
-function memoryOf({ step, row, key, words }: FoldedMemory): PastMemory {
-  const created = dateOf(row.created_at) ?? new Date(0);
-  return {
-    type: step.type,
-    id: step.id,
-    scope: step.scope,
-    validity: canonicalState(row.validity as Validity),
-    importance: Number(row.importance),
-    tags: (row.tags as string[] | undefined) ?? [],
-    created_at: created,
-    confidence: step.type === "episode" ? 1 : Number(row.confidence),
-    decay_rate: step.type === "episode" ? 0 : Number(row.decay_rate),
-    last_confirmed_at: dateOf(row.last_confirmed_at) ?? created,
-    valid_to: dateOf(row.valid_to),
-    key,
-    // Events from before the column existed have no trust; the migration set it in the rows.
-    trust: (row.trust as Trust | undefined) ?? "agent",
-    corroborated_at: dateOf(row.corroborated_at),
-    waits_until: dateOf(row.waits_until),
-    hidden: false,
-    expires_at: dateOf(row.expires_at),
-    permanence: row.permanence as string | undefined,
-    maturity: row.maturity as string | undefined,
-    tier: row.tier as string | undefined,
-    session: textOf(row.session_id),
-    ordinal: typeof row.ordinal === "number" ? row.ordinal : undefined,
-    speaker: textOf(row.speaker),
-    asks: step.asks,
-    words,
-  };
-}
-
-const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
-
-/** Visible then: not expired, the value of its key, in its valid time, and of enough confidence. */
-export function shownThen(call: Call, memory: PastMemory, minConfidence: number): boolean {
-  if (memory.hidden) return false;
-  if (memory.type === "episode" && (memory.expires_at === null || memory.expires_at <= call.now)) return false;
-  if (memory.valid_to !== null && memory.valid_to <= call.now) return false;
-  return effectiveConfidence(memory, call.now) >= minConfidence;
-}
+/** Written out: some thousands are made for an answer. */
+const memoryOf = ({ line, type, scope, asks, standing }: Moment): PastMemory => ({
+  type,
+  id: line.id,
+  scope,
+  asks,
+  validity: canonicalState(standing.validity),
+  importance: standing.importance,
+  tags: standing.tags,
+  created_at: new Date(standing.created_at),
+  confidence: standing.confidence,
+  decay_rate: standing.decay_rate,
+  last_confirmed_at: new Date(standing.last_confirmed_at ?? standing.created_at),
+  valid_to: dateOf(standing.valid_to),
+  waits_until: dateOf(standing.waits_until),
+  corroborated_at: dateOf(standing.corroborated_at),
+  expires_at: dateOf(standing.expires_at),
+  trust: standing.trust,
+  permanence: standing.permanence,
+  maturity: standing.maturity,
+  tier: standing.tier,
+  session: standing.session,
+  ordinal: standing.ordinal,
+  speaker: standing.speaker,
+});

@@ -1,11 +1,16 @@
 /** Vectors for a search in the past: stored ones where the text is still the same, else made again, a limited number of them. */
-import { nearestThen, type PastVectors, speakersThen, vectorsThen, withoutVector } from "../../store/history/as-of.ts";
+import type { Line } from "../../domain/past/timeline.ts";
+import { nearestThen, type PastVectors, vectorsThen, withoutVector } from "../../store/history/as-of.ts";
 import type { VectorArm } from "../../store/index/search.ts";
-import { type Embedded, queryVector, spokenText } from "../embed.ts";
+import { EMBED_CHARS, type Embedded, queryVector, spokenText } from "../embed.ts";
 import type { Found } from "../find.ts";
 import type { Call } from "../memory.ts";
-import { indexedText, type PastMemory } from "./past.ts";
+import type { AllVectors } from "./gone-vectors.ts";
+import type { PastMemory, PastView } from "./past.ts";
 import { unreadRowsThen } from "./rows.ts";
+import { spokenThen } from "./spoken.ts";
+import type { Followed } from "./timelines.ts";
+import { indexedText } from "./told.ts";
 
 /** At most so many memories whose vector is gone are embedded again, the best by keyword first: 64 short texts take about 0.2 s. */
 const EMBED_ANEW = 64;
@@ -19,9 +24,20 @@ export interface Vectored {
 
 export type Near = readonly [id: string, distance: number];
 
+/** What is wanted of an arm. */
+export interface Wanted {
+  readonly lines: readonly Line[];
+  isWanted(memory: PastMemory): boolean;
+  /** Those that are embedded again come first. */
+  preferred(a: PastMemory, b: PastMemory): number;
+  readonly limit: number;
+  /** So many more of these. */
+  readonly also: { readonly ids: ReadonlySet<string>; readonly limit: number } | undefined;
+}
+
 export interface VectorsThen {
-  /** The nearest of a group, which is sorted by keyword score. */
-  nearest(arm: VectorArm, group: readonly PastMemory[], limit: number): Promise<Near[]>;
+  /** The nearest of what is wanted, in no order. */
+  nearest(arm: VectorArm, wanted: Wanted): Promise<Near[]>;
   /** Vectors of these memories, which are sorted with the most important first. */
   evidence(arm: VectorArm, memories: readonly PastMemory[]): Promise<Map<string, Vectored>>;
   /** How many memories a search by meaning could not compare. */
@@ -29,7 +45,8 @@ export interface VectorsThen {
 }
 
 /** For one question: vectors that were made again are kept until it is answered. */
-export function openVectorsThen(call: Call): VectorsThen {
+export function openVectorsThen(call: Call, followed: Followed, view: PastView): VectorsThen {
+  const { timeline, vectors } = followed;
   const { db } = call.memory;
   const anew = new Map<string, Embedded>();
   let missing = 0;
@@ -37,34 +54,98 @@ export function openVectorsThen(call: Call): VectorsThen {
   let spare = EMBED_ANEW;
   const past = ({ version, as }: VectorArm): PastVectors => ({ version, as, until: call.now });
 
+  const isReworded = (line: Line) => timeline.isRewordedAfter(line, call.now.getTime());
+  /** Where the read model has the vector of the words of then. */
+  const keptSlot = ({ model }: AllVectors, line: Line): number | undefined => {
+    const slot = model.slotOf(line.id);
+    return slot !== undefined && model.vectors.has(slot) && !isReworded(line) ? slot : undefined;
+  };
+  const inModel = (held: AllVectors, arm: VectorArm, memories: readonly PastMemory[]): Map<string, Vectored> => {
+    const { vectors: all } = held.model;
+    const kept = memories.flatMap(({ id }) => {
+      const line = timeline.lineOf(id);
+      const slot = line && keptSlot(held, line);
+      return slot === undefined ? [] : [{ id, slot }];
+    });
+    const far = all.distances(
+      all.queryOf(arm.query),
+      Int32Array.from(kept, ({ slot }) => slot),
+    );
+    return new Map(
+      kept.map(({ id, slot }, nth) => [
+        id,
+        { cosine: 1 - (far[nth] as number), pieces: all.piecesOf(slot), tokens: all.tokensOf(slot) },
+      ]),
+    );
+  };
+  /** All are compared in memory; only of the nearest it is looked whether they were visible. */
+  const inMemory = (held: AllVectors, arm: VectorArm, wanted: Wanted): Compared => {
+    const [kept, gone, lacking] = [slotsOf(wanted.lines.length), slotsOf(wanted.lines.length), [] as PastMemory[]];
+    for (const line of wanted.lines) {
+      const slot = keptSlot(held, line);
+      if (slot !== undefined) kept.add(line, slot);
+      else if (held.gone.has(line.nth) && !isReworded(line)) gone.add(line, line.nth);
+      else lacking.push(...wantedOf(line));
+    }
+    function wantedOf(line: Line): PastMemory[] {
+      const memory = view.memory(line);
+      return memory !== undefined && wanted.isWanted(memory) ? [memory] : [];
+    }
+    const query = held.model.vectors.queryOf(arm.query);
+    const lines = [...kept.lines, ...gone.lines];
+    const far = new Float64Array(lines.length);
+    far.set(held.model.vectors.distances(query, kept.slots()));
+    far.set(held.gone.distances(query, gone.slots()), kept.lines.length);
+    const first = lacking.toSorted(wanted.preferred).slice(0, EMBED_ANEW);
+    const isWanted = (line: Line) => wantedOf(line).length > 0;
+    const also: Near[] = [];
+    if (wanted.also !== undefined)
+      for (const [at, line] of lines.entries())
+        if (wanted.also.ids.has(line.id) && isWanted(line)) also.push([line.id, far[at] as number]);
+    return {
+      near: [...nearestOf(lines, far, wanted.limit, isWanted), ...also],
+      lacking: { ids: first.map(({ id }) => id), total: lacking.length },
+    };
+  };
+  const inStore = async (arm: VectorArm, wanted: Wanted): Promise<Compared> => {
+    const group = wanted.lines.flatMap((line) => view.memory(line) ?? []).filter((memory) => wanted.isWanted(memory));
+    const ids = group.toSorted(wanted.preferred).map(({ id }) => id);
+    if (ids.length === 0) return { near: [], lacking: { ids: [], total: 0 } };
+    const limit = wanted.also === undefined ? wanted.limit : ids.length;
+    const stored = await nearestThen(db, past(arm), ids, arm.query, limit);
+    return {
+      near: stored.map(({ id, distance }): Near => [id, distance]),
+      lacking: await withoutVector(db, past(arm), ids, EMBED_ANEW),
+    };
+  };
+
   return {
     missing: () => missing,
-    async nearest(arm, group, limit) {
-      const ids = group.map(({ id }) => id);
-      if (ids.length === 0) return [];
-      const stored = await nearestThen(db, past(arm), ids, arm.query, limit);
-      const lacking = await withoutVector(db, past(arm), ids, EMBED_ANEW);
-      await embedAnew(call, arm.version, lacking.ids, anew);
+    async nearest(arm, wanted) {
+      const held = await vectors.caughtUp(call, timeline, arm.version);
+      const { near, lacking } = held === undefined ? await inStore(arm, wanted) : inMemory(held, arm, wanted);
+      await embedAnew(call, followed, arm.version, lacking.ids, anew);
       const made = lacking.ids.flatMap((id): Near[] => {
         const embedded = anew.get(id);
         return embedded === undefined ? [] : [[id, distance(embedded.vector, arm.query)]];
       });
       missing += lacking.total - made.length;
-      return [...stored.map((row): Near => [row.id, row.distance]), ...made].toSorted(nearestFirst).slice(0, limit);
+      const all = [...new Map([...near, ...made].map((one) => [one[0], one])).values()].toSorted(nearestFirst);
+      const also = all.filter(([id]) => wanted.also?.ids.has(id)).slice(0, wanted.also?.limit ?? 0);
+      return [...new Set([...all.slice(0, wanted.limit), ...also])];
     },
     async evidence(arm, memories) {
       const ids = memories.map(({ id }) => id);
-      const stored = ids.length === 0 ? [] : await vectorsThen(db, past(arm), ids, arm.query);
-      const found = new Map(
-        stored.map(({ id, cosine, pieces, tokens }): [string, Vectored] => [
-          id,
-          { cosine, pieces: pieces ?? 0, tokens: tokens ?? undefined },
-        ]),
-      );
+      const held = await vectors.caughtUp(call, timeline, arm.version);
+      const found = held === undefined ? new Map<string, Vectored>() : inModel(held, arm, memories);
+      const others = ids.filter((id) => !found.has(id));
+      const stored = others.length === 0 ? [] : await vectorsThen(db, past(arm), others, arm.query);
+      for (const { id, cosine, pieces, tokens } of stored)
+        found.set(id, { cosine, pieces: pieces ?? 0, tokens: tokens ?? undefined });
       const lacking = ids.filter((id) => !found.has(id));
       const unknown = lacking.filter((id) => !anew.has(id)).slice(0, spare);
       spare -= unknown.length;
-      await embedAnew(call, arm.version, unknown, anew);
+      await embedAnew(call, followed, arm.version, unknown, anew);
       for (const id of lacking) {
         const embedded = anew.get(id);
         if (embedded !== undefined) found.set(id, vectoredAs(embedded, arm.query));
@@ -72,6 +153,60 @@ export function openVectorsThen(call: Call): VectorsThen {
       return found;
     },
   };
+}
+
+interface Compared {
+  /** The nearest of those that have a vector, as many as may be wanted or more. */
+  readonly near: readonly Near[];
+  /** Those without one: the preferred ones, and how many there are. */
+  readonly lacking: { readonly ids: readonly string[]; readonly total: number };
+}
+
+function slotsOf(most: number) {
+  const lines: Line[] = [];
+  const slots = new Int32Array(most);
+  return {
+    lines,
+    slots: () => slots.subarray(0, lines.length),
+    add(line: Line, slot: number) {
+      slots[lines.push(line) - 1] = slot;
+    },
+  };
+}
+
+/** The k smallest so far are a heap whose root is the largest of them: most are above it, and cost one comparison. */
+function kthSmallest(values: Float64Array, k: number): number {
+  const heap = values.slice(0, k).sort().reverse();
+  for (let i = k; i < values.length; i++) {
+    const value = values[i] as number;
+    if (!(value < (heap[0] as number))) continue;
+    let at = 0;
+    for (let child = 1; child < k; child = 2 * at + 1) {
+      if (child + 1 < k && (heap[child + 1] as number) > (heap[child] as number)) child++;
+      if ((heap[child] as number) <= value) break;
+      heap[at] = heap[child] as number;
+      at = child;
+    }
+    heap[at] = value;
+  }
+  return heap[0] as number;
+}
+
+/** The nearest for which it holds: it is looked at among ever more of them, until there are enough. */
+function nearestOf(lines: readonly Line[], far: Float64Array, limit: number, holds: (line: Line) => boolean): Near[] {
+  if (limit === 0) return [];
+  for (let depth = 4 * limit; ; depth *= 4) {
+    const furthest = depth >= far.length ? Infinity : kthSmallest(far, depth);
+    const close: { readonly line: Line; readonly near: Near }[] = [];
+    for (let at = 0; at < far.length; at++) {
+      const [line, distance] = [lines[at] as Line, far[at] as number];
+      if (distance <= furthest) close.push({ line, near: [line.id, distance] });
+    }
+    close.sort((a, b) => nearestFirst(a.near, b.near));
+    const found: Near[] = [];
+    for (const { line, near } of close) if (found.length < limit && holds(line)) found.push(near);
+    if (found.length === limit || furthest === Infinity) return found;
+  }
 }
 
 export const nearestFirst = ([a, near]: Near, [b, far]: Near): number => near - far || (a < b ? -1 : 1);
@@ -84,29 +219,31 @@ const vectoredAs = ({ vector, tokens }: Embedded, query: Float32Array): Vectored
 
 async function embedAnew(
   call: Call,
+  { timeline, madeAnew }: Followed,
   version: number,
   ids: readonly string[],
   anew: Map<string, Embedded>,
 ): Promise<void> {
   const rows = [...(await unreadRowsThen(call, ids)).values()];
-  const texts = await embeddedTexts(call, rows);
+  const texts = embeddedTexts(call, timeline, rows);
   await Promise.all(
     rows.map(async ({ row }, index) => {
-      const made = await queryVector(call.memory, texts[index] ?? "");
-      if (made?.version === version) anew.set(row.id, made);
+      const text = texts[index] ?? "";
+      const key = `${version} ${text.slice(0, EMBED_CHARS)}`;
+      const made = madeAnew.get(key) ?? (await queryVector(call.memory, text));
+      if (made?.version !== version) return;
+      madeAnew.set(key, made);
+      anew.set(row.id, made);
     }),
   );
 }
 
 /** As when it was stored: an episode without the names of the speakers that its session had until then. */
-async function embeddedTexts({ memory, caller, now }: Call, rows: readonly Found[]): Promise<string[]> {
+function embeddedTexts({ now }: Call, timeline: Followed["timeline"], rows: readonly Found[]): string[] {
   const sessions = new Set(
     rows.flatMap(({ type, row }) => (type === "episode" && row.speaker !== null ? (row.session_id ?? []) : [])),
   );
-  const spoken =
-    sessions.size === 0
-      ? []
-      : await speakersThen(memory.db, caller.tenant, { names: [], sessions: [...sessions] }, now);
+  const spoken = spokenThen(timeline, { names: [], sessions: [...sessions] }, now);
   return rows.map(({ type, row }) => {
     const text = indexedText(type, { ...row });
     if (type !== "episode") return text;

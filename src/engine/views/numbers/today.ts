@@ -2,6 +2,7 @@ import { z } from "zod";
 import { DAY_MS } from "../../domain/lifecycle/decay.ts";
 import { shownChanges } from "../../memory/activity-changes.ts";
 import { listActivity } from "../../store/browse/activity.ts";
+import { countReviews } from "../../store/browse/review.ts";
 import { countDays, countTeachers, countWaiting, type DayCount } from "../../store/browse/today.ts";
 import * as f from "../../tools/fields.ts";
 import * as v from "../common.ts";
@@ -63,6 +64,7 @@ export const viewToday = defineView({
       .describe(`${DAYS} days up to this one, oldest first.`),
     waiting: z.object({
       contradictions: z.number(),
+      to_review: z.number().describe("What review lists."),
       dead_letters: z.number(),
       backlog: z.number(),
       backlog_age_hours: z.number().nullable().describe("Of the oldest; null when nothing waits."),
@@ -78,10 +80,11 @@ export const viewToday = defineView({
     const seen = v.seenBy(call, input);
     const types = Object.values(COUNTED).flat();
     const filter = { entity: undefined, without: [], actor: undefined, session: undefined, before: undefined };
-    const [counts, sessions, waiting, events] = await Promise.all([
+    const [counts, sessions, waiting, to_review, events] = await Promise.all([
       countDays(db, seen, types, first, to),
       countTeachers(db, seen, from, to),
       countWaiting(db, seen),
+      countReviews(db, seen),
       listActivity(db, { ...seen, ...filter, types: REMARKABLE, from, to, limit: ITEMS }),
     ]);
     const inDay = counts.filter((count) => count.day >= from);
@@ -93,6 +96,7 @@ export const viewToday = defineView({
       days: daysOf(counts, first, offset),
       waiting: {
         contradictions: waiting.contradictions,
+        to_review,
         dead_letters: waiting.dead_letters,
         backlog: waiting.backlog,
         backlog_age_hours: age,

@@ -6,7 +6,6 @@ import * as f from "../../tools/fields.ts";
 import { contextAnswer } from "../../tools/memory-context.ts";
 import { defineView } from "../define.ts";
 import { viewTexts } from "../lists/texts.ts";
-import { refuseLongPast } from "../past-limit.ts";
 
 /** Candidates that are looked at for what was left out. */
 const LOOKED_AT = 40;
@@ -39,7 +38,6 @@ export const viewPreview = defineView({
     texts: viewTexts.output.shape.memories.describe("Of the items of the sections."),
   }),
   async run(call, { prompt, token_budget, as_of }) {
-    await refuseLongPast(call, { as_of });
     const block = await context(call, { trigger_prompt: prompt, token_budget, as_of });
     const inBlock = block.sections.flatMap(({ items }) => items.map(({ id }) => id));
     const shown = new Set(inBlock);

@@ -4,7 +4,6 @@ import { search } from "../../memory/recall/search.ts";
 import * as f from "../../tools/fields.ts";
 import { Result, resultsOutput } from "../../tools/results.ts";
 import { defineView } from "../define.ts";
-import { refuseLongPast } from "../past-limit.ts";
 
 const TYPES = ["episode", "fact", "rule"] as const;
 
@@ -26,7 +25,6 @@ export const viewSearch = defineView({
     as_of: z.string().optional(),
   }),
   async run(call, { q, type, tag, scope, limit = 20, ...input }) {
-    await refuseLongPast(call, { as_of: input.as_of, scope, type });
     const answer = await search(call, {
       ...input,
       query: q,

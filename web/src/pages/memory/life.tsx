@@ -1,7 +1,7 @@
 /** The events of one memory as a vertical line, oldest first. */
 import type { ApiMemory } from "../../../../src/doors/http/api/types.ts";
 import { A, butlerPath } from "../../frame/link.tsx";
-import { eventVerb } from "../../parts/events.ts";
+import { eventVerb, isUndoable } from "../../parts/events.ts";
 import { UndoWhatCame } from "../../parts/undo.tsx";
 import { When } from "../../parts/when.tsx";
 import { actorWords, counted } from "../../parts/words.ts";
@@ -14,12 +14,6 @@ interface LifeParts {
   readonly recalled: ApiMemory["recalled"];
   readonly butler: string;
 }
-
-/** What time and jobs do is not undone: it would happen again. */
-const isUndoable = (type: string): boolean =>
-  /\.(stored|superseded|contradicted|confirmed|repeated|forgotten|restored|undone|marked_helpful|marked_harmful)$/.test(
-    type,
-  );
 
 export function Life({ life, recalled, butler }: LifeParts) {
   return (

@@ -1,0 +1,190 @@
+/**
+ * Candidates of a search in the past: what engine/store/index/search.ts and engine/store/index/evidence.ts do in SQL, over memories
+ * folded from the stream. A memory that an arm found brings the turns around it; the reranker reads all of them.
+ */
+import type { Hit } from "../../../src/engine/domain/ranking/bm25.ts";
+import type { MemoryEvidence } from "../../../src/engine/domain/ranking/late-interaction.ts";
+import { firstName } from "../../../src/engine/domain/text/names.ts";
+import type { Call } from "../../../src/engine/memory/memory.ts";
+import { candidateThen } from "../../../src/engine/memory/past/candidate.ts";
+import { rowsThen } from "../../../src/engine/memory/past/rows.ts";
+import type { CandidateSource } from "../../../src/engine/memory/recall/retrieve.ts";
+import type { Surroundings } from "../../../src/engine/store/index/evidence.ts";
+import type { Filters, Gathered, VectorArm } from "../../../src/engine/store/index/search.ts";
+import { type PastMemory, shownThen } from "./past.ts";
+import { type AskedThen, namedSessions, sessionKey } from "./question.ts";
+import { type Near, nearestFirst, openVectorsThen, type Vectored, type VectorsThen } from "./vectors.ts";
+
+export interface PastSource extends CandidateSource {
+  /** How many memories had no vector and could be found by their words only. */
+  missing(): number;
+}
+
+export function pastSource(call: Call, memories: readonly PastMemory[], question: AskedThen): PastSource {
+  const byId = new Map(memories.map((memory) => [memory.id, memory]));
+  const sessions = sessionsOf(memories);
+  const vectors = openVectorsThen(call);
+  const shown = (memory: PastMemory, filters: Filters) =>
+    shownThen(call, memory, ANY_CONFIDENCE) && matches(filters, memory);
+
+  async function fetchCandidates(
+    hits: readonly Hit[],
+    arm: VectorArm | undefined,
+    filters: Filters,
+    around: Surroundings | undefined,
+  ): Promise<Gathered> {
+    const byWords = hits.flatMap((hit): Scored[] => ("memoryId" in hit ? [[hit.memoryId, hit.score]] : []));
+    const near = arm === undefined ? [] : await nearestOf(call, question, memories, arm, filters, byWords, vectors);
+    const met = mergeArms(byWords, near, byId);
+    const turns = around === undefined ? [] : turnsAround(call, met, around, sessions);
+    const neighbours = turns.filter(({ memory, candidate }) => candidate && !met.has(memory.id));
+    const found = [...[...met.values()].map(({ memory }) => memory), ...neighbours.map(({ memory }) => memory)];
+    const rows = await rowsThen(
+      call,
+      found.filter((memory) => shown(memory, filters)).map(({ id }) => id),
+    );
+    const candidates = [...rows].map(([id, row]) =>
+      candidateThen(row, met.get(id)?.keyword ?? null, met.get(id)?.distance ?? null),
+    );
+    if (around === undefined) return { candidates, evidence: new Map() };
+    const beside = [...new Set([...found, ...turns.map(({ memory }) => memory)])];
+    const vectored = arm === undefined ? new Map<string, Vectored>() : await vectors.evidence(arm, beside);
+    const inSession = new Set(turns.map(({ memory }) => memory));
+    const named = namedSessions(question.spoken, around.names);
+    const about = (memory: PastMemory): MemoryEvidence =>
+      evidenceOf(memory, vectored.get(memory.id), inSession.has(memory), named);
+    return { candidates, evidence: new Map(beside.map((memory) => [memory.id, about(memory)])) };
+  }
+
+  return { asked: question.asked, groups: question.groups, fetchCandidates, missing: vectors.missing };
+}
+
+type Scored = readonly [id: string, score: number];
+
+/** Confidence is checked later, when the row is known. */
+const ANY_CONFIDENCE = 0;
+
+function matches({ tags, tier }: Filters, memory: PastMemory): boolean {
+  return (tier === undefined || memory.tier === tier) && (tags ?? []).every((tag) => memory.tags.includes(tag));
+}
+
+async function nearestOf(
+  call: Call,
+  { typeOf, asked }: AskedThen,
+  memories: readonly PastMemory[],
+  arm: VectorArm,
+  filters: Filters,
+  byWords: readonly Scored[],
+  vectors: VectorsThen,
+): Promise<Near[]> {
+  const usual = call.memory.settings.facts.retrieval_confidence_threshold;
+  const keyword = new Map(byWords);
+  const preferred = (a: PastMemory, b: PastMemory) =>
+    (keyword.get(b.id) ?? 0) - (keyword.get(a.id) ?? 0) || byAge(a, b);
+  const near: Near[] = [];
+  for (const { sks, limit } of arm.groups) {
+    const types = sks.map(typeOf);
+    const group = memories.filter(
+      (memory) =>
+        types.includes(memory.type) &&
+        shownThen(call, memory, arm.faded ? ANY_CONFIDENCE : usual) &&
+        matches(filters, memory),
+    );
+    const { theirs } = arm;
+    const all = await vectors.nearest(arm, group.toSorted(preferred), theirs === undefined ? limit : group.length);
+    const own = all.filter(([id]) => asked.said?.ids.has(id)).slice(0, theirs?.limit ?? 0);
+    near.push(...new Set([...all.slice(0, limit), ...own]));
+  }
+  return near.toSorted(nearestFirst);
+}
+
+const byAge = (a: PastMemory, b: PastMemory): number =>
+  b.created_at.getTime() - a.created_at.getTime() || (a.id < b.id ? -1 : 1);
+
+interface FoundByArm {
+  readonly memory: PastMemory;
+  readonly keyword: number | null;
+  readonly distance: number | null;
+  /** The better of its ranks in the arms. */
+  readonly place: number;
+}
+
+function mergeArms(
+  byWords: readonly Scored[],
+  near: readonly Near[],
+  byId: ReadonlyMap<string, PastMemory>,
+): Map<string, FoundByArm> {
+  const met = new Map<string, FoundByArm>();
+  const bestFirst = byWords.toSorted(([a, low], [b, high]) => high - low || (a < b ? -1 : 1));
+  for (const [index, [id, keyword]] of bestFirst.entries()) {
+    const memory = byId.get(id);
+    if (memory !== undefined) met.set(id, { memory, keyword, distance: null, place: index + 1 });
+  }
+  for (const [index, [id, distance]] of near.entries()) {
+    const memory = byId.get(id);
+    const before = met.get(id);
+    const place = Math.min(before?.place ?? Infinity, index + 1);
+    if (memory !== undefined) met.set(id, { memory, keyword: before?.keyword ?? null, distance, place });
+  }
+  return met;
+}
+
+type Sessions = ReadonlyMap<string, readonly PastMemory[]>;
+
+function sessionsOf(memories: readonly PastMemory[]): Sessions {
+  const sessions = new Map<string, PastMemory[]>();
+  for (const memory of memories) {
+    if (memory.session === undefined || memory.ordinal === undefined) continue;
+    const turns = sessions.get(sessionKey(memory));
+    if (turns === undefined) sessions.set(sessionKey(memory), [memory]);
+    else turns.push(memory);
+  }
+  return sessions;
+}
+
+interface Turn {
+  readonly memory: PastMemory;
+  /** A neighbour of one of the best, and so a candidate of its own. */
+  readonly candidate: boolean;
+}
+
+/** The visible turns around each memory that was found, itself among them; as far as `aroundSql` reaches. */
+function turnsAround(call: Call, met: ReadonlyMap<string, FoundByArm>, s: Surroundings, sessions: Sessions): Turn[] {
+  const furthest = { before: -Math.min(0, ...s.offsets) + s.before, after: Math.max(0, ...s.offsets) + s.after };
+  const turns = new Map<string, Turn>();
+  for (const { memory: spot, place } of met.values()) {
+    if (spot.session === undefined || spot.ordinal === undefined) continue;
+    const best = place <= s.best;
+    const { before, after } = best ? furthest : s.others;
+    for (const memory of sessions.get(sessionKey(spot)) ?? []) {
+      const offset = (memory.ordinal ?? 0) - spot.ordinal;
+      if (offset < -before || offset > after || !shownThen(call, memory, ANY_CONFIDENCE)) continue;
+      const candidate = (best && s.offsets.includes(offset)) || (turns.get(memory.id)?.candidate ?? false);
+      turns.set(memory.id, { memory, candidate });
+    }
+  }
+  return [...turns.values()];
+}
+
+function evidenceOf(
+  memory: PastMemory,
+  vector: Vectored | undefined,
+  inSession: boolean,
+  named: ReadonlySet<string>,
+): MemoryEvidence {
+  const speaker = inSession ? memory.speaker : undefined;
+  return {
+    id: memory.id,
+    session: inSession ? sessionKey(memory) : undefined,
+    ordinal: inSession ? (memory.ordinal ?? 0) : 0,
+    speaker,
+    name: firstName(speaker),
+    asks: inSession && memory.asks,
+    withNamed: inSession && named.has(sessionKey(memory)),
+    len: memory.words.len,
+    words: memory.words.x,
+    cosine: vector?.cosine,
+    pieces: vector?.pieces ?? 0,
+    tokens: vector?.tokens,
+  };
+}
