@@ -51,7 +51,7 @@ export interface Part {
 
 /** As PostgreSQL writes the bounds of a part. */
 export function partOf(name: string, bound: string): Part {
-  const [, from, to] = /FROM \(([^)]+)\) TO \(([^)]+)\)/.exec(bound) ?? [];
+  const [, from, to] = /FROM \(([^()]+)\) TO \(([^()]+)\)/.exec(bound) ?? [];
   const time = (text: string | undefined) =>
     text === undefined || !text.startsWith("'") ? null : timeOfId(text.slice(1));
   return { name, from: time(from), to: time(to), rest: bound === "DEFAULT" };
