@@ -10,7 +10,7 @@ import { asNobody, asOwnerOf, asTenant } from "../../src/engine/store/access/acc
 import { weaknesses } from "../../src/engine/store/access/advice.ts";
 import { readAccess } from "../../src/engine/store/access/roles.ts";
 import { mem_0017_tenant_keys } from "../../src/engine/store/migrations/mem_0017_tenant_keys.ts";
-import { makeMonthWithStrays } from "../../src/engine/store/partitions/make-part.ts";
+import { addMonth } from "../../src/engine/store/partitions/make-part.ts";
 import { kyselyOver } from "../../src/engine/store/schema/kysely.ts";
 import { migrate } from "../../src/engine/store/schema/migrate.ts";
 import { administer, withDatabase } from "../support/postgres.ts";
@@ -179,7 +179,7 @@ describe.skipIf(url === undefined)("row security on a server (skipped without a 
         code: "42501",
       });
       const all = asOwnerOf(db, roles, "partitions");
-      const made = await all.tx((sql) => makeMonthWithStrays(sql, "memory_events", new Date("2026-09-01")));
+      const made = await addMonth(all, "memory_events", new Date("2026-09-01"));
       const strayed = await all.query<{ n: string }>(`select count(*) as n from ${made}`);
       expect([made, strayed]).toEqual(["memory_events_2026_09", [{ n: "2" }]]);
       expect(await seen()).toEqual([4, 5, 0]);
