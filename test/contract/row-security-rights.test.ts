@@ -3,9 +3,15 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import type { Db } from "../../src/engine/adapters/db/port.ts";
 import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
+import { uuidv7Source } from "../../src/engine/adapters/ids.ts";
+import { PARTED } from "../../src/engine/domain/partitions.ts";
+import { divideStore } from "../../src/engine/memory/partitions/divide-store.ts";
 import { asNobody, asOwnerOf, asTenant } from "../../src/engine/store/access/access.ts";
 import { weaknesses } from "../../src/engine/store/access/advice.ts";
 import { readAccess } from "../../src/engine/store/access/roles.ts";
+import { mem_0017_tenant_keys } from "../../src/engine/store/migrations/mem_0017_tenant_keys.ts";
+import { addMonth } from "../../src/engine/store/partitions/make-part.ts";
+import { kyselyOver } from "../../src/engine/store/schema/kysely.ts";
 import { migrate } from "../../src/engine/store/schema/migrate.ts";
 import { administer, withDatabase } from "../support/postgres.ts";
 
@@ -14,7 +20,7 @@ const url = inject("postgresUrl");
 describe.skipIf(url === undefined)("row security on a server (skipped without a PostgreSQL server)", () => {
   const server = url ?? "";
   const mark = randomBytes(4).toString("hex");
-  const [plain, maker, butler] = [`plain_${mark}`, `maker_${mark}`, `butler_${mark}`];
+  const [plain, maker, butler, parted] = [`plain_${mark}`, `maker_${mark}`, `butler_${mark}`, `parted_${mark}`];
   const database = (role: string) => `rows_${role}`;
   const run = (where: string, ...statements: string[]) =>
     administer(where, async (client) => {
@@ -34,13 +40,13 @@ describe.skipIf(url === undefined)("row security on a server (skipped without a 
       await db.close();
     }
   };
-  const made = [plain, maker, butler, `super_${mark}`];
+  const made = [plain, maker, butler, parted, `super_${mark}`];
   beforeAll(async () => {
-    await run(server, ...made.slice(0, 3).map((role) => `create role ${role} login password 'hush'`));
+    await run(server, ...made.slice(0, 4).map((role) => `create role ${role} login password 'hush'`));
     await run(server, `alter role ${maker} createrole`);
-    for (const role of [plain, maker]) await run(server, `create database ${database(role)} owner ${role}`);
+    for (const role of [plain, maker, parted]) await run(server, `create database ${database(role)} owner ${role}`);
     await run(server, `create database ${database(`super_${mark}`)}`);
-    for (const role of [plain, maker, `super_${mark}`])
+    for (const role of [plain, maker, parted, `super_${mark}`])
       await run(withDatabase(server, database(role)), "create extension if not exists vector");
   });
   afterAll(async () => {
@@ -130,6 +136,58 @@ describe.skipIf(url === undefined)("row security on a server (skipped without a 
       await keptApart(db);
       expect((await readAccess(db)).roles).toEqual({ tenant: `${maker}_tenant`, owner: undefined });
     }));
+
+  it("gives the keys of an older store their tenant, and holds for tables in parts, by a user who is no superuser and owns nothing", async () => {
+    const owner = `${parted}_owner`;
+    await run(
+      withDatabase(server, database(parted)),
+      `create role ${owner} nologin`,
+      `create role ${owner}_tenant nologin`,
+      `grant ${owner}, ${owner}_tenant to ${parted}`,
+      `alter database ${database(parted)} owner to ${owner}`,
+      `grant ${owner}_tenant to ${owner}`,
+      `grant create on schema public to ${owner}`,
+    );
+    await inside(as(parted), async (db) => {
+      const { roles } = await migrate(db);
+      expect(roles).toEqual({ tenant: `${owner}_tenant`, owner });
+      const older = asOwnerOf(db, roles, "migrations");
+      await mem_0017_tenant_keys.down(kyselyOver(older));
+      await older.query("delete from mem_migrations where name >= 'mem_0017'");
+      await older.query(
+        "insert into shelves (tenant_id, scope, type) select t, 's', 'fact' from unnest('{north,south}'::text[]) t",
+      );
+      await older.query("insert into lex_doc (memory_id, sk, len, x) select gen_random_uuid(), sk, 0, '' from shelves");
+      await migrate(db);
+      const filed = await older.query(
+        "select s.tenant_id = d.tenant_id as same from lex_doc d join shelves s using (sk)",
+      );
+      expect(filed).toEqual([{ same: true }, { same: true }]);
+
+      const [now, ids] = [new Date("2026-03-10T12:00:00Z"), uuidv7Source()];
+      const told = (tenant: string, at: Date) =>
+        asTenant(db, roles, tenant).query(event(tenant).replace("gen_random_uuid()", `'${ids.next(at)}'`));
+      for (const tenant of ["north", "south"]) await told(tenant, now);
+      expect(await divideStore(db, PARTED, { now, tell: () => undefined })).toEqual([...PARTED]);
+      for (const tenant of ["north", "south"])
+        for (const at of ["2026-03-11", "2026-05-01", "2026-09-01"]) await told(tenant, new Date(at));
+      const seen = () => Promise.all(["north", "south", ""].map((tenant) => count(asTenant(db, roles, tenant))));
+      expect(await seen()).toEqual([4, 4, 0]);
+      await expect(
+        told("south", now).then(() => asTenant(db, roles, "north").query(event("south"))),
+      ).rejects.toMatchObject({
+        code: "42501",
+      });
+      const all = asOwnerOf(db, roles, "partitions");
+      const made = await addMonth(all, "memory_events", new Date("2026-09-01"));
+      const strayed = await all.query<{ n: string }>(`select count(*) as n from ${made}`);
+      expect([made, strayed]).toEqual(["memory_events_2026_09", [{ n: "2" }]]);
+      expect(await seen()).toEqual([4, 5, 0]);
+      for (const change of ["delete from memory_events", `delete from ${made}`])
+        await expect(all.query(change)).rejects.toMatchObject({ code: "23000" });
+      expect(await migrate(db)).toEqual(await readAccess(db));
+    });
+  });
 
   it("binds the calls of tenants where the user is a superuser, and says how to change that", async () => {
     const place = withDatabase(server, database(`super_${mark}`));

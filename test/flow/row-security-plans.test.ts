@@ -1,7 +1,7 @@
 /** Under row security a condition that is not known to keep its secrets is no way into an index: what a write looks up must not read every row. */
 import { expect, it } from "vitest";
 import type { Row, Sql } from "../../src/engine/adapters/db/port.ts";
-import { memoryOf } from "../../src/engine/memory/tenancy.ts";
+import { asOwner, memoryOf } from "../../src/engine/memory/tenancy.ts";
 import { findTwins } from "../../src/engine/store/memories/episodes.ts";
 import { onEachStore } from "../support/stores.ts";
 
@@ -36,5 +36,14 @@ onEachStore("plans under row security", (open) => {
       return lines.join("\n");
     });
     expect(plan).toMatch(/Index Cond: .*content_key = ANY/);
+
+    // The tenant is in every key, behind the id: a look-up by id goes to its row, for a tenant and for work over all of them.
+    for (const each of [db, asOwner(rig.memory, "health")]) {
+      const lines = await each.query<{ "QUERY PLAN": string }>(
+        "explain select content from episodes where id = any ($1::uuid[])",
+        [[id]],
+      );
+      expect(lines.map((row) => row["QUERY PLAN"]).join("\n")).toMatch(/Index Cond: .*\bid = /);
+    }
   });
 });

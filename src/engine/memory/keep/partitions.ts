@@ -2,7 +2,7 @@
 import { errorCode } from "../../domain/errors.ts";
 import { isNear, missingMonths, PARTED, type PartedTable, partName, pastParts } from "../../domain/partitions.ts";
 import { dropBoundary } from "../../store/partitions/divide.ts";
-import { dropIfEmpty, makeMonthWithStrays, SHORT_WAIT } from "../../store/partitions/make-part.ts";
+import { addMonth, dropIfEmpty, SHORT_WAIT } from "../../store/partitions/make-part.ts";
 import { readParts, type TableParts } from "../../store/partitions/parts.ts";
 import { defineJob, type JobContext } from "./job.ts";
 import { type JobTally, newTally } from "./job-call.ts";
@@ -29,11 +29,7 @@ async function keep({ memory, now, dryRun }: JobContext, tally: JobTally, { tabl
   for (const month of missingMonths(parts, now)) {
     tally.count("made");
     if (dryRun) continue;
-    const name = await memory.db.tx(async (sql) => {
-      await sql.query(SHORT_WAIT);
-      return makeMonthWithStrays(sql, table, month);
-    });
-    tally.note(`${name} was made.`);
+    tally.note(`${await addMonth(memory.db, table, month)} was made.`);
   }
   for (const { name } of pastParts(parts, now)) {
     const gone = dryRun ? await isEmpty(memory, name) : await dropped(memory, table, name);

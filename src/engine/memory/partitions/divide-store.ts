@@ -1,10 +1,11 @@
 /** What dividing the large tables of a server would bring, and doing it: `butler ops`. */
 import type { Db } from "../../adapters/db/port.ts";
 import { conflict, errorCode } from "../../domain/errors.ts";
-import { PARTED, PAYS_FROM, type PartedTable, pays } from "../../domain/partitions.ts";
+import { missingMonths, PARTED, PAYS_FROM, type PartedTable, pays } from "../../domain/partitions.ts";
 import { asOwnerOf } from "../../store/access/access.ts";
 import { readAccess } from "../../store/access/roles.ts";
 import { divide, setBoundary } from "../../store/partitions/divide.ts";
+import { addMonth } from "../../store/partitions/make-part.ts";
 import { readParts, type TableParts } from "../../store/partitions/parts.ts";
 
 export interface TablePlan extends TableParts {
@@ -34,7 +35,7 @@ export interface Dividing {
 const ATTEMPTS = 60;
 const PAUSE_MS = 1_000;
 
-/** Gives the tables that it has divided; one that has parts already is left as it is. */
+/** Gives the tables that it has divided; one that has parts already gets those that are missing ahead. */
 export async function divideStore(
   store: Db,
   tables: readonly PartedTable[],
@@ -43,12 +44,17 @@ export async function divideStore(
   const db = await owned(store);
   const done: PartedTable[] = [];
   for (const table of tables) {
-    if ((await readParts(db, table)).parted) continue;
-    tell(table, "boundary");
-    const boundary = await insist(() => setBoundary(db, table, now), table, tell, attempts);
-    tell(table, "exchange");
-    await insist(() => divide(db, table, boundary, now), table, tell, attempts);
-    done.push(table);
+    const trying = <T>(work: () => Promise<T>) => insist(work, table, tell, attempts);
+    if (!(await readParts(db, table)).parted) {
+      tell(table, "boundary");
+      const boundary = await trying(() => setBoundary(db, table, now));
+      tell(table, "exchange");
+      await trying(() => divide(db, table, boundary));
+      done.push(table);
+    }
+    // Not in the exchange: until the boundary comes nobody needs them, and each is a lock of its own.
+    for (const month of missingMonths((await readParts(db, table)).parts, now))
+      await trying(() => addMonth(db, table, month));
   }
   return done;
 }

@@ -5,18 +5,11 @@
  */
 import type { Db, Sql } from "../../adapters/db/port.ts";
 import { unavailable } from "../../domain/errors.ts";
-import {
-  firstBoundary,
-  firstIdOf,
-  isNear,
-  missingMonths,
-  type PartedTable,
-  timeOfId,
-} from "../../domain/partitions.ts";
+import { firstBoundary, firstIdOf, isNear, type PartedTable, timeOfId } from "../../domain/partitions.ts";
 import { SECURE_TABLES } from "../access/row-security.ts";
 import { lockMigrations } from "../schema/kysely.ts";
-import { makeMonth, makeRest, SHORT_WAIT } from "./make-part.ts";
-import { nameOfBefore, nameOfBoundary, partsOf, readParts } from "./parts.ts";
+import { makeRest, runAll, SHORT_WAIT } from "./make-part.ts";
+import { nameOfBefore, nameOfBoundary, readParts } from "./parts.ts";
 
 const MOST_YEARS_AHEAD = 2;
 
@@ -79,7 +72,7 @@ async function look(sql: Sql, table: PartedTable): Promise<Found> {
 }
 
 /** One transaction. The table is locked for the time that it takes to write the catalogue, however large it is. */
-export const divide = (db: Db, table: PartedTable, boundary: Date, now: Date): Promise<void> =>
+export const divide = (db: Db, table: PartedTable, boundary: Date): Promise<void> =>
   db.tx(async (sql) => {
     await lockMigrations(sql);
     await sql.query(SHORT_WAIT);
@@ -110,11 +103,10 @@ export const divide = (db: Db, table: PartedTable, boundary: Date, now: Date): P
         : []),
       ...triggers.map(({ definition }) => definition),
       ...(table === "episodes" ? ONCE : []),
-      REVOKE(before),
     ];
-    for (const statement of statements) await sql.query(statement);
+    await runAll(sql, statements);
     await makeRest(sql, table);
-    for (const month of missingMonths(await partsOf(sql, table), now)) await makeMonth(sql, table, month);
+    await sql.query(REVOKE(before));
     await sql.query(SECURE_TABLES);
   });
 
