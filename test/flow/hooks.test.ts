@@ -46,6 +46,7 @@ onOneRig("hooks", (guest) => {
     expect(context(await h.event("SessionStart", "two", { source: "resume" }))).toBe("");
     expect(context(await h.event("SessionStart", "two", { source: "compact" }))).toContain("port 5433");
     const [two, one] = readRecords(h.home);
+    expect([two?.session.prompt, one?.session.prompt]).toEqual([asked.prompt, prompt]);
     expect([one?.session.id, one?.told]).toEqual(["one", []]);
     const [row] = await asOwner(g.memory, "lab").query<{ id: string }>("select id from episodes where tenant_id = $1", [
       g.tenant,

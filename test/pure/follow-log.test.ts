@@ -13,7 +13,7 @@ const AT = "2026-03-02T12:00:00.000Z";
 const freshHome = (): Home => homeAt(mkdtempSync(join(scratch, "home-")));
 const ended = (id: string): SessionLogEvent => ({ ended: { id, at: AT, state: "done" } });
 const idsOf = (events: readonly SessionLogEvent[]) =>
-  events.map((event) => ("ended" in event ? event.ended.id : "started" in event ? event.started.id : event.told.id));
+  events.map((event) => Object.values(event as Record<string, { readonly id: string }>)[0]?.id);
 
 describe("following the log of sessions", () => {
   it("tells each line once, in order, and waits for the end of a line", () => {

@@ -14,8 +14,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { type Home, homeAt } from "../../src/daemon/home.ts";
+import { policyOf } from "../../src/engine/domain/redaction/policy.ts";
 import { readRecords, readSessions } from "../../src/hosts/sessions/read-sessions.ts";
 import { noteSession, type SessionStarted, sessionLogFile } from "../../src/hosts/sessions/session-log.ts";
+import { eraseTraces } from "../../src/hosts/traces/erase-traces.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "butler-sessions-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -73,6 +75,31 @@ describe("the log of sessions", () => {
       ["k1", [["m1", "m2"], ["m3"]]],
       ["k2", []],
     ]);
+  });
+
+  it("shows the first prompt of a session whose start brought none, without what its butler takes out", () => {
+    const home = freshHome();
+    const asked = (id: string, prompt: string) =>
+      noteSession(
+        home,
+        { asked: { id, at: NOON, prompt } },
+        policyOf({ keep_kinds: [], also: ["email"], patterns: [] }),
+      );
+    noteSession(home, started("a", { kind: "hook" }));
+    asked("a", "Write to ada@example.org <private>about Bo</private> with the key AKIAIOSFODNN7EXAMPLE, please");
+    asked("a", "And now the second");
+    // A session that begins with its prompt is noted with the answer to it.
+    asked("b", "Plan the picnic");
+    noteSession(home, started("b", { kind: "hook" }));
+    const prompts = Object.fromEntries(readSessions(home, 9, LATER).map(({ id, prompt }) => [id, prompt]));
+    expect(prompts.b).toBe("Plan the picnic");
+    expect(prompts.a).toMatch(/^Write to \[.*\] with the key \[.*\], please$/);
+    for (const secret of ["ada@", "Bo", "AKIA"])
+      expect(readFileSync(sessionLogFile(home), "utf8")).not.toContain(secret);
+    const traces = { sessions: [], ids: [], names: (text: string) => text.includes("picnic") };
+    expect(eraseTraces(home, traces).session_log).toBe(1);
+    expect(readSessions(home, 9, LATER).find(({ id }) => id === "b")).toMatchObject({ state: "running" });
+    expect(readFileSync(sessionLogFile(home), "utf8")).not.toContain("picnic");
   });
 
   it("keeps nothing private, and tells sessions of two callers apart that have one name", () => {

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { within } from "../../daemon/pause.ts";
 import type { HookAnswer, HookRequest, Principal } from "../../doors/backend.ts";
 import { OPENING_PROMPT } from "../../doors/mcp/opening-prompt.ts";
+import { lruCache } from "../../engine/domain/lru-cache.ts";
 import { boundProject, projectScope } from "../../engine/domain/scope.ts";
 import type { Failure } from "../../engine/tools/outcome.ts";
 import { typedCall } from "../../engine/tools/typed-call.ts";
@@ -15,6 +16,7 @@ import { decodeGiven } from "../openings/opening-file.ts";
 import { projectOf } from "../projects/project.ts";
 import { pathKey, projectKey } from "../projects/project-key.ts";
 import { noteSession } from "../sessions/session-log.ts";
+import { askedOf } from "../transcripts/prompt-reply.ts";
 import { answerWithContext, noteGiven } from "./deliver-context.ts";
 import { AGENT_NAMES, type AgentName, HOOK_DIALECTS, type HookReading, isAgentName, type Moment } from "./dialects.ts";
 import { faultOf } from "./fault.ts";
@@ -32,6 +34,8 @@ export type HookAnswerer = (principal: Principal, asked: HookRequest, local: boo
 
 /** Agents wait two seconds, of which starting the hook and its connection take a part. */
 const LIMIT_MS = 1_400;
+/** Of a session that is forgotten here a later prompt is noted too, and the log shows the first. */
+const MOST_ASKED = 1_000;
 
 export function hookAnswerer(parts: HookParts): HookAnswerer {
   const state: HookState = {
@@ -39,6 +43,7 @@ export function hookAnswerer(parts: HookParts): HookAnswerer {
     limitMs: parts.limitMs ?? LIMIT_MS,
     prompts: heldPrompts(),
     noticed: noticed(),
+    asked: lruCache(MOST_ASKED),
     sending: new Map(),
   };
   return async (principal, asked, local) => {
@@ -130,10 +135,23 @@ async function answerEvent(state: HookState, event: SessionEvent): Promise<HookA
   } catch (error) {
     state.log.error({ reason: faultOf(error) }, "a transcript could not be noted");
   }
+  if (reading.moment === "prompt") noteAsked(state, event);
   if (event.gone !== undefined) return noteGone(state, event);
   if (dialect.brings.has(reading.moment)) return answerWithContext(state, event);
   await WITHOUT_CONTEXT[reading.moment]?.(state, event);
   return { ok: true, answer: dialect.answer(name, {}) };
+}
+
+/**
+ * The first words of a session, for people who look at it later: as `butler run` notes them. Only of this home's own sessions: the log is
+ * read by whoever has the home, and what others say is their tenant's.
+ */
+function noteAsked(state: HookState, { by, reading, key, butler }: SessionEvent): void {
+  const said = reading.prompt === undefined ? undefined : askedOf(reading.prompt)?.text;
+  if (by !== "local" || said === undefined || state.asked.get(key) === true) return;
+  state.asked.set(key, true);
+  const asked = { id: reading.session, key, at: nowOf(state), prompt: said };
+  noteSession(state.home, { asked }, state.policy?.(butler));
 }
 
 /** Nobody reads the answer; the session's next prompt does not have to wait for the store and the model. */

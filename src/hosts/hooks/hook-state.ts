@@ -4,6 +4,8 @@ import type { Home } from "../../daemon/home.ts";
 import type { Principal } from "../../doors/backend.ts";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Log } from "../../engine/adapters/log.ts";
+import type { LruCache } from "../../engine/domain/lru-cache.ts";
+import type { Policy } from "../../engine/domain/redaction/policy.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import type { TypedCall } from "../../engine/tools/typed-call.ts";
 import type { Given } from "../openings/opening-file.ts";
@@ -28,6 +30,8 @@ export interface HookParts {
   notices?(butler: string): number | undefined;
   /** A session is in this folder, whose project was not named explicitly. */
   seen?(butler: string, folder: string): void;
+  /** What the settings of a butler take out of what is kept, beside secrets. */
+  policy?(butler: string): Policy | undefined;
   /** How a hook that brings context was answered. */
   outcome?(butler: string, outcome: "told" | "late" | "without"): void;
   /** How long memory has for an answer. */
@@ -38,6 +42,8 @@ export interface HookState extends HookParts {
   readonly limitMs: number;
   readonly prompts: Prompts;
   readonly noticed: Noticed;
+  /** Sessions whose first prompt is in the log, by key. */
+  readonly asked: LruCache<string, true>;
   /**
    * The answers that are being sent, by session key. The next answer of a session waits for it, because what the session has been given is
    * known only when the answer has arrived or is lost.

@@ -36,7 +36,10 @@ export function readSessions(home: Home, limit: number, now?: Date): Session[] {
 /** The newest first. */
 export function readRecords(home: Home, now: Date = systemClock.now()): SessionRecord[] {
   const sessions = new Map<string, SessionRecord>();
-  for (const event of readSessionEvents(home)) note(sessions, event, now);
+  const events = readSessionEvents(home);
+  // A session that begins with a prompt is noted with the answer to it.
+  const prompts = firstPrompts(events);
+  for (const event of events) note(sessions, prompts, event, now);
   return [...sessions.values()]
     .reverse()
     .sort((left, right) => Date.parse(right.session.at) - Date.parse(left.session.at));
@@ -51,13 +54,30 @@ export function findSessions(home: Home, beginning: string, now?: Date): Session
   return exact.length > 0 ? exact : named((name) => name.startsWith(beginning));
 }
 
-function note(sessions: Map<string, SessionRecord>, event: SessionLogEvent, now: Date): void {
+function firstPrompts(events: readonly SessionLogEvent[]): ReadonlyMap<string, string> {
+  const prompts = new Map<string, string>();
+  for (const event of events) {
+    const noted = "asked" in event ? event.asked : "started" in event ? event.started : undefined;
+    if (noted?.prompt !== undefined && !prompts.has(nameOf(noted))) prompts.set(nameOf(noted), noted.prompt);
+  }
+  return prompts;
+}
+
+function note(
+  sessions: Map<string, SessionRecord>,
+  prompts: ReadonlyMap<string, string>,
+  event: SessionLogEvent,
+  now: Date,
+): void {
+  if ("asked" in event) return;
   if ("started" in event) {
     const { started } = event;
     const name = nameOf(started);
     const told = sessions.get(name)?.told ?? [];
+    const prompt = started.prompt ?? prompts.get(name);
+    const state = isOld(started.at, now) ? "lost" : "running";
     sessions.delete(name);
-    sessions.set(name, { session: { ...started, state: isOld(started.at, now) ? "lost" : "running" }, told });
+    sessions.set(name, { session: { ...started, ...(prompt === undefined ? {} : { prompt }), state }, told });
     return;
   }
   const noted = "told" in event ? event.told : event.ended;
@@ -110,6 +130,7 @@ export function sessionEventOf(line: string): SessionLogEvent | undefined {
 /** The fields of each event that must be texts. */
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
   started: ["id", "butler", "agent", "kind", "folder", "at", "memory"],
+  asked: ["id", "at", "prompt"],
   told: ["id", "at"],
   ended: ["id", "at", "state"],
 };

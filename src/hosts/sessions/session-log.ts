@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Home } from "../../daemon/home.ts";
+import type { Policy } from "../../engine/domain/redaction/policy.ts";
 import { redact } from "../../engine/domain/redaction/redact.ts";
 import { withoutPrivate } from "../../engine/domain/text/private.ts";
 import { clip } from "../../engine/domain/text/text.ts";
@@ -25,6 +26,15 @@ export interface SessionStarted {
   readonly at: string;
   /** "used", "empty", or why there was none. */
   readonly memory: string;
+}
+
+/** The first prompt of a session whose start brought none: a hook is handed the prompt after it. */
+export interface SessionAsked {
+  readonly id: string;
+  readonly key?: string;
+  readonly at: string;
+  /** In the log without secrets, and cut. */
+  readonly prompt: string;
 }
 
 export interface SessionEnded {
@@ -50,6 +60,7 @@ export interface SessionTold {
 
 export type SessionLogEvent =
   | { readonly started: SessionStarted }
+  | { readonly asked: SessionAsked }
   | { readonly told: SessionTold }
   | { readonly ended: SessionEnded };
 
@@ -63,10 +74,11 @@ const LONGEST_LIST = 100;
 
 export const sessionLogFile = (home: Home) => join(home.logs, "sessions.jsonl");
 
-export function noteSession(home: Home, event: SessionLogEvent): void {
+/** `policy`: what else is taken out of a prompt, as the settings of its butler say. */
+export function noteSession(home: Home, event: SessionLogEvent, policy?: Policy): void {
   try {
     const [name, noted] = Object.entries(event)[0] ?? [];
-    const line = "started" in event ? { started: kept(event.started) } : { [String(name)]: trimmed(noted) };
+    const line = { [String(name)]: "prompt" in noted ? kept(noted, policy) : trimmed(noted) };
     mkdirSync(home.logs, { recursive: true, mode: 0o700 });
     rotate(sessionLogFile(home));
     append(sessionLogFile(home), `${JSON.stringify(line)}\n`);
@@ -75,13 +87,12 @@ export function noteSession(home: Home, event: SessionLogEvent): void {
   }
 }
 
-function kept(started: SessionStarted): SessionStarted {
-  const { prompt } = started;
-  const flat =
-    prompt === undefined
-      ? undefined
-      : redact(withoutPrivate(prompt).text.slice(0, PROMPT_READ)).text.replace(/\s+/g, " ").trim();
-  return { ...trimmed(started), ...(flat === undefined ? {} : { prompt: clip(flat, PROMPT_LENGTH) }) };
+function kept<T extends { readonly prompt?: string }>(noted: T, policy: Policy | undefined): T {
+  const { prompt } = noted;
+  if (prompt === undefined) return trimmed(noted);
+  const own = redact(withoutPrivate(prompt).text.slice(0, PROMPT_READ)).text;
+  const flat = (policy === undefined ? own : redact(own, policy).text).replace(/\s+/g, " ").trim();
+  return { ...trimmed(noted), prompt: clip(flat, PROMPT_LENGTH) };
 }
 
 /** Cuts every field: only a small line is written by one system call. */

@@ -64,15 +64,15 @@ function erasePrompts(file: string, { sessions, names }: Traces): number {
   const text = readIfThere(file);
   if (text === undefined) return 0;
   let gone = 0;
-  const lines = text.split("\n").map((line) => {
+  const lines = text.split("\n").flatMap((line) => {
     const event = recordIn(line);
-    const started = recordIn(event?.started);
-    if (started?.prompt === undefined) return line;
-    const said = typeof started.id === "string" && sessions.includes(sessionIdOf(started.id));
-    if (!said && !names(String(started.prompt))) return line;
+    const noted = recordIn(event?.started) ?? recordIn(event?.asked);
+    if (noted?.prompt === undefined) return [line];
+    const said = typeof noted.id === "string" && sessions.includes(sessionIdOf(noted.id));
+    if (!said && !names(String(noted.prompt))) return [line];
     gone += 1;
-    const { prompt: _, ...rest } = started;
-    return JSON.stringify({ ...event, started: rest });
+    const { prompt: _, ...rest } = noted;
+    return event?.started === undefined ? [] : [JSON.stringify({ ...event, started: rest })];
   });
   if (gone > 0) writePrivate(file, lines.join("\n"));
   return gone;

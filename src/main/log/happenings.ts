@@ -47,6 +47,8 @@ export function ofSessionLog(event: SessionLogEvent, known: KnownSessions): Happ
     const { id, at, butler, agent, project, memory } = event.started;
     return { at, butler, session: id, agent, ...some({ project }), what: "began", note: memory };
   }
+  // What is said is told when it is stored.
+  if ("asked" in event) return undefined;
   const { id, at } = "told" in event ? event.told : event.ended;
   const session = known.get(id);
   if (session === undefined) return undefined;

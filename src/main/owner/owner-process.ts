@@ -24,6 +24,7 @@ import type { Lock } from "../../engine/adapters/files/lock.ts";
 import { closeTree } from "../../engine/adapters/files/private-files.ts";
 import type { Log } from "../../engine/adapters/log.ts";
 import type { Meter } from "../../engine/adapters/meter.ts";
+import { policyOf } from "../../engine/domain/redaction/policy.ts";
 import { typedCall } from "../../engine/tools/typed-call.ts";
 import { hookAnswerer } from "../../hosts/hooks/answer-hook.ts";
 import { createPickup, type Pickup } from "../../hosts/hooks/spool/pickup.ts";
@@ -113,6 +114,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
       pickup,
       remembers: remembersIn(owner),
       notices: noticesIn(owner, news),
+      policy: policyIn(owner),
       invoke: throughHook.invoke,
       outcome: owner.hooked,
       seen: (butler, folder) => openings?.seen(butler, folder),
@@ -221,6 +223,12 @@ function pickupFor({ home, log }: OwnerProcessParts, owner: Owner, callers: Loca
 
 const remembersIn = (owner: Owner) => (butler: string) =>
   owner.roster().some(({ name, memory }) => name === butler && memory.enabled);
+
+/** Made for each session once: own patterns are read then. */
+const policyIn = (owner: Owner) => (butler: string) => {
+  const found = owner.roster().find(({ name }) => name === butler);
+  return found && policyOf(found.memory.privacy);
+};
 
 const noticesIn = (owner: Owner, news: News) => (butler: string) => {
   const told = owner.roster().some(({ name, memory }) => name === butler && memory.hooks.notices);

@@ -132,3 +132,21 @@ export function thirdPerson(verb: string): string {
   if (/(?:s|sh|ch|x|z|o)$/.test(lower)) return `${lower}es`;
   return /[^aeiou]y$/.test(lower) ? `${lower.slice(0, -1)}ies` : `${lower}s`;
 }
+
+/** Forms that are the same for everybody: what may be, and what was. */
+const SAME_FOR_ALL = new Set(
+  `will would can could should must might may shall cannot did was were had said told made went took got gave wrote saw came kept left
+  meant thought found felt knew ran sent built bought brought began chose lost met paid spoke spent taught understood won held stood
+  drew grew broke drove ate sold slept showed heard`.split(/\s+/),
+);
+/** Present, though they end as a past does. */
+const ENDS_SO = /^(?:need|feed|proceed|succeed|exceed|speed|seed|heed|embed|shed|breed|bleed)$/;
+
+/** A verb as it follows "I", said of somebody else: "I use" and "I don't" change, "I had" and "I asked" do not. */
+export function saidOfThem(verb: string): string {
+  const [stem = "", not = ""] = verb.split(/(?=n['’]t$)/);
+  if (not !== "") return (stem === "do" || stem === "have" ? thirdPerson(stem) : stem) + not;
+  if (/['’]t$/.test(verb)) return verb;
+  if (SAME_FOR_ALL.has(verb) || (verb.endsWith("ed") && !ENDS_SO.test(verb))) return verb;
+  return thirdPerson(verb);
+}

@@ -1,5 +1,5 @@
 /** How the agent is told to behave. Only lasting orders count: "fix this" is a task, "always run the tests" is a rule. */
-import { thirdPerson, UNEXPLAINED } from "../phrases.ts";
+import { saidOfThem, UNEXPLAINED } from "../phrases.ts";
 import { find, type RuleTable } from "../table.ts";
 
 const VERBS =
@@ -167,17 +167,19 @@ export const ORDERS: RuleTable = {
   ],
 };
 
+const SHORTENED: Readonly<Record<string, string>> = { m: "is", ve: "has", d: "would", ll: "will" };
+
+/** "I", how often, and the verb. */
+const OF_ONESELF =
+  /\bI ((?:(?:never|always|usually|often|sometimes|rarely|also|just|only|still|already|really|normally|generally|explicitly|not) )*)(\p{Ll}+(?:['’]t)?)(?![\p{L}'’])/gu;
+
 /** The user says it and the agent reads it: "ask me" becomes "ask the user". */
 function addressed(text: string): string {
   return text
     .replace(/\bmy\b/gi, "the user's")
     .replace(/\b(?:me|us)\b/g, "the user")
-    .replace(/\bI am\b/g, "the user is")
-    .replace(/\bI have\b/g, "the user has")
-    .replace(
-      /\bI (?!will|would|can|could|should|must|did|was)(\p{Ll}+)\b/gu,
-      (_all, verb: string) => `the user ${thirdPerson(verb)}`,
-    )
+    .replace(/\bI['’](m|ve|d|ll)\b/g, (_all, short: string) => `the user ${SHORTENED[short]}`)
+    .replace(OF_ONESELF, (_all, often: string, verb: string) => `the user ${often}${saidOfThem(verb)}`)
     .replace(/\b(?:I|we)\b/g, "the user")
     .replace(/\byour\b/gi, "the")
     .replace(/(?<![,\s])[,\s]+(?:please|ok|okay|thanks|thank you)$/i, "");
