@@ -5,7 +5,8 @@ import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, stat
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { realPath } from "../engine/adapters/files/real-path.ts";
-import { isMissing, MemoryError, reasonOf, unavailable } from "../engine/domain/errors.ts";
+import { forbidden, isMissing, MemoryError, reasonOf, unavailable } from "../engine/domain/errors.ts";
+import { foreignLinks } from "./foreign-links.ts";
 import { refuseForeignSocket } from "./line/socket-folder.ts";
 
 export interface Home {
@@ -91,6 +92,7 @@ export function prepareHome(home: Home): void {
   try {
     for (const folder of [home.root, home.models, home.logs, home.run, home.spool, join(home.root, "butlers")])
       privateFolder(folder);
+    refuseForeignLinks(home);
     const socketFolder = dirname(home.socket);
     if (socketFolder !== home.run) mkdirSync(socketFolder, { recursive: true, mode: 0o700 });
     refuseForeignSocket(home.socket);
@@ -104,11 +106,18 @@ export function prepareHome(home: Home): void {
   }
 }
 
+function refuseForeignLinks(home: Home): void {
+  for (const path of ownPaths(home))
+    for (const link of foreignLinks(path))
+      throw forbidden(`${link} is a link that another user has made; look where it leads, and remove it.`);
+}
+
 function privateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = lstatSync(folder);
-  // A folder under the shared temporary directory may have been put there by somebody else.
-  if (found.isSymbolicLink() && folder.startsWith(tmpdir())) throw new Error(`${folder} is a link`);
+  // A folder under the shared temporary directory may have been put there by somebody else, and so may one in a home that was open once.
+  const foreign = found.uid !== userId() && found.uid !== 0;
+  if (found.isSymbolicLink() && (foreign || folder.startsWith(tmpdir()))) throw new Error(`${folder} is a link`);
   const { uid, mode } = statSync(folder);
   if (uid !== userId()) throw new Error(`${folder} belongs to another user`);
   if ((mode & 0o077) !== 0) chmodSync(folder, 0o700);
@@ -123,7 +132,7 @@ function probeWritable(folder: string): void {
 /** Readers see the old text or the new one, never a part. */
 export function writePrivate(file: string, text: string): void {
   const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
-  writeFileSync(draft, text, { mode: 0o600 });
+  writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
   renameSync(draft, file);
 }
 

@@ -1,56 +1,33 @@
 /**
  * Two tenants' tokens at the doors of a memory whose statements ask for no tenant: row security alone keeps them apart. The calls are those of the
- * hostile suite with real processes (`test/owner/hostile.test.ts`), over REST, MCP and the pages' API. `BUTLER_HOSTILE_TIMES=84` makes 10,080 of them on each store.
+ * hostile suite with real processes (`test/owner/hostile.test.ts`), over REST, MCP, hooks and the pages' API. `BUTLER_HOSTILE_TIMES=56` makes 10,080 of them on each store.
  */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { getRequestListener } from "@hono/node-server";
 import { type Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, it } from "vitest";
-import type { Backend, Principal } from "../../src/doors/backend.ts";
-import { loopbackHosts } from "../../src/doors/http/guards.ts";
-import { httpApp } from "../../src/doors/http/http.ts";
-import { silentLog } from "../../src/engine/adapters/log.ts";
-import { callTool } from "../../src/engine/tools/call.ts";
-import { tools } from "../../src/engine/tools/index.ts";
+import type { Principal } from "../../src/doors/backend.ts";
 import { blindDb } from "../support/blind-db.ts";
-import { holdings } from "../support/holdings.ts";
-import { attempt, dice } from "../support/hostile/attempts.ts";
-import { type Attacker, bearer, plant, TENANTS, type World, wantedTokens } from "../support/hostile/world.ts";
+import { differences, holdings } from "../support/holdings.ts";
+import { attempt, type Clients, dice } from "../support/hostile/attempts.ts";
+import {
+  type Attacker,
+  bearer,
+  lookingAt,
+  maySee,
+  plant,
+  TENANTS,
+  type Tenant,
+  type World,
+  wantedTokens,
+} from "../support/hostile/world.ts";
 import { PatientClient } from "../support/patient-client.ts";
-import { onEachStore, openRig, type Rig } from "../support/stores.ts";
+import { serveRig } from "../support/served.ts";
+import { onEachStore, openRig } from "../support/stores.ts";
 
 const SHARED = "shared";
-/** Of each tenant, on each store. */
-const CALLS = Number(process.env.BUTLER_HOSTILE_TIMES ?? 1) * 60;
-
-async function serve(rig: Rig, attackers: readonly Attacker[]) {
-  const principals = new Map(
-    attackers.map(({ token, ...who }): [string, Principal] => [token ?? "", { ...who, voice: "agent" }]),
-  );
-  const backend: Backend = {
-    butlers: async () => [{ name: SHARED, role: "memory", description: "" }],
-    invoke: (principal, _, request, following) => callTool(rig.memory, principal, request, following),
-    health: async () => ({ ok: true, version: "1", model: "", butlers: [{ name: SHARED, store: "open" }] }),
-  };
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address() as AddressInfo;
-  const ending = new AbortController();
-  const app = httpApp({
-    ...{ backend, tools, log: silentLog, version: "1", signal: ending.signal, allowedHosts: loopbackHosts(port) },
-    authenticate: async (token) => principals.get(token),
-  });
-  server.on("request", getRequestListener(app.fetch));
-  return {
-    address: `http://127.0.0.1:${port}`,
-    close() {
-      ending.abort();
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
+/** Of each tenant's tokens and of a cross-tenant admin, on each store. */
+const TIMES = Number(process.env.BUTLER_HOSTILE_TIMES ?? 1);
+const CALLS = TIMES * 60;
+const ELEVATED = "access.elevated";
 
 onEachStore("hostile callers, where no statement asks for a tenant", (open) => {
   it("get and change nothing of the other tenant", async () => {
@@ -59,51 +36,91 @@ onEachStore("hostile callers, where no statement asks for a tenant", (open) => {
     const blind = blindDb(rig.db);
     const blinded = await openRig(blind.db, options);
     const attackers = wantedTokens().map((one, n): Attacker => ({ ...one, token: `bm_${n}` }));
-    const served = await serve(blinded, attackers);
+    const principals = attackers.map(({ token, ...who }): [string, Principal] => [
+      token ?? "",
+      { ...who, voice: "agent" },
+    ]);
+    const served = await serveRig(blinded, new Map(principals));
     const base = { address: served.address, socket: "", places: [SHARED, SHARED] as const };
     const world: World = {
       ...{ ...base, attackers, transcript: { path: "/nowhere.jsonl", word: "wqfilezx" } },
       planted: await plant(base, attackers, true),
     };
     const clients = new Map<string, Promise<Client>>();
-    const clientOf = (who: Attacker, place: string) => {
-      const known = clients.get(who.name) ?? connect(served.address, who, place);
-      clients.set(who.name, known);
+    const clientOf: Clients = (who, place, looksAt) => {
+      const key = `${who.name} ${looksAt}`;
+      const known = clients.get(key) ?? connect(served.address, who, place, looksAt);
+      clients.set(key, known);
       return known;
     };
-    const leaks: string[] = [];
-    let allowed = 0;
-    for (const [nth, tenant] of TENANTS.entries()) {
+    /** Once everything that hooks have left is stored, and what is done after an answer. */
+    const held = async (tenant: Tenant) => {
+      await served.sweep();
       await blinded.settled();
-      const other = TENANTS[1 - nth] ?? tenant;
-      const before = await holdings(rig.db, other);
-      const d = dice(4_000 + nth);
-      const who = attackers.filter((one) => one.tenant === tenant);
+      return holdings(rig.db, tenant);
+    };
+    const leaks: string[] = [];
+    const answers: Record<string, number> = {};
+    let [allowed, looks] = [0, 0];
+    const attack = async (seed: number, who: readonly Attacker[]) => {
+      const d = dice(seed);
       for (let n = 0; n < CALLS; n++) {
         const caller = d.one(who);
         const one = attempt(d, world, caller, clientOf);
         const { status, text } = await one.run();
+        answers[one.door] = (answers[one.door] ?? 0) + 1;
         if (status < 400) allowed += 1;
-        const foreign = world.planted.filter((row) => row.tenant === other && text.includes(row.word));
+        const shown = world.planted.filter(({ word }) => text.includes(word));
+        if (shown.some(({ tenant }) => tenant !== caller.tenant)) looks += 1;
+        const foreign = shown.filter(
+          (row) => row.tenant !== caller.tenant && !maySee(caller, one.project, row, one.looksAt),
+        );
         if (foreign.length > 0 || status === 500)
           leaks.push(`${caller.name} ${one.door} ${one.words} → ${status} ${text.slice(0, 300)}`);
       }
-      await blinded.settled();
       expect(leaks.slice(0, 5)).toEqual([]);
-      expect(await holdings(rig.db, other)).toEqual(before);
+    };
+    for (const [nth, tenant] of TENANTS.entries()) {
+      const other = TENANTS[1 - nth] ?? tenant;
+      const before = await held(other);
+      await attack(
+        4_000 + nth,
+        attackers.filter((one) => one.tenant === tenant && one.crossTenant !== true),
+      );
+      expect(differences(before, await held(other))).toEqual([]);
     }
+    expect(looks).toBe(0);
+
+    // One who may look at another tenant changes nothing there but its stream, which tells of every look.
+    const before = await held("south");
+    await attack(
+      4_100,
+      attackers.filter(({ name }) => name === "north-cross-tenant"),
+    );
+    const after = await held("south");
+    const told = (after.memory_events ?? []).filter((row) => row.includes(ELEVATED));
+    const without = Object.entries(after).map(([table, rows]) => [
+      table,
+      rows.filter((row) => !row.includes(ELEVATED)),
+    ]);
+    expect(differences(before, Object.fromEntries(without))).toEqual([]);
+    expect(looks).toBeGreaterThan(0);
+    expect(told.length).toBeGreaterThanOrEqual(looks);
+
     expect(allowed).toBeGreaterThan(CALLS / 4);
+    expect(answers.hook).toBeGreaterThan(CALLS / 3);
     expect(blind.rewritten.size).toBeGreaterThan(20);
     expect([...blind.missed]).toEqual([]);
     for (const client of clients.values()) await (await client).close();
-    served.close();
+    await served.close();
     await blinded.memory.close();
+    if (TIMES > 1) console.info(JSON.stringify({ answers, allowed, looks, events: told.length }));
   });
 });
 
-async function connect(address: string, who: Attacker, place: string): Promise<Client> {
+async function connect(address: string, who: Attacker, place: string, looksAt: string | undefined): Promise<Client> {
   const client = new PatientClient({ name: "hostile", version: "1" });
-  const requestInit = { headers: bearer(who.token ?? "") };
+  const requestInit = { headers: { ...bearer(who.token ?? ""), ...lookingAt(looksAt) } };
   await client.connect(
     new StreamableHTTPClientTransport(new URL(`${address}/butlers/${place}/mcp?tools=full`), { requestInit }),
   );

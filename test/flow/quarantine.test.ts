@@ -139,6 +139,29 @@ onOneRig("quarantine", (guest) => {
             return said(g, "c", "agent");
           },
         ],
+        // An agent's line to its tools, its hooks and its transcript each name the session in a way of their own.
+        ...["stdio-0190", "claude-code:h", undefined].map(
+          (session, n) =>
+            [
+              `a session that read it as ${session}`,
+              async () => {
+                const reader = session === undefined ? AGENT : { ...AGENT, session };
+                await g.call("memory_search", { query: QUESTION }, reader);
+                await g.memory.afterwards.now("count references");
+                return said(g, session === "claude-code:h" ? "h" : `r${n}`, "agent");
+              },
+            ] as const,
+        ),
+        [
+          "a batch of pages, each in a session of its own, read twice",
+          async () => {
+            const episodes = ["x", "y", "z"].map((session_id) => ({
+              ...{ content: `The release server stands in Porto, seen by ${session_id}.`, speaker: "tool", session_id },
+            }));
+            await g.call("memory_ingest_batch", { episodes }, AGENT);
+            await learns(g, "seen by x");
+          },
+        ],
       ] as const;
       for (const [who, says] of nobody) {
         await says();

@@ -37,6 +37,21 @@ onOneRig(
       expect(text).not.toContain("blue");
     });
 
+    it("whoever only reads leaves no row behind, whatever scopes and projects it names", async () => {
+      const g = guest();
+      await g.call("memory_store_fact", fact("blue", "global"), as("user1"));
+      const before = await g.count("shelves");
+      for (let n = 0; n < 5; n++) {
+        const reader = { ...as("*", true), project: `forge.example/p${n}` };
+        await g.call("memory_search", { query: "colour", scope: `user${n}` }, reader);
+        await g.call("memory_recall", { topic: "colour" }, reader);
+        expect((await g.call("memory_context", { trigger_prompt: "favourite colour" }, reader)).text).toContain("blue");
+        await g.call("memory_stats", { scope: `other${n}` }, reader);
+      }
+      await g.settled();
+      expect(await g.count("shelves")).toBe(before);
+    });
+
     it("refuses a foreign scope by name", async () => {
       const g = guest();
       expect(await g.refused("memory_search", { query: "x", scope: "user10" }, as("user1"))).toMatchObject({

@@ -38,6 +38,9 @@ describe("butler bench scale", () => {
       JavaScript: expect.any(Number),
     });
     expect(report.at_once).toMatchObject({ searchers: 8, count: 3 });
+    expect(Object.keys(report.row_security)).toEqual([
+      ...["search hybrid", "search keyword", "search semantic", "context", "store episode", "store fact"],
+    ]);
     // All vectors are compared in a store this small.
     expect(report.recall).toMatchObject({ at: 20, queries: 3, mean: 1, worst: 1 });
     const { total, ...parts } = report.storage ?? { total: 0 };
@@ -47,6 +50,7 @@ describe("butler bench scale", () => {
       "memory_search, reranked, p95",
       "vector arm, recall@20",
       "row security, share of a search",
+      "row security, share of a write",
       "vectors and tokens a memory",
     ]);
 

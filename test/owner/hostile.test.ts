@@ -1,6 +1,6 @@
 /**
- * Other people's tokens at every door: two tenants with six kinds of token each, a neighbour in the same tenant, and an agent on
- * the local socket try to read and change what is not theirs. Nothing foreign comes back, and no foreign row changes.
+ * Other people's tokens at every door: two tenants with six kinds of token each, a neighbour in the same tenant, an agent on
+ * the local socket, and one who may look at other tenants try to read and change what is not theirs. Nothing foreign comes back, and no foreign row changes.
  */
 
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -11,11 +11,12 @@ import { homeAt } from "../../src/daemon/home.ts";
 import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import type { Db } from "../../src/engine/adapters/db/port.ts";
 import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
-import { attempt, type Clients, dice, UNKNOWN } from "../support/hostile/attempts.ts";
+import { type Attempt, attempt, type Clients, dice, UNKNOWN } from "../support/hostile/attempts.ts";
 import {
   type Answer,
   type Attacker,
   bearer,
+  lookingAt,
   makeTokens,
   maySee,
   overPort,
@@ -42,25 +43,25 @@ afterAll(async () => {
   await db.close();
 });
 
-/** `BUTLER_HOSTILE_TIMES=5` makes some 10,500 calls on the embedded store and 3,600 on a server. */
+/** `BUTLER_HOSTILE_TIMES=5` makes some 11,250 calls on the embedded store, 14 some 10,500 on a server. */
 const TIMES = Number(process.env.BUTLER_HOSTILE_TIMES ?? 1);
 
 interface Lane {
   readonly databaseUrl: string | undefined;
   /** Calls of each group of attackers. */
-  readonly calls: { readonly tenant: number; readonly neighbour: number; readonly local: number };
+  readonly calls: Readonly<Record<"tenant" | "neighbour" | "local" | "across", number>>;
   open(home: string, name: string): Promise<Db>;
 }
 
 const LANES: Readonly<Record<string, Lane>> = {
   PGlite: {
     databaseUrl: undefined,
-    calls: { tenant: TIMES * 850, neighbour: TIMES * 200, local: TIMES * 200 },
+    calls: { tenant: TIMES * 850, neighbour: TIMES * 200, local: TIMES * 200, across: TIMES * 150 },
     open: (home, name) => openPglite({ dir: homeAt(home).store(name) }),
   },
   PostgreSQL: {
     databaseUrl: url,
-    calls: { tenant: TIMES * 250, neighbour: TIMES * 100, local: TIMES * 60 },
+    calls: { tenant: TIMES * 250, neighbour: TIMES * 100, local: TIMES * 60, across: TIMES * 90 },
     open: (_, name) => {
       const place = new URL(url ?? "");
       place.pathname = `/butler_${name}`;
@@ -108,6 +109,12 @@ async function rowsOf(db: Db, tenant: Tenant): Promise<Rows> {
   return kept;
 }
 
+type Made = Attempt & { readonly caller: Attacker };
+
+const isLook = (row: string) => row.includes('"access.elevated"');
+const withoutLooks = (rows: Rows): Rows =>
+  Object.fromEntries(Object.entries(rows).map(([table, kept]) => [table, kept.filter((row) => !isLook(row))]));
+
 /** Rows of these tables that lie in a scope, without what counts over all of a tenant. */
 const inScope = (rows: Rows, scope: string): string[] =>
   ["episodes", "facts", "rules"].flatMap((table) =>
@@ -146,9 +153,9 @@ describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseU
     let world: World = { ...base, attackers: tokens, planted, transcript: { path: said.path, word: fileWord } };
 
     const clients = new Map<string, Promise<Client>>();
-    const clientOf: Clients = (who, place) => {
-      const key = `${world.address} ${who.name} ${place}`;
-      const known = clients.get(key) ?? connect(world.address, who, place);
+    const clientOf: Clients = (who, place, looksAt) => {
+      const key = `${world.address} ${who.name} ${place} ${looksAt}`;
+      const known = clients.get(key) ?? connect(world.address, who, place, looksAt);
       clients.set(key, known);
       return known;
     };
@@ -173,6 +180,8 @@ describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseU
     const leaks: string[] = [];
     const answers = { rest: 0, mcp: 0, hook: 0, page: 0, socket: 0 };
     let allowed = 0;
+    /** Answers with something of another tenant. */
+    let looks = 0;
     async function attack(seed: number, who: readonly Attacker[], n: number): Promise<void> {
       const d = dice(seed);
       const attempts = Array.from({ length: n }, () => {
@@ -183,17 +192,20 @@ describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseU
         for (let at = first; at < attempts.length; at += 4) {
           const one = attempts[at];
           if (one === undefined) break;
-          check(one.caller, one.project, `${one.caller.name} ${one.door} ${one.words}`, await one.run());
+          check(one, await one.run());
           answers[one.door] += 1;
         }
       });
       await Promise.all(four);
     }
-    function check(who: Attacker, project: string | undefined, words: string, { status, text }: Answer): void {
+    function check({ caller: who, project, looksAt, ...one }: Made, { status, text }: Answer): void {
+      const words = `${who.name} ${one.door} ${one.words}`;
       if (status < 400) allowed += 1;
       if (status >= 500 && status !== 503) leaks.push(`status ${status}: ${words} → ${text.slice(0, 300)}`);
-      for (const one of world.planted)
-        if (text.includes(one.word) && !maySee(who, project, one))
+      const shown = world.planted.filter(({ word }) => text.includes(word));
+      if (shown.some(({ tenant }) => tenant !== who.tenant)) looks += 1;
+      for (const one of shown)
+        if (!maySee(who, project, one, looksAt))
           leaks.push(`${one.tenant}, ${one.scope} (${one.type}): ${words} → ${text.slice(0, 300)}`);
       // The transcript of this machine's user is nobody's who comes with a token.
       if (who.token !== undefined && text.includes(fileWord))
@@ -257,7 +269,7 @@ describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseU
       const others = (["north", "south", "default"] as const).filter((one) => one !== tenant);
       const before = await look(others);
       const numbers = await numbersOf(others);
-      const who = tokens.filter((one) => one.tenant === tenant && !one.name.endsWith("neighbour"));
+      const who = tokens.filter((one) => one.tenant === tenant && !/neighbour|cross-tenant/.test(one.name));
       await attack(1_000 + nth, who, calls.tenant);
       await settled(tenant);
       expect(leaks.slice(0, 5)).toEqual([]);
@@ -289,6 +301,23 @@ describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseU
     expect(leaks.slice(0, 5)).toEqual([]);
     expect(await look(TENANTS)).toEqual(foreign);
 
+    // One who may look at other tenants: nothing there changes but the stream, which tells of every look.
+    const others = ["south", "default"] as const;
+    const untouched = await look(others);
+    expect(looks).toBe(0);
+    await attack(
+      5_000,
+      tokens.filter(({ name }) => name === "north-cross-tenant"),
+      calls.across,
+    );
+    await settled("north");
+    expect(leaks.slice(0, 5)).toEqual([]);
+    const after = await look(others);
+    const told = [...after.values()].flatMap(({ memory_events = [] }) => memory_events.filter(isLook)).length;
+    expect(new Map([...after].map(([name, rows]) => [name, withoutLooks(rows)]))).toEqual(untouched);
+    expect(looks).toBeGreaterThan(0);
+    expect(told).toBeGreaterThanOrEqual(looks);
+
     for (const headers of UNKNOWN)
       for (const path of [
         `/api/butlers/${SHARED}/tools/memory_stats`,
@@ -299,16 +328,17 @@ describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseU
 
     // Attempts that are all refused for their form would show nothing.
     const total = Object.values(answers).reduce((sum, n) => sum + n, 0);
-    expect(total).toBe(calls.tenant * TENANTS.length + calls.neighbour + calls.local);
+    expect(total).toBe(calls.tenant * TENANTS.length + calls.neighbour + calls.local + calls.across);
     expect(allowed).toBeGreaterThan(total / 4);
     for (const door of ["rest", "mcp", "hook", "page", "socket"] as const)
       expect(answers[door], door).toBeGreaterThan(50);
+    if (TIMES > 1) console.info(JSON.stringify({ total, allowed, looks, told, ...answers }));
   });
 });
 
-async function connect(address: string, who: Attacker, place: string): Promise<Client> {
+async function connect(address: string, who: Attacker, place: string, looksAt: string | undefined): Promise<Client> {
   const client = new PatientClient({ name: "hostile", version: "1" });
-  const requestInit = { headers: bearer(who.token ?? "") };
+  const requestInit = { headers: { ...bearer(who.token ?? ""), ...lookingAt(looksAt) } };
   await client.connect(
     new StreamableHTTPClientTransport(new URL(`${address}/butlers/${place}/mcp?tools=full`), { requestInit }),
   );

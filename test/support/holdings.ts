@@ -19,3 +19,19 @@ export async function holdings(db: Db, tenant: string): Promise<Record<string, s
   }
   return held;
 }
+
+/** What is in one and not in the other, table by table. */
+export function differences(
+  before: Readonly<Record<string, readonly string[]>>,
+  after: Readonly<Record<string, readonly string[]>>,
+): string[] {
+  return Object.keys({ ...before, ...after }).flatMap((table) => {
+    const [old, now] = [before[table] ?? [], after[table] ?? []];
+    const [was, is] = [new Set(old), new Set(now)];
+    return [
+      ...old.filter((row) => !is.has(row)).map((row) => `${table} − ${row}`),
+      ...now.filter((row) => !was.has(row)).map((row) => `${table} + ${row}`),
+      ...(old.length === now.length ? [] : [`${table}: ${old.length} rows, now ${now.length}`]),
+    ].slice(0, 5);
+  });
+}

@@ -189,7 +189,7 @@ function tooLarge(maxBodyBytes: number): Failure {
 }
 
 /** Node reads each byte of a header as one character; a name such as "küche" was sent as UTF-8, and must be the one that it is elsewhere. */
-function headerText(c: Context<DoorEnv>, name: string): string | undefined {
+export function headerText(c: Context<DoorEnv>, name: string): string | undefined {
   const value = c.req.header(name);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what is outside of ASCII is looked for.
   if (value === undefined || /^[\x00-\x7f]*$/.test(value)) return value;
@@ -220,6 +220,14 @@ export function callExtras(c: Context<DoorEnv>, local: boolean): Extras | Failur
     ...(tenant ? { tenant } : {}),
     ...(now ? { now } : {}),
   };
+}
+
+/** For what is of the caller's own tenant alone: a tenant that is named beside it is refused, not passed over in silence. */
+export function refusedTenant(c: Context<DoorEnv>): Failure | undefined {
+  const named = headerText(c, "x-butler-tenant");
+  if (!named || named === c.get("principal").tenant) return undefined;
+  const message = "This is of the caller's own tenant alone; leave X-Butler-Tenant out.";
+  return { code: "forbidden", message, field: "tenant" };
 }
 
 /** A butler with the role `memory` keeps memories for the others, so it accepts their tokens too. */

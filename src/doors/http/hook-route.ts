@@ -2,7 +2,16 @@
 import type { ServerResponse } from "node:http";
 import type { Context } from "hono";
 import type { Backend, ButlerInfo } from "../backend.ts";
-import { type DoorEnv, mayUse, readJson, refuse, refusedButler, turnAway } from "./guards.ts";
+import {
+  type DoorEnv,
+  headerText,
+  mayUse,
+  readJson,
+  refuse,
+  refusedButler,
+  refusedTenant,
+  turnAway,
+} from "./guards.ts";
 
 interface HookParts {
   readonly backend: Backend;
@@ -18,11 +27,11 @@ export async function answerHook(
   const butler = c.req.query("butler") ?? (butlers.length === 1 ? butlers[0]?.name : undefined);
   if (!backend.hook) return refuse(c, { code: "not_found", message: "This server has no hooks.", field: "path" });
   if (butler === undefined) return refuse(c, whichButler(butlers.filter((one) => mayUse(c.get("principal"), one))));
-  const refused = refusedButler(c.get("principal"), butler, butlers);
+  const refused = refusedButler(c.get("principal"), butler, butlers) ?? refusedTenant(c);
   if (refused !== undefined) return turnAway(c, refused, { butler });
   const body = await readJson(c.req.raw, maxBodyBytes);
   if (!body.ok) return refuse(c, body.failure, body.status);
-  const project = c.req.header("x-butler-project") || undefined;
+  const project = headerText(c, "x-butler-project") || undefined;
   const given = c.req.header("x-butler-given") || undefined;
   const seconds = c.req.query("gone");
   // A time that cannot be read is before everything else.

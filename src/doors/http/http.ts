@@ -102,7 +102,7 @@ export function httpApp(options: HttpOptions): Hono<DoorEnv> {
   const { resourceServer } = options;
   const metadata = (c: Context) => (resourceServer === undefined ? undefined : metadataAddress(c, resourceServer));
   app.use(local === undefined ? guardCaller(authenticate, sessionOf(door.sessions), metadata) : trustLocal(local));
-  if (options.rates !== undefined) app.use(guardRate(options.rates, options.gate));
+  if (options.rates !== undefined) app.use(guardRate(options.rates, options.gate, door.maxBodyBytes));
   app.use(guardPost(door.maxBodyBytes));
 
   const mcpDoor = (c: Context<DoorEnv, "/butlers/:name/mcp">) => answerMcp(door, mcp, c, c.req.param("name"));

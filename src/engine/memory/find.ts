@@ -42,7 +42,7 @@ async function read(call: Call, sql: Sql, id: string, type: MemoryType, lock: bo
     const row = await findRule(sql, tenant, id, lock);
     return row && { type, scope: row.scope, row };
   }
-  const row = await findEpisode(sql, tenant, id, lock);
+  const row = await findEpisode(sql, tenant, id, lock ? "for update" : undefined);
   // An expired episode is not found by any read, cleaned or not.
   return row && row.expires_at > call.now ? { type, scope: row.butler, row } : undefined;
 }

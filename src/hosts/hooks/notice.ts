@@ -3,7 +3,9 @@
  * them looking. Exchanges that were merely stored are no news (every turn stores one), nor is what was confirmed, nor what the person
  * stored themselves at the command line. Nothing waits for it: a line that is not ready in time comes with the next prompt.
  */
+
 import { factSentence } from "../../engine/domain/fact.ts";
+import { type LruCache, lruCache } from "../../engine/domain/lru-cache.ts";
 import { projectScope } from "../../engine/domain/scope.ts";
 import { neutralLine } from "../../engine/domain/text/neutral.ts";
 import { PRIVATE_MARK } from "../../engine/domain/text/private.ts";
@@ -26,12 +28,15 @@ type LearnedEvent = ToolAnswer<"memory_activity_stream">["events"][number];
 /** What projects were told, by the key of each; kept in the memory of the owner. */
 export interface Noticed {
   /** What `notices` said at the last look: a look takes 5 ms of a prompt's 20, and is made only when there may be news. */
-  readonly changedAt: Map<string, number>;
+  readonly changedAt: LruCache<string, number>;
   /** Whose line is being sent: two sessions of a project are not told the same. */
   readonly telling: Set<string>;
 }
 
-export const noticed = (): Noticed => ({ changedAt: new Map(), telling: new Set() });
+/** Callers name their projects: however many they name, so many are remembered. */
+const MOST_PROJECTS = 1_000;
+
+export const noticed = (): Noticed => ({ changedAt: lruCache(MOST_PROJECTS), telling: new Set() });
 
 const SILENT: Notice = { line: () => undefined, settled: () => undefined };
 

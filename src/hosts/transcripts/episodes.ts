@@ -1,7 +1,7 @@
 /** An exchange as a row of `memory_ingest_batch`. */
 import { createHash } from "node:crypto";
 import { EXCHANGE_FORMAT } from "../../engine/domain/learning/exchange.ts";
-import { hasNul, isBlank, isWellFormed } from "../../engine/domain/text/text.ts";
+import { cleanText, hasNul, isBlank, isWellFormed } from "../../engine/domain/text/text.ts";
 import type { ToolInput } from "../../engine/tools/index.ts";
 import type { Exchange } from "./read.ts";
 
@@ -19,7 +19,7 @@ const NOTABLE = 7;
 /** The longest name and key that a row may have. */
 const LONGEST = 200;
 
-/** Remote callers name folders too: a row in the spool stays small whatever they send. */
+/** Remote callers name folders too: a row in the spool stays small whatever they send. The cut may go through a sign of two parts. */
 const LONGEST_PATH = 1_000;
 
 /** The same exchange gives the same row, and so one episode, whether it comes from a hook, an import or `butler run`, and however often. */
@@ -34,7 +34,7 @@ export function episodeOf(exchange: Exchange, about: About): EpisodeRow {
     occurred_at: exchange.at,
     metadata: {
       ...{ format: EXCHANGE_FORMAT, agent },
-      ...(folder === undefined ? {} : { folder: folder.slice(0, LONGEST_PATH) }),
+      ...(folder === undefined ? {} : { folder: cleanText(folder.slice(0, LONGEST_PATH)) }),
       ...(project === undefined ? {} : { project }),
     },
     idempotency_key: short(`transcript:${agent}:${nameOf(exchange.key, session)}`),

@@ -69,6 +69,7 @@ export function scaleVerdicts(report: Omit<ScaleReport, "targets">): Verdict[] {
     ),
     least(`vector arm, recall@${report.recall.at}`, "", report.recall.mean, 0.97),
     most("row security, share of a search", "", report.row_security["search hybrid"]?.share ?? null, 0.1),
+    most("row security, share of a write", "", report.row_security["store episode"]?.share ?? null, 0.1),
     most("vectors and tokens a memory", "B", report.storage?.total ?? null, STORAGE_TARGET),
   ];
 }

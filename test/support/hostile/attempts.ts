@@ -6,6 +6,7 @@ import {
   type Answer,
   type Attacker,
   bearer,
+  lookingAt,
   overPort,
   overSocket,
   type Planted,
@@ -19,6 +20,8 @@ export interface Attempt {
   readonly words: string;
   /** The project that the caller stands in, by its header or field. */
   readonly project: string | undefined;
+  /** The tenant that a cross-tenant admin names in its header. */
+  readonly looksAt?: string | undefined;
   run(): Promise<Answer>;
 }
 
@@ -116,28 +119,62 @@ function hostileHeaders(d: Dice, project: string | undefined, key: string): Reco
   };
 }
 
-export type Clients = (who: Attacker, place: string) => Promise<Client>;
+export type Clients = (who: Attacker, place: string, looksAt?: string) => Promise<Client>;
+
+/** Tenants that a cross-tenant admin names: there, nowhere, and no names at all. */
+const LOOKED_AT = [
+  "south",
+  "south",
+  "south",
+  "south",
+  "south",
+  "default",
+  "north",
+  "nobody",
+  "*",
+  "South",
+  "south,default",
+  "../south",
+  "so%75th",
+];
 
 export function attempt(d: Dice, world: World, who: Attacker, clients: Clients): Attempt {
   const place = d.chance(0.85) ? d.one(world.places) : d.one(["bob", "nobody", "..", "%2e%2e"]);
   const project = d.chance(0.4) ? d.one(PROJECTS) : undefined;
   if (who.token === undefined) return onSocket(d, world, who, place, project);
   const pick = d.below(13);
-  if (pick >= 10) return overPages(d, world, who, place);
-  if (pick < 4) return overRest(d, world, who, place, project);
-  if (pick < 7) return overMcp(d, world, who, d.one(world.places), clients);
-  return overHook(d, world, who, place, project);
+  const looksAt = who.crossTenant === true && d.chance(0.8) ? d.one(LOOKED_AT) : undefined;
+  if (pick >= 10) return overPages(d, world, who, place, looksAt);
+  if (pick < 4) return overRest(d, world, who, place, project, looksAt);
+  if (pick < 7) return overMcp(d, world, who, d.one(world.places), clients, looksAt);
+  return overHook(d, world, who, place, project, looksAt);
 }
 
-function overRest(d: Dice, world: World, who: Attacker, place: string, project: string | undefined): Attempt {
+function overRest(
+  d: Dice,
+  world: World,
+  who: Attacker,
+  place: string,
+  project: string | undefined,
+  looksAt: string | undefined,
+): Attempt {
   const { tool, input } = hostileInput(d, world.planted);
-  const headers = { ...hostileHeaders(d, project, d.one(world.planted).key), ...bearer(who.token ?? "") };
+  const claimed = hostileHeaders(d, project, d.one(world.planted).key);
+  const headers: Record<string, string> = { ...claimed, ...bearer(who.token ?? ""), ...lookingAt(looksAt) };
   const path = `/api/butlers/${place}/tools/${tool}`;
   const run = () => send(overPort(world), { path, body: input, headers });
-  return { door: "rest", words: `${path} ${JSON.stringify(input)} ${JSON.stringify(project)}`, project, run };
+  const words = `${path} ${JSON.stringify(input)} ${JSON.stringify([project, looksAt])}`;
+  return { door: "rest", words, project, looksAt: headers["x-butler-tenant"], run };
 }
 
-function overMcp(d: Dice, world: World, who: Attacker, place: string, clients: Clients): Attempt {
+function overMcp(
+  d: Dice,
+  world: World,
+  who: Attacker,
+  place: string,
+  clients: Clients,
+  looksAt: string | undefined,
+): Attempt {
   const victim = d.one(world.planted);
   const kind = d.below(10);
   if (kind === 0) {
@@ -162,11 +199,12 @@ function overMcp(d: Dice, world: World, who: Attacker, place: string, clients: C
   function mcp(words: string, ask: (client: Client) => Promise<unknown>): Attempt {
     return {
       door: "mcp",
-      words: `${place}: ${words}`,
+      words: `${place}: ${words} ${JSON.stringify(looksAt)}`,
       project: undefined,
+      looksAt,
       async run() {
         try {
-          return { status: 200, text: JSON.stringify(await ask(await clients(who, place))) };
+          return { status: 200, text: JSON.stringify(await ask(await clients(who, place, looksAt))) };
         } catch (error) {
           // A refusal is an error of the protocol: its words go to the caller as well.
           return {
@@ -208,12 +246,20 @@ function hookCall(d: Dice, world: World) {
   return { agent, event, body };
 }
 
-function overHook(d: Dice, world: World, who: Attacker, place: string, project: string | undefined): Attempt {
+/** A hook is of its own tenant: one that names another is refused. */
+function overHook(
+  d: Dice,
+  world: World,
+  who: Attacker,
+  place: string,
+  project: string | undefined,
+  named: string | undefined,
+): Attempt {
   const { agent, event, body } = hookCall(d, world);
   const path = `/hooks/${agent}/${event}?butler=${place}`;
-  const headers = { ...hostileHeaders(d, project, "key-0"), ...bearer(who.token ?? "") };
+  const headers = { ...hostileHeaders(d, project, "key-0"), ...bearer(who.token ?? ""), ...lookingAt(named) };
   const run = () => send(overPort(world), { path, body, headers });
-  return { door: "hook", words: `${path} ${JSON.stringify(body)} ${JSON.stringify(project)}`, project, run };
+  return { door: "hook", words: `${path} ${JSON.stringify(body)} ${JSON.stringify([project, named])}`, project, run };
 }
 
 /** An agent on this machine may call for its own butler, and claims more. */

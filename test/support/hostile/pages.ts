@@ -1,7 +1,7 @@
 /** Hostile requests to the pages' API: every route that reads or changes memories, with other people's ids, scopes, cursors, sessions and times. */
 import { apiRoutes } from "../../../src/doors/http/api/routes.ts";
 import type { Attempt, Dice } from "./attempts.ts";
-import { type Attacker, bearer, overPort, type Planted, PROJECT, send, type World } from "./world.ts";
+import { type Attacker, bearer, lookingAt, overPort, type Planted, PROJECT, send, type World } from "./world.ts";
 
 /** Tokens of one's own may be made and revoked, and a job is run for the whole store: neither is about other people's memories. */
 const LEFT_OUT = /\/(tokens|examples|jobs\/:job)/;
@@ -67,7 +67,7 @@ function hostileValue(d: Dice, name: string, victim: Planted): unknown {
 
 const NEEDED = new Set(["q", "query", "prompt", "from", "content"]);
 
-export function overPages(d: Dice, world: World, who: Attacker, place: string): Attempt {
+export function overPages(d: Dice, world: World, who: Attacker, place: string, looksAt: string | undefined): Attempt {
   const { method, path, input } = d.one(ROUTES);
   const victim = d.one(world.planted);
   const causes = ["request", "session", "run", "source", "event", "since"];
@@ -86,12 +86,13 @@ export function overPages(d: Dice, world: World, who: Attacker, place: string): 
     Object.entries(given).map(([name, value]) => [name, String(value)] as [string, string]),
   );
   const whole = method === "GET" ? `${at}?${query}` : at;
-  const headers = bearer(who.token ?? "");
+  const headers = { ...bearer(who.token ?? ""), ...lookingAt(looksAt) };
   const project = typeof given.project === "string" ? given.project : undefined;
   return {
     door: "page",
-    words: `${method} ${whole} ${method === "GET" ? "" : JSON.stringify(given)}`,
+    words: `${method} ${whole} ${method === "GET" ? "" : JSON.stringify(given)} ${JSON.stringify(looksAt)}`,
     project,
+    looksAt,
     run: () => send(overPort(world), { method, path: whole, headers, ...(method === "GET" ? {} : { body: given }) }),
   };
 }

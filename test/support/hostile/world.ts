@@ -11,7 +11,7 @@ export const TENANTS = ["north", "south"] as const;
 export type Tenant = (typeof TENANTS)[number] | "default";
 export const PROJECT = "forge.example/acme/app";
 
-/** What a token may be bound to: one butler or all of them, with an admin's rights or without, to look alone, to one scope alone. */
+/** What a token may be bound to: one butler or all of them, with an admin's rights or without, to look alone, to one scope alone; the last may look at other tenants. */
 const ROLES: readonly (Omit<Attacker, "name" | "tenant" | "token"> & { readonly role: string })[] = [
   { role: "one-butler", butler: "ada", admin: false },
   { role: "every-butler", butler: "*", admin: false },
@@ -19,6 +19,7 @@ const ROLES: readonly (Omit<Attacker, "name" | "tenant" | "token"> & { readonly 
   { role: "every-butler-admin", butler: "*", admin: true },
   { role: "reader", butler: "ada", admin: false, readOnly: true },
   { role: "bound", butler: "ada", admin: false, scopes: ["ada"] },
+  { role: "cross-tenant", butler: "*", admin: true, crossTenant: true },
 ];
 
 export interface Attacker {
@@ -29,6 +30,7 @@ export interface Attacker {
   readonly admin: boolean;
   readonly readOnly?: boolean;
   readonly scopes?: readonly string[];
+  readonly crossTenant?: boolean;
   /** Undefined: an agent on the local socket. */
   readonly token: string | undefined;
 }
@@ -62,7 +64,6 @@ export interface Answer {
 interface Sending {
   readonly method?: string;
   readonly path: string;
-  readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -72,9 +73,12 @@ export const overPort = ({ address }: Pick<World, "address">): Target => ({ port
 export const overSocket = ({ socket }: Pick<World, "socket">): Target => ({ socket });
 
 /** One request, over the port or over the socket. */
-export function send(target: Target, sending: Sending): Promise<Answer> {
-  const { method = "POST", path, body } = sending;
-  const text = body === undefined ? "" : JSON.stringify(body);
+export const send = (target: Target, { body, ...sending }: Sending & { readonly body?: unknown }): Promise<Answer> =>
+  sendText(target, sending, body === undefined ? "" : JSON.stringify(body));
+
+/** The same with a body that may be no JSON. */
+export function sendText(target: Target, sending: Sending, text: string): Promise<Answer> {
+  const { method = "POST", path } = sending;
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text), ...sending.headers };
   const place = "socket" in target ? { socketPath: target.socket } : addressOf(target.port);
   return new Promise((done, failed) => {
@@ -87,7 +91,8 @@ export function send(target: Target, sending: Sending): Promise<Answer> {
       incoming.on("error", failed);
     });
     outgoing.on("error", failed);
-    outgoing.end(text);
+    // As bytes: Node would write the headers before a text in its encoding too.
+    outgoing.end(Buffer.from(text));
   });
 }
 
@@ -98,6 +103,10 @@ function addressOf(address: string) {
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
+/** The header by which a cross-tenant admin says whose memories it wants to see. */
+export const lookingAt = (tenant: string | undefined): Record<string, string> =>
+  tenant === undefined ? {} : { "x-butler-tenant": tenant };
+
 /** Of both tenants: each kind of token, and one of a neighbour. */
 export const wantedTokens = (): Omit<Attacker, "token">[] =>
   TENANTS.flatMap((tenant) => [
@@ -105,8 +114,8 @@ export const wantedTokens = (): Omit<Attacker, "token">[] =>
     { name: `${tenant}-neighbour`, tenant, butler: "bob", admin: false },
   ]);
 
-const flagsOf = ({ admin, readOnly, scopes = [] }: Omit<Attacker, "token">): string[] => [
-  ...(admin ? ["--admin"] : []),
+const flagsOf = ({ admin, readOnly, crossTenant, scopes = [] }: Omit<Attacker, "token">): string[] => [
+  ...(crossTenant ? ["--role", "cross-tenant"] : admin ? ["--admin"] : []),
   ...(readOnly ? ["--reader"] : []),
   ...scopes.flatMap((scope) => ["--scope", scope]),
 ];
@@ -193,8 +202,17 @@ async function plantOne(
   return { tenant: who.tenant, place, scope: type === "episode" ? stands : scope, type, id, word, key };
 }
 
-/** What may come back to a caller: its own tenant's, and without an admin's rights only from where it stands. */
-export function maySee(who: Attacker, project: string | undefined, one: Planted): boolean {
+/**
+ * What may come back to a caller: its own tenant's, and without an admin's rights only from where it stands. `looksAt`: the tenant that it names
+ * in a header, which a cross-tenant admin then sees, and no other.
+ */
+export function maySee(
+  who: Attacker,
+  project: string | undefined,
+  one: Planted,
+  looksAt: string | undefined = undefined,
+): boolean {
+  if (who.crossTenant === true && looksAt !== undefined) return one.tenant === looksAt;
   if (who.tenant !== one.tenant) return false;
   if (who.scopes !== undefined) return who.scopes.includes(one.scope);
   if (who.admin || who.butler === "*") return true;

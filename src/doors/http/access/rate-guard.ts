@@ -38,11 +38,16 @@ const MCP_PATH = /^\/butlers\/[^/]+\/mcp$/;
 export const isMcpPath = (path: string): boolean => MCP_PATH.test(path);
 export const butlerIn = (path: string): string | undefined => /^\/(?:api\/)?butlers\/([^/]+)/.exec(path)?.[1];
 
-export function guardRate(limits: RateLimits, gate: RateGate | undefined): MiddlewareHandler<DoorEnv> {
+/** No more of a body is charged than is read of it: one that claims to be endless would shut its token out for days. */
+export function guardRate(
+  limits: RateLimits,
+  gate: RateGate | undefined,
+  maxBodyBytes: number,
+): MiddlewareHandler<DoorEnv> {
   return async (c, next) => {
     const principal = c.get("principal");
     const length = c.req.header("content-length");
-    const bytes = c.req.method === "POST" ? Number(length ?? UNKNOWN_LENGTH) || 0 : 0;
+    const bytes = c.req.method === "POST" ? Math.min(Number(length ?? UNKNOWN_LENGTH) || 0, maxBodyBytes) : 0;
     const over = limits.admit(principal, bytes);
     if (over === undefined) return next();
     limits.refused(principal, over);

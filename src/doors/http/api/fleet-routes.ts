@@ -39,7 +39,10 @@ type Page = z.infer<typeof viewActivity.output>;
 const ask =
   (asked: Asked, tool: string, input: object = asked.given) =>
   ({ name }: { readonly name: string }): Promise<Outcome> =>
-    asked.backend.invoke(asked.principal, name, { tool, input }, { signal: asked.signal });
+    asked.backend.invoke(asked.principal, name, { tool, input, ...tenantOf(asked) }, { signal: asked.signal });
+
+/** Another tenant that the caller names is looked at in every butler, or refused by each. */
+const tenantOf = ({ extras: { tenant } }: Asked) => (tenant === undefined ? {} : { tenant });
 
 const FleetStats = z.object({
   butlers: ToldBy(viewStats.output),

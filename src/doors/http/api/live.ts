@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { Failure, Outcome } from "../../../engine/tools/outcome.ts";
 import type { Event } from "../../../engine/views/history/activity.ts";
 import type { Backend } from "../../backend.ts";
-import { type DoorEnv, refuse, refusedButler, turnAway } from "../guards.ts";
+import { type DoorEnv, refuse, refusedButler, refusedTenant, turnAway } from "../guards.ts";
 import { MEMORY } from "./define.ts";
 
 export const LIVE_PATH = `${MEMORY}/activity/live`;
@@ -62,7 +62,7 @@ export async function serveLive(parts: LiveParts, c: Context<DoorEnv>): Promise<
   const { backend } = parts;
   const principal = c.get("principal");
   const name = c.req.param("name") ?? "";
-  const refused = refusedButler(principal, name, await backend.butlers());
+  const refused = refusedButler(principal, name, await backend.butlers()) ?? refusedTenant(c);
   if (refused !== undefined) return turnAway(c, refused, { butler: name });
   const scope = principal.admin ? { scope: "*" } : {};
   const stillValid = c.get("stillValid");

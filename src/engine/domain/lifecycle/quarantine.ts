@@ -35,18 +35,38 @@ export const standingOf = ({ trust, corroborated_at }: Standing): Trust =>
 export interface Source {
   readonly trust: Trust;
   readonly session: string | null;
+  /** When it was said, or read from memory. */
+  readonly at: Date;
+  /** It was only given it from memory. */
+  readonly reads?: boolean;
+}
+
+/** A line to an agent's tools has a name of its own: which session of the agent it belongs to is not known. */
+const isLine = (session: string): boolean => session.startsWith("stdio-");
+/** Hooks name the agent before its session. */
+const sessionIn = (session: string): string => session.replace(/^[a-z][a-z-]*:/, "");
+
+/** So long after an unknown reader was given a memory, whoever says the same may have it from there. */
+const REPEATED_WITHIN_MS = DAY_MS;
+
+function mayBeSame(said: Source & { readonly session: string }, known: Source): boolean {
+  if (known.session !== null && sessionIn(known.session) === sessionIn(said.session)) return true;
+  if (known.reads !== true) return known.session === null;
+  if (known.session !== null && isLine(known.session) === isLine(said.session)) return false;
+  const since = said.at.getTime() - known.at.getTime();
+  return since >= 0 && since < REPEATED_WITHIN_MS;
 }
 
 /**
  * Whether one more source makes an untrusted memory believable. It must be an agent or a person, for a page that is read in every session
- * says the same each time; and of a session of its own, for an agent repeats what it has just read. Where a session is not known, nobody
- * knows that it is another one.
+ * says the same each time; and of a session of its own, for an agent repeats what it has just read, on a page or in memory. Where a session
+ * is not known, nobody knows that it is another one.
  */
 export const corroborates = (said: Source, known: readonly Source[]): boolean =>
   !isUntrusted(said.trust) &&
   said.session !== null &&
   known.length > 0 &&
-  known.every(({ session }) => session !== null && session !== said.session);
+  !known.some((one) => mayBeSame({ ...said, session: said.session ?? "" }, one));
 
 export const reviewEnd = (now: Date): Date => new Date(now.getTime() + REVIEW_DAYS * DAY_MS);
 

@@ -1,7 +1,7 @@
 /** Erases memories for good: their rows, words and vectors, their text in the stream and wherever else it was kept. A receipt remains. */
 import type { Db, Sql } from "../../adapters/db/port.ts";
 import { type ErasureKind, hex } from "../../domain/erasure/receipt.ts";
-import { forbidden, notFound } from "../../domain/errors.ts";
+import { conflict, forbidden, notFound } from "../../domain/errors.ts";
 import { EVERY_SCOPE, readableScopes } from "../../domain/scope.ts";
 import { countGoing, detachFacts, eraseRows, type Going, linksGoing, shelvesOf } from "../../store/erasure/erase.ts";
 import { insertReceipt, receiptsOf } from "../../store/erasure/receipts.ts";
@@ -9,6 +9,7 @@ import { scrub } from "../../store/erasure/scrub.ts";
 import {
   type Erased,
   learnedFromAlone,
+  lockMemories,
   marksOfSession,
   memoriesById,
   memoriesBySession,
@@ -17,6 +18,7 @@ import {
 import { appendEvents } from "../../store/history/events.ts";
 import { foldShelf } from "../../store/index/fold.ts";
 import { dropLexical } from "../../store/index/lexical.ts";
+import { loseRuns } from "../../store/jobs/consolidation.ts";
 import type { Call } from "../memory.ts";
 import { asOwner } from "../tenancy.ts";
 import { eventOf } from "../write.ts";
@@ -43,19 +45,39 @@ export async function erase(call: Call, target: Target, dryRun: boolean): Promis
   const { memory, caller } = call;
   if (!caller.admin) throw forbidden("only an admin may erase memories for good; forget them instead.");
   const db = asOwner(memory, "erasure");
-  // Which rows go is read with the rights of the tenant; the owner of the tables is told their ids.
-  const selected = await selectFor(call, memory.db, target);
   if (dryRun) {
-    const { memories, going, sessions } = selected;
+    const { memories, going, sessions } = await selectFor(call, memory.db, target);
     return { receipt_id: null, dry_run: true, memories, counts: await countGoing(db, going), sessions, left: [] };
   }
   // What was read lately is counted first: the count would otherwise come back after the rows are gone.
   await memory.afterwards.settled();
-  const { shelves, ...done } = await db.tx((sql) => eraseIn(call, sql, target.kind, selected));
+  const { shelves, ...done } = await eraseSelected(call, db, target);
   for (const sk of shelves) await foldAway(call, db, sk);
   memory.knownNames.delete(caller.tenant);
   const { left } = await scrub(db);
   return { ...done, dry_run: false, left };
+}
+
+/** So often memories are selected anew because others have come meanwhile that were learned from them. */
+const ROUNDS = 10;
+
+/**
+ * Which rows go is read with the rights of the tenant; the owner of the tables is told their ids. Once those are locked it looks again, only
+ * to see whether something was learned from them in between: then they are selected anew.
+ */
+async function eraseSelected(call: Call, db: Db, target: Target) {
+  for (let round = 0; round < ROUNDS; round++) {
+    const selected = await selectFor(call, call.memory.db, target);
+    const done = await db.tx(async (sql) => {
+      await loseRuns(sql, call.caller.tenant, call.now);
+      await lockMemories(sql, call.caller.tenant, selected.going.ids);
+      const seen = new Set(selected.going.ids);
+      const { going } = await selectFor(call, sql, target);
+      return going.ids.every((id) => seen.has(id)) ? eraseIn(call, sql, target.kind, selected) : undefined;
+    });
+    if (done !== undefined) return done;
+  }
+  throw conflict("memories of this kind are being stored right now; nothing was erased, try again.");
 }
 
 async function eraseIn(call: Call, sql: Sql, kind: Target["kind"], { memories, going, sessions }: Selected) {

@@ -32,8 +32,8 @@ interface Applying {
   readonly embeddings: Embeddings;
   /** The requests that the episodes were stored for, by episode. */
   readonly requests: ReadonlyMap<string, string>;
-  /** The sessions in which they were said, by episode. */
-  readonly sessions: ReadonlyMap<string, string | null>;
+  /** In which session and when they were said, by episode. */
+  readonly sessions: ReadonlyMap<string, Pick<Source, "session" | "at">>;
 }
 
 /** Returns the ids of the facts and rules that were stored or changed, in the order of the changes. */
@@ -152,8 +152,11 @@ async function confirmFact(
   return id;
 }
 
-const saidIn = ({ sessions }: Applying, episodes: readonly string[], voices: readonly Trust[]): Source[] =>
-  episodes.map((id, at) => ({ trust: voices[at] ?? "tool", session: sessions.get(id) ?? null }));
+const saidIn = ({ call, sessions }: Applying, episodes: readonly string[], voices: readonly Trust[]): Source[] =>
+  episodes.map((id, at) => ({
+    ...(sessions.get(id) ?? { session: null, at: call.now }),
+    trust: voices[at] ?? "tool",
+  }));
 
 /** `by`: the trust of the contradicting fact and the confidence it leaves, which counts if it is trusted as much. */
 async function doubt(

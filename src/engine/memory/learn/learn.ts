@@ -7,7 +7,7 @@ import type { Change, Decision, Witness } from "../../domain/learning/change.ts"
 import { decide } from "../../domain/learning/decide.ts";
 import { hintConfidence, type Learned as LearnedBy } from "../../domain/learning/sureness.ts";
 import { atMost } from "../../domain/learning/trust.ts";
-import { endRun, findRun, readBefore } from "../../store/jobs/consolidation.ts";
+import { endRun, findRun, lockBatch, readBefore } from "../../store/jobs/consolidation.ts";
 import type { Call } from "../memory.ts";
 import { sealedClaims } from "../sealing.ts";
 import { write } from "../write.ts";
@@ -42,6 +42,14 @@ export async function learn(
     const held = await findRun(writing.sql, call.caller.tenant, run.id, true);
     if (held?.state !== "running")
       throw conflict(`run ${run.id} has ended meanwhile: its lease is over and its episodes are somebody else's.`);
+    // An extractor may take minutes: what was erased or forgotten meanwhile teaches nothing, and its words may stand in any part of the answer.
+    const there = await lockBatch(
+      writing.sql,
+      call.caller.tenant,
+      episodes.map(({ id }) => id),
+    );
+    if (there < episodes.length)
+      throw conflict(`some episodes of run ${run.id} are gone meanwhile; the others are learned from later.`);
     const known = await gatherKnown(call, writing, answer, embeddings, shown);
     const most = run.provider === AGENT_PROVIDER ? call.caller.voice : "user";
     const witnesses = witnessesOf(claimed).map((one) => ({ ...one, trust: atMost(one.trust, most) }));
@@ -57,7 +65,9 @@ export async function learn(
       hintConfidence: hintConfidence(call.memory.settings.facts.retrieval_confidence_threshold),
     });
     const requests = new Map(episodes.flatMap(({ id, request_id }) => (request_id === null ? [] : [[id, request_id]])));
-    const sessions = new Map(episodes.map(({ id, session_id }) => [id, session_id]));
+    const sessions = new Map(
+      episodes.map(({ id, session_id: session, occurred_at: at }) => [id, { session, at }] as const),
+    );
     const ids = await applyChanges({ call, writing, run: run.id, embeddings, requests, sessions }, decision.changes);
     const changes = decision.changes.map(({ kind, episodes: cited }, at) => ({
       kind,

@@ -107,7 +107,8 @@ export const takesTheirs = (reranking: Reranking, { perType }: RetrieveQuery): b
 
 async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval & { readonly trace: Trace }> {
   const { memory, caller } = call;
-  const shelves = (await memory.shelves.of(caller.tenant, query.scopes)).filter((s) => query.types.includes(s.type));
+  const all = await memory.shelves.find(memory.db, caller.tenant, query.scopes);
+  const shelves = all.filter((s) => query.types.includes(s.type));
   const groups = groupsOf(query, shelves);
   const withTheirs = takesTheirs(rerankingOf(call, query.mode), query);
   const index = await indexFor(call);

@@ -168,10 +168,10 @@ export function sourceOf(call: Call, episode: string | undefined): string {
   return call.caller.session === undefined ? "manual" : `session:${call.caller.session}`;
 }
 
-/** A caller can only cite an episode that it can see. */
+/** A caller can only cite an episode that it can see. It is locked: whoever erases it comes before, or sees what cites it. */
 export async function checkSource(call: Call, sql: Sql, episodeId: string | undefined): Promise<Episode | undefined> {
   if (episodeId === undefined) return undefined;
-  const episode = await findEpisode(sql, call.caller.tenant, episodeId);
+  const episode = await findEpisode(sql, call.caller.tenant, episodeId, "for share");
   if (!episode || episode.expires_at <= call.now || !canSee(call.caller, episode.butler))
     throw notFound(
       `source_episode_id ${episodeId} is not an episode that you can see; leave it out or store the episode first.`,
@@ -188,10 +188,13 @@ function limitTrust({ now }: Call, source: Episode | undefined, fact: Fact): Fac
 
 /** Who says it, and where: in the session of the episode that is cited, or in that of the call. */
 export const saidBy = (
-  { caller }: Call,
+  { caller, now }: Call,
   { trust }: Pick<Fact, "trust">,
-  source: Pick<Episode, "session_id"> | undefined,
-): Source => ({ trust, session: source === undefined ? (caller.session ?? null) : source.session_id });
+  source: Pick<Episode, "session_id" | "occurred_at"> | undefined,
+): Source =>
+  source === undefined
+    ? { trust, session: caller.session ?? null, at: now }
+    : { trust, session: source.session_id, at: source.occurred_at };
 
 function linksFrom(call: Call, row: Fact, alsoReplaced: readonly Fact[], against: string | undefined): Link[] {
   const link = (relation: Relation, type: MemoryType, id: string) =>

@@ -98,6 +98,15 @@ export async function sessionsAround(sql: Sql, tenant: string, ids: readonly str
   return rows.map(({ session }) => session);
 }
 
+/** Held until the transaction ends: a writer that rests on one of them comes before, and is seen, or after, and finds it gone. */
+export async function lockMemories(sql: Sql, tenant: string, ids: readonly string[]): Promise<void> {
+  for (const table of ["episodes", "facts", "rules"])
+    await sql.query(`select 1 from ${table} where tenant_id = $1 and id = any($2::uuid[]) order by id for update`, [
+      tenant,
+      ids,
+    ]);
+}
+
 export async function marksOfSession(sql: Sql, tenant: string, session: string): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     "select id from rule_applications where tenant_id = $1 and session_id = $2 and note is not null",

@@ -119,6 +119,25 @@ export async function openRun(sql: Sql, run: Run): Promise<boolean> {
   return (await insertRows(sql, "consolidation_runs", COLUMNS, [{ ...run }], tail)).length === 1;
 }
 
+/** Runs of a tenant that are under way have read what is being erased, or may have: what they learn from it is not taken. Their cost counts as spent. */
+export async function loseRuns(sql: Sql, tenant: string, now: Date): Promise<void> {
+  await sql.query(
+    `update consolidation_runs set state = 'lost', finished_at = $2, cost_usd = greatest(cost_usd, reserved_usd),
+       error = 'memories were erased while it was under way'
+     where tenant_id = $1 and state = 'running'`,
+    [tenant, now],
+  );
+}
+
+/** Which of these are still there, locked so that none goes before the transaction ends. */
+export async function lockBatch(sql: Sql, tenant: string, ids: readonly string[]): Promise<number> {
+  const rows = await sql.query(
+    `select id from episodes where tenant_id = $1 and id = any($2::uuid[]) and ${isKept()} order by id for update`,
+    [tenant, ids],
+  );
+  return rows.length;
+}
+
 export interface RunEnded {
   readonly state: "done" | "failed";
   readonly failure: string | null;

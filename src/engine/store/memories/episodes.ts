@@ -71,9 +71,14 @@ export async function nextOrdinals(
   return new Map(rows.map((row) => [row.session_id, row.next]));
 }
 
-export async function findEpisode(sql: Sql, tenant: string, id: string, lock = false): Promise<Episode | undefined> {
+export async function findEpisode(
+  sql: Sql,
+  tenant: string,
+  id: string,
+  lock?: "for update" | "for share",
+): Promise<Episode | undefined> {
   const [row] = await sql.query<Episode>(
-    `select ${COLUMNS.join(", ")} from episodes where tenant_id = $1 and id = $2${lock ? " for update" : ""}`,
+    `select ${COLUMNS.join(", ")} from episodes where tenant_id = $1 and id = $2 ${lock ?? ""}`,
     [tenant, id],
   );
   return row;

@@ -34,7 +34,7 @@ export function originsOf(sql: Sql, tenant: string, ids: readonly string[], unti
 export function sourcesOf(
   sql: Sql,
   tenant: string,
-  { id, source, trust }: Pick<Fact, "id" | "source" | "trust">,
+  { id, source, trust, created_at }: Pick<Fact, "id" | "source" | "trust" | "created_at">,
 ): Promise<Source[]> {
   return sql.query<Source>(
     `with links as (
@@ -44,15 +44,16 @@ export function sourcesOf(
        select source_id from memory_links
          where tenant_id = $1 and target_id = $2 and source_type = 'episode' and relation = 'supports')
      select coalesce(e.trust, 'tool') as trust, coalesce(e.session_id, (select v.payload #>> '{row,session_id}' from memory_events v
-         where v.tenant_id = $1 and v.entity_id = k.episode and v.event_type = 'episode.stored' limit 1)) as session
+         where v.tenant_id = $1 and v.entity_id = k.episode and v.event_type = 'episode.stored' limit 1)) as session,
+         coalesce(e.occurred_at, $5::timestamptz) as at, false as reads
        from links k left join episodes e on e.id = k.episode and e.tenant_id = $1
      union all
-     select $4, nullif(substr($3, 9), '') where $3 like 'session:%' or not exists (select from links)
+     select $4, nullif(substr($3, 9), ''), $5, false where $3 like 'session:%' or not exists (select from links)
      union all
-     select 'agent', v.session_id from memory_events v
-       where v.tenant_id = $1 and v.event_type = 'memory.referenced' and v.session_id is not null
+     select 'agent', v.session_id, v.occurred_at, true from memory_events v
+       where v.tenant_id = $1 and v.event_type = 'memory.referenced'
          and jsonb_path_query_array(v.payload, '$.references[*].id') ? $2::text`,
-    [tenant, id, source.startsWith("session:") ? source : "", trust],
+    [tenant, id, source.startsWith("session:") ? source : "", trust, created_at],
   );
 }
 

@@ -17,10 +17,15 @@ export const TENANT_OF_SHELF = (sk: string): string =>
 
 export interface Shelves {
   /**
-   * The shelves of these scopes, made if missing; every scope of the tenant when `scopes` is undefined. Inside a
-   * transaction its `within` must be given: an embedded store has one connection, and would wait for itself for ever.
+   * The shelves of these scopes, made if missing. Inside a transaction its `within` must be given: an embedded store has one connection, and
+   * would wait for itself for ever.
    */
-  of(tenant: string, scopes: readonly string[] | undefined, within?: Sql): Promise<readonly Shelf[]>;
+  of(tenant: string, scopes: readonly string[], within?: Sql): Promise<readonly Shelf[]>;
+  /**
+   * For readers: those that there are; of every scope of the tenant when `scopes` is undefined. Whoever may only look leaves no row behind,
+   * whatever scopes and projects it names.
+   */
+  find(sql: Sql, tenant: string, scopes: readonly string[] | undefined): Promise<readonly Shelf[]>;
 }
 
 /** Shelves are never removed, so a known one may be remembered for good. */
@@ -47,13 +52,26 @@ export function openShelves(storeOf: (tenant: string) => Sql): Shelves {
 
   return {
     async of(tenant, scopes, within) {
-      if (scopes === undefined)
-        return (within ?? storeOf(tenant)).query<Shelf>(
-          `select sk, scope, type from shelves where tenant_id = $1 order by sk`,
-          [tenant],
-        );
       const found = await Promise.all([...new Set(scopes)].map((scope) => make(tenant, scope, within)));
       return found.flat();
+    },
+    async find(sql, tenant, scopes) {
+      if (scopes === undefined)
+        return sql.query<Shelf>(`select sk, scope, type from shelves where tenant_id = $1 order by sk`, [tenant]);
+      const wanted = [...new Set(scopes)];
+      const unknown = wanted.filter((scope) => !known.has(keyOf(tenant, scope)));
+      if (unknown.length > 0) {
+        const found = await sql.query<Shelf>(
+          `select sk, scope, type from shelves where tenant_id = $1 and scope = any($2::text[]) order by sk`,
+          [tenant, unknown],
+        );
+        for (const scope of new Set(found.map((shelf) => shelf.scope)))
+          known.set(
+            keyOf(tenant, scope),
+            found.filter((shelf) => shelf.scope === scope),
+          );
+      }
+      return wanted.flatMap((scope) => known.get(keyOf(tenant, scope)) ?? []);
     },
   };
 }
