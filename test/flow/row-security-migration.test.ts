@@ -7,13 +7,21 @@ import { mem_0013_erasure } from "../../src/engine/store/migrations/mem_0013_era
 import { mem_0014_quarantine } from "../../src/engine/store/migrations/mem_0014_quarantine.ts";
 import { mem_0015_retention } from "../../src/engine/store/migrations/mem_0015_retention.ts";
 import { mem_0016_keys } from "../../src/engine/store/migrations/mem_0016_keys.ts";
+import { mem_0019_long_lists } from "../../src/engine/store/migrations/mem_0019_long_lists.ts";
 import { kyselyOver } from "../../src/engine/store/schema/kysely.ts";
 import { migrate } from "../../src/engine/store/schema/migrate.ts";
 import { holdings } from "../support/holdings.ts";
 import { onEachStore, openRig } from "../support/stores.ts";
 
 /** Row security and what came after it, the last first. */
-const LATER = [mem_0016_keys, mem_0015_retention, mem_0014_quarantine, mem_0013_erasure, mem_0012_row_security];
+const LATER = [
+  mem_0019_long_lists,
+  mem_0016_keys,
+  mem_0015_retention,
+  mem_0014_quarantine,
+  mem_0013_erasure,
+  mem_0012_row_security,
+];
 
 onEachStore("row security for an older store", (open) => {
   it("binds what is there, loses nothing, and goes on", async () => {

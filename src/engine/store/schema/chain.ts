@@ -20,6 +20,7 @@ import { mem_0013_erasure } from "../migrations/mem_0013_erasure.ts";
 import { mem_0014_quarantine } from "../migrations/mem_0014_quarantine.ts";
 import { mem_0015_retention } from "../migrations/mem_0015_retention.ts";
 import { mem_0016_keys } from "../migrations/mem_0016_keys.ts";
+import { mem_0019_long_lists } from "../migrations/mem_0019_long_lists.ts";
 import { kyselyOver } from "./kysely.ts";
 import { MIGRATION_NAMES, MIGRATION_TABLES, type MigrationName, newerStore } from "./names.ts";
 
@@ -40,6 +41,7 @@ const MIGRATIONS: Readonly<Record<MigrationName, Migration>> = {
   mem_0014_quarantine,
   mem_0015_retention,
   mem_0016_keys,
+  mem_0019_long_lists,
 };
 
 export async function migrateUp(db: Db): Promise<void> {

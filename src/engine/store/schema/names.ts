@@ -18,6 +18,7 @@ export const MIGRATION_NAMES = [
   "mem_0014_quarantine",
   "mem_0015_retention",
   "mem_0016_keys",
+  "mem_0019_long_lists",
 ] as const;
 export type MigrationName = (typeof MIGRATION_NAMES)[number];
 
