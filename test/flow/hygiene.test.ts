@@ -50,7 +50,7 @@ onEachStore("hygiene", (open) => {
 
   /** Everything that a round could change, as one text. */
   const everything = async (rig: Rig) => {
-    const tables = "episodes facts rules memory_links lex_doc lex_block shelves embeddings embedding_versions";
+    const tables = "episodes facts rules memory_links lex_doc lex_block lex_long shelves embeddings embedding_versions";
     const texts: string[] = [];
     for (const table of [...tables.split(" "), "idempotency_keys", "job_runs", "memory_events"]) {
       const [row] = await rig.db.query<{ t: string }>(
