@@ -230,6 +230,10 @@ describe.each(STORES.filter(({ skip }) => !skip))("long lists on $name", ({ open
     expect((await verifyLexical(db)).join()).toMatch(/df is 10 and blocks hold 9 entries/);
     await db.query("update lex_long set df = df - 1, least = set_byte(least, 0, 3)");
     expect((await verifyLexical(db)).join()).toMatch(/shorter memories have the word/);
+    await db.query("update lex_long set least = set_byte(least, 0, 2)");
+    expect(await verifyLexical(db)).toEqual([]);
+    await db.query("update lex_block set slim = null where key in (select min(key) from lex_block)");
+    expect((await verifyLexical(db)).join()).toMatch(/its slim form is not that of its entries/);
     await unfoldShelf(db, sk);
     expect(await db.query("select 1 from lex_long")).toEqual([]);
   });

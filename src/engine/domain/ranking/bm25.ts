@@ -32,7 +32,7 @@ export interface Postings {
   readonly blocks: readonly { readonly term: number; readonly sk: number; readonly x: Uint8Array }[];
   /**
    * Lists of which only slots and tfs were read: a term in one shelf, how many memories have it, what bounds its weight (bounds.ts), and
-   * its slim blocks. Blocks that have no slim form are among those that were read.
+   * its slim blocks.
    */
   readonly unread: readonly {
     readonly term: number;

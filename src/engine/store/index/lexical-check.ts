@@ -135,7 +135,8 @@ async function checkShelf(sql: Sql, sk: number): Promise<string[]> {
         if (list !== undefined && !isBounded(list.least, tf, len)) list.tooNarrow = true;
       });
       if (!ordered) found.push(`block ${row.key}/${row.b}: its slots are out of order`);
-      if (row.slim !== null && !sameBytes(row.slim, slimOf(row.x, row.b)))
+      const slim = long.has(row.key) || row.slim !== null ? slimOf(row.x, row.b) : undefined;
+      if (slim !== undefined && !sameBytes(row.slim ?? NOTHING, slim))
         found.push(`block ${row.key}/${row.b}: its slim form is not that of its entries`);
       if (row.n * ENTRY_BYTES !== row.x.length || row.n < 1 || row.n > BLOCK_ENTRIES)
         found.push(`block ${row.key}/${row.b}: n is ${row.n}, it has ${row.x.length} bytes`);
@@ -157,6 +158,7 @@ async function checkShelf(sql: Sql, sk: number): Promise<string[]> {
   return found;
 }
 
+const NOTHING = new Uint8Array(0);
 const sameBytes = (a: Uint8Array, b: Uint8Array) => a.length === b.length && a.every((byte, i) => byte === b[i]);
 
 /** What searches believe of lists that they leave unread. */

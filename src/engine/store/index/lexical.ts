@@ -3,7 +3,7 @@ import { mapInTurns } from "../../adapters/turns.ts";
 import type { ForwardRow, Place } from "../../domain/ranking/best-first.ts";
 import type { Hit, Postings } from "../../domain/ranking/bm25.ts";
 import { LEAST_BYTES } from "../../domain/ranking/bounds.ts";
-import { blockKey, concat, countHashes, ENTRY_BYTES, encodeForward } from "../../domain/ranking/postings.ts";
+import { blockKey, concat, countHashes, encodeForward } from "../../domain/ranking/postings.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { TENANT_OF_SHELF } from "../memories/shelves.ts";
 
@@ -118,11 +118,10 @@ export async function fetchPostings(
        from unnest($1::int8[], $3::int4[], $4::int4[]) with ordinality as u (key, term, count, o)
        left join lex_long l on l.key = u.key),
      ${LEFT}
-     select ${BLOCKS} as kind, a.o as a, null::int4 as n, null::float8 as tl, null::int4 as slots,
-            string_agg(b.x, ''::bytea) as x
-     from asked a join lex_block b on b.key = a.key
-     where b.slim is null or a.df is null or a.term not in (select term from left_out)
-     group by a.o
+     select ${BLOCKS} as kind, a.o as a, null::int4 as n, null::float8 as tl, null::int4 as slots, b.x
+     from asked a
+     cross join lateral (select string_agg(x, ''::bytea) as x from lex_block where key = a.key) as b
+     where (a.df is null or a.term not in (select term from left_out)) and b.x is not null
      union all
      select ${FRESH} + d.state, d.sk, null, null, null,
             string_agg(case d.state when 0 then uuid_send(d.memory_id) else int4send(d.slot) end
@@ -132,11 +131,12 @@ export async function fetchPostings(
      union all
      select ${TOTALS}, s.sk, s.n, s.tl::float8, s.slots, null from shelves s where s.sk = any($2::int4[])
      union all
-     select ${UNREAD}, a.o, a.df, null, null,
-            a.least || string_agg(int4send(b.b) || int4send(octet_length(b.slim)) || b.slim, ''::bytea)
-     from asked a join left_out using (term) join lex_block b on b.key = a.key
-     where b.slim is not null and a.df is not null
-     group by a.o, a.df, a.least`,
+     select ${UNREAD}, a.o, a.df, null, null, a.least || b.slim
+     from asked a join left_out using (term)
+     cross join lateral (
+       select string_agg(int4send(b) || int4send(octet_length(slim)) || slim, ''::bytea) as slim from lex_block
+       where key = a.key) as b
+     where a.df is not null and b.slim is not null`,
     [
       keys.map((k) => k.key),
       shelves,
@@ -156,24 +156,15 @@ export async function fetchPostings(
     terms,
     shelves: of(TOTALS).map((row) => ({ sk: row.a, n: row.n ?? 0, tl: row.tl ?? 0, slots: row.slots ?? 0 })),
     blocks: lists(BLOCKS).map(({ term, sk, x }) => ({ term, sk, x })),
-    unread: unreadLists(lists(UNREAD), lists(BLOCKS)),
+    unread: lists(UNREAD).map(({ term, sk, n, x }) => ({
+      ...{ term, sk, df: n },
+      ...{ least: x.subarray(0, LEAST_BYTES), slim: x.subarray(LEAST_BYTES) },
+    })),
     fresh: of(FRESH).flatMap((row) => forwards(row.x, 16).map(({ head, len, x }) => ({ id: head, sk: row.a, len, x }))),
     gone: of(GONE).flatMap((row) =>
       forwards(row.x, 4).map(({ head, len, x }) => ({ slot: bigEndian(head, 0), sk: row.a, len, x })),
     ),
   };
-}
-
-/** A list that is known by parts was counted whole; the blocks of it that were read are counted again by themselves. */
-function unreadLists(
-  unread: readonly { term: number; sk: number; n: number; x: Uint8Array }[],
-  read: readonly { term: number; sk: number; x: Uint8Array }[],
-): Postings["unread"] {
-  return unread.map(({ term, sk, n, x }) => {
-    const known = read.find((list) => list.term === term && list.sk === sk);
-    const df = n - (known === undefined ? 0 : known.x.length / ENTRY_BYTES);
-    return { term, sk, df, least: x.subarray(0, LEAST_BYTES), slim: x.subarray(LEAST_BYTES) };
-  });
 }
 
 /** The forward rows of folded memories; one that was removed meanwhile is missing. */
