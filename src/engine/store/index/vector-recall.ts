@@ -1,6 +1,7 @@
 /** How many of the truly nearest vectors the index finds: the same question with it and without. */
 import type { Sql } from "../../adapters/db/port.ts";
 import { isVisible } from "../memories/live.ts";
+import { hasGraph, withWidth } from "./search.ts";
 
 export interface Probe {
   readonly a: string;
@@ -36,12 +37,16 @@ export async function nearestTo(
   const of = (param: string) =>
     `(select (q.embedding::${as}) from embeddings q where q.version_id = ${version} and q.memory_id = ${param})`;
   const distance = `(e.embedding::${as}) <=> (${of("$1")} + ${of("$2")})`;
-  const rows = await sql.query<{ id: string }>(
-    `select id from (
-       select e.memory_id as id, ${distance} as distance from embeddings e
-       where e.version_id = ${version} and e.sk = any($3::int4[]) and ${isVisible("e", "$4")}
-       order by ${exact ? `(${distance}) + 0` : distance} limit $5) as found order by distance, id`,
-    [probe.a, probe.b, probe.sks, query.now, limit],
-  );
+  const near = (more = "") => `select e.memory_id as id, ${distance} as distance from embeddings e
+       where e.version_id = ${version} and e.sk = any($3::int4[]) and ${isVisible("e", "$4")}${more}
+       order by ${exact ? `(${distance}) + 0` : distance} limit $5`;
+  const list = exact || !hasGraph(query) ? `(${near()})` : withWidth("$3::int4[]", near(" and w.ef is not null"));
+  const rows = await sql.query<{ id: string }>(`select id from ${list} as found order by distance, id`, [
+    probe.a,
+    probe.b,
+    probe.sks,
+    query.now,
+    limit,
+  ]);
   return rows.map(({ id }) => id);
 }
