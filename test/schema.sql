@@ -286,6 +286,7 @@ create table lex_block (
   n smallint not null,
   x bytea not null storage m,
   tenant_id text not null,
+  slim bytea storage m,
   constraint lex_block_pkey PRIMARY KEY (key, b, tenant_id)
 ) with (fillfactor=85);
 
@@ -301,6 +302,14 @@ create table lex_doc (
   constraint lex_doc_pkey PRIMARY KEY (doc, tenant_id),
   constraint lex_doc_sk_fkey FOREIGN KEY (sk, tenant_id) REFERENCES shelves(sk, tenant_id),
   constraint lex_doc_state_check CHECK ((state = ANY (ARRAY[0, 1, 2])))
+);
+
+create table lex_long (
+  key bigint not null,
+  df integer not null,
+  least bytea not null,
+  tenant_id text not null,
+  constraint lex_long_pkey PRIMARY KEY (key, tenant_id)
 );
 
 create table mem_migrations (
@@ -586,6 +595,7 @@ alter table idempotency_keys enable row level security, force row level security
 alter table job_runs disable row level security;
 alter table lex_block enable row level security, force row level security;
 alter table lex_doc enable row level security, force row level security;
+alter table lex_long enable row level security, force row level security;
 alter table mem_migrations disable row level security;
 alter table mem_migrations_lock disable row level security;
 alter table memory_events enable row level security, force row level security;
@@ -618,6 +628,8 @@ create policy of_tenant on lex_block using ((((key >> 40))::integer = ANY (ARRAY
 create policy whole_store on lex_block to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
 create policy of_tenant on lex_doc using ((sk = ANY (ARRAY( SELECT s.sk FROM shelves s)))) with check ((sk = ANY (ARRAY( SELECT s.sk FROM shelves s))));
 create policy whole_store on lex_doc to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
+create policy of_tenant on lex_long using ((((key >> 40))::integer = ANY (ARRAY( SELECT s.sk FROM shelves s)))) with check ((((key >> 40))::integer = ANY (ARRAY( SELECT s.sk FROM shelves s))));
+create policy whole_store on lex_long to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
 create policy of_tenant on memory_events using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
 create policy whole_store on memory_events to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
 create policy of_tenant on memory_links using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
@@ -641,6 +653,7 @@ grant insert, select, update on facts to tenants;
 grant insert, select on idempotency_keys to tenants;
 grant delete, insert, select, update on lex_block to tenants;
 grant delete, insert, select, update on lex_doc to tenants;
+grant delete, insert, select, update on lex_long to tenants;
 grant insert, select on memory_events to tenants;
 grant delete, insert, select on memory_links to tenants;
 grant insert, select, update on rule_applications to tenants;

@@ -5,7 +5,7 @@ import { callTool } from "../../src/engine/tools/call.ts";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
 import { type HashEmbedder, hashEmbedder } from "../support/hash-embedder.ts";
 import { gate } from "../support/owner-fakes.ts";
-import { onEachStore, type Rig } from "../support/stores.ts";
+import { onEachStore, openRig, type Rig } from "../support/stores.ts";
 
 const AGENT = { name: "test", tenant: "default", butler: "*", admin: false, voice: "user" } as const;
 const CANCELLED = { ok: false, error: { code: "unavailable", message: expect.stringContaining("cancelled") } };
@@ -108,18 +108,24 @@ onEachStore("following", (open) => {
     const as_of = rig.now.toISOString();
     rig.later(1);
     const request = { tool: "memory_search", input: { query: "row 7", as_of, limit: 1 } };
-    const steps: Progress[] = [];
-    expect(await follow(rig, request, { progress: (step) => steps.push(step) })).toMatchObject({ ok: true });
-    expect(steps.map(({ done }) => done)).toEqual([2000, 2500]);
-
     const cancel = new AbortController();
     const seen: number[] = [];
-    const progress = ({ done }: Progress) => {
+    const tell = ({ done }: Progress) => {
       seen.push(done);
+    };
+    const stop = (step: Progress) => {
+      tell(step);
       cancel.abort();
     };
-    expect(await follow(rig, request, { signal: cancel.signal, progress })).toMatchObject(CANCELLED);
-    expect(seen).toEqual([2000]);
+    expect(await follow(rig, request, { signal: cancel.signal, progress: stop })).toMatchObject(CANCELLED);
+    expect(seen.splice(0)).toEqual([2000]);
+
+    // What was read before stays, so the next one has 500 to read.
+    expect(await follow(rig, request, { progress: tell })).toMatchObject({ ok: true });
+    expect(seen).toEqual([]);
+    const anew = await openRig(rig.db);
+    expect(await follow(anew, request, { progress: tell })).toMatchObject({ ok: true });
+    expect(seen).toEqual([2000, 2500]);
   });
 
   it("a batch tells about twenty steps that grow up to its size", async () => {

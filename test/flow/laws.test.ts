@@ -78,7 +78,7 @@ const mark = fc.tuple(place, fc.option(fc.constantFrom("s1", "s2"), { nil: undef
 /** Everything that a job may touch, a word for each table. */
 async function fingerprint(db: Db): Promise<Record<string, unknown>> {
   const tables = `episodes facts rules rule_applications memory_links episode_references memory_events embeddings
-    embedding_versions lex_doc lex_block shelves idempotency_keys job_runs`;
+    embedding_versions lex_doc lex_block lex_long shelves idempotency_keys job_runs`;
   const [row] = await db.query(
     `select ${tables
       .split(/\s+/)

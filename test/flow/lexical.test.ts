@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 
 import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import type { Db, Sql } from "../../src/engine/adapters/db/port.ts";
 import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
-import { rank } from "../../src/engine/domain/ranking/bm25.ts";
 import { eachForward, h40 } from "../../src/engine/domain/ranking/postings.ts";
+import { rank } from "../../src/engine/domain/ranking/sums.ts";
 import { lexemes } from "../../src/engine/domain/text/lexemes.ts";
 import { foldShelf, shelvesToFold } from "../../src/engine/store/index/fold.ts";
 import {
@@ -63,7 +63,7 @@ const newShelf = async (sql: Sql, scope: string) => {
   return (row as { sk: number }).sk;
 };
 
-const empty = (db: Db) => db.exec("truncate lex_doc, lex_block, shelves restart identity cascade");
+const empty = (db: Db) => db.exec("truncate lex_doc, lex_block, lex_long, shelves restart identity cascade");
 
 const foldAll = async (db: Db, sk: number, limit = 64) => {
   for (;;) {

@@ -178,7 +178,10 @@ onEachStore("row security", (open) => {
     const north = await furnish(rig, "north");
     await furnish(rig, "south");
     const before = await holdings(rig.db, "north");
-    expect(Object.entries(before).filter(([, rows]) => rows.length === 0)).toEqual([["lex_block", []]]);
+    expect(Object.entries(before).filter(([, rows]) => rows.length === 0)).toEqual([
+      ["lex_block", []],
+      ["lex_long", []],
+    ]);
     const foreign = new Set(
       Object.values(before)
         .flat()
@@ -214,6 +217,9 @@ onEachStore("row security", (open) => {
     await rig.db.query(
       "insert into lex_block (key, b, n, x, tenant_id) select sk::int8 << 40, 0, 0, '', tenant_id from shelves",
     );
+    await rig.db.query(
+      "insert into lex_long (key, df, least, tenant_id) select sk::int8 << 40, 0, '', tenant_id from shelves",
+    );
     const { memory } = rig;
     const south = memoryOf(memory, "south").db;
     const count = async (db: Db, table: string) =>
@@ -239,9 +245,10 @@ onEachStore("row security", (open) => {
       await refused(`delete from ${table}`);
     for (const table of ["job_runs", "embedding_versions", "mem_migrations"]) await refused(`select from ${table}`);
     await south.tx((sql) => sql.query("update facts set importance = 9, reference_count = 99"));
-    await south.query("delete from lex_block");
+    for (const table of ["lex_block", "lex_long"]) await south.query(`delete from ${table}`);
     expect(await holdings(rig.db, "north")).toEqual(theirs);
-    expect((await holdings(rig.db, "south")).lex_block).toEqual([]);
+    const left = await holdings(rig.db, "south");
+    expect([left.lex_block, left.lex_long]).toEqual([[], []]);
     const counted = await south.query<{ reference_count: number }>("select reference_count from facts");
     expect(counted.map((row) => row.reference_count)).toEqual(ours.facts?.map(() => 99));
   });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Hit, idf, type Postings, rank, weight } from "../../src/engine/domain/ranking/bm25.ts";
+import { type Hit, idf, type Postings, weight } from "../../src/engine/domain/ranking/bm25.ts";
 import {
   blockKey,
   concat,
@@ -8,12 +8,15 @@ import {
   type Entry,
   eachEntry,
   eachForward,
+  eachSlim,
   encodeEntries,
   encodeForward,
   h40,
+  slimOf,
   uuidText,
   withoutSlot,
 } from "../../src/engine/domain/ranking/postings.ts";
+import { rank } from "../../src/engine/domain/ranking/sums.ts";
 import { naiveBm25, naiveDoc } from "../support/naive-bm25.ts";
 
 const WORDS = ["zebra", "piano", "lemon", "tango", "kiwi"];
@@ -58,6 +61,7 @@ function postingsOf(docs: readonly Doc[], query: readonly string[]) {
       slots: held.length,
     })),
     blocks,
+    unread: [],
     fresh: docs.flatMap((doc, i) => (doc.state === "fresh" ? [{ id: idOf(i), sk: doc.sk, ...row(doc) }] : [])),
     gone: folded.flatMap(({ sk, docs: held }) =>
       held.flatMap((doc, slot) => (doc.state === "gone" ? [{ sk, slot, ...row(doc) }] : [])),
@@ -161,7 +165,7 @@ describe("rank", () => {
   });
 
   test("nothing asked, nothing stored", () => {
-    expect(rank({ terms: [], shelves: [], blocks: [], fresh: [], gone: [] }).top(10)).toEqual([]);
+    expect(rank({ terms: [], shelves: [], blocks: [], unread: [], fresh: [], gone: [] }).top(10)).toEqual([]);
     expect(rank(postingsOf([], ["zebra"]).postings).top(10)).toEqual([]);
   });
 });
@@ -217,4 +221,33 @@ describe("byte formats", () => {
       }),
     );
   });
+});
+
+test("slim blocks say the slots and tfs of their entries", () => {
+  const entry = fc.record({
+    gap: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 2 ** 26 })),
+    tf: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 255 })),
+  });
+  const anyBlock = fc.record({ b: fc.integer({ min: 0, max: 2 ** 20 }), entries: fc.array(entry, { maxLength: 20 }) });
+  fc.assert(
+    fc.property(fc.array(anyBlock, { maxLength: 4 }), (blocks) => {
+      const wanted: Pick<Entry, "slot" | "tf">[] = [];
+      const glued = blocks.map(({ b, entries }) => {
+        let next = b - 1;
+        const block = entries.map(({ gap, tf }) => {
+          next += gap;
+          return { slot: next, tf, len: 9 };
+        });
+        wanted.push(...block.map(({ slot, tf }) => ({ slot, tf })));
+        const slim = slimOf(encodeEntries(block), b);
+        const head = new DataView(new ArrayBuffer(8));
+        head.setInt32(0, b);
+        head.setInt32(4, slim.length);
+        return concat([new Uint8Array(head.buffer), slim]);
+      });
+      const got: Pick<Entry, "slot" | "tf">[] = [];
+      eachSlim(concat(glued), (slot, tf) => got.push({ slot, tf }));
+      expect(got).toEqual(wanted);
+    }),
+  );
 });

@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Postings, rank, statisticsOf } from "../../src/engine/domain/ranking/bm25.ts";
+import { type Postings, statisticsOf } from "../../src/engine/domain/ranking/bm25.ts";
 import { countHashes, encodeForward } from "../../src/engine/domain/ranking/postings.ts";
+import { rank } from "../../src/engine/domain/ranking/sums.ts";
 import { openArena } from "../../src/engine/domain/read-model/arena.ts";
 import { ASSEMBLED as CODES } from "../../src/engine/domain/read-model/codes.ts";
 import { ASSEMBLED as DOTS, halfOf, openHalves } from "../../src/engine/domain/read-model/halves.ts";
@@ -67,6 +68,7 @@ it("words are ranked as the index of the store ranks them, after any puts and dr
         terms: [...countHashes(asked)].map(([hash, count]) => ({ hash, count })),
         shelves: [],
         blocks: [],
+        unread: [],
         fresh: fresh.filter(({ sk }) => sks.includes(sk)),
         gone: [],
       });

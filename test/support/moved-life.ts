@@ -2,6 +2,7 @@
 import type { Db } from "../../src/engine/adapters/db/port.ts";
 import { jobNamed } from "../../src/engine/memory/keep/jobs.ts";
 import { foldShelf } from "../../src/engine/store/index/fold.ts";
+import { addLongLists } from "../../src/engine/store/index/long-lists.ts";
 import { hashEmbedder } from "./hash-embedder.ts";
 import { runJob } from "./job-runs.ts";
 import { openRig, type Rig } from "./stores.ts";
@@ -47,6 +48,7 @@ export async function furnishForMove(db: Db, episodes = 230): Promise<void> {
   await rig.call("control_erase", { session: "quux" }, { as: { admin: true } });
   for (const { sk } of await db.query<{ sk: number }>("select sk from shelves order by sk limit 2"))
     while ((await foldShelf(db, sk)).folded > 0);
+  await addLongLists(db, 1);
   await rig.memory.close();
 }
 

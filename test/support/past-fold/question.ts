@@ -1,8 +1,10 @@
 /** Prepares a question for both arms as recall/question.ts does, from the words and the speakers known at that moment. */
 
 import type { MemoryType } from "../../../src/engine/domain/memory-types.ts";
-import { type Members, type Postings, rank, statisticsOf } from "../../../src/engine/domain/ranking/bm25.ts";
+import { readWhole } from "../../../src/engine/domain/ranking/best-first.ts";
+import { type Members, type Postings, statisticsOf } from "../../../src/engine/domain/ranking/bm25.ts";
 import { countHashes } from "../../../src/engine/domain/ranking/postings.ts";
+import { rank } from "../../../src/engine/domain/ranking/sums.ts";
 import { firstName, withoutNames } from "../../../src/engine/domain/text/names.ts";
 import { queryVector } from "../../../src/engine/memory/embed.ts";
 import type { Call } from "../../../src/engine/memory/memory.ts";
@@ -43,7 +45,8 @@ export async function askThen(call: Call, query: RetrieveQuery, memories: readon
   const asked: Asked = {
     names,
     said: withTheirs ? saidThen(memories, names) : undefined,
-    rankings: read && groups.map((sks) => rank({ ...read, fresh: read.fresh.filter(({ sk }) => sks.includes(sk)) })),
+    rankings:
+      read && groups.map((sks) => readWhole(rank({ ...read, fresh: read.fresh.filter(({ sk }) => sks.includes(sk)) }))),
     statistics: read && statisticsOf(read),
     embedded,
     embedMs,
@@ -69,7 +72,7 @@ export const namedSessions = (spoken: readonly SpokenThen[], names: readonly str
 function postingsThen(text: string, types: readonly MemoryType[], memories: readonly PastMemory[]): Postings {
   const terms = [...countHashes(wordsOf(text))].map(([hash, count]) => ({ hash, count }));
   const fresh = memories.map(({ id, type, words }) => ({ id: uuidBytes(id), sk: types.indexOf(type), ...words }));
-  return { terms, shelves: [], blocks: [], fresh, gone: [] };
+  return { terms, shelves: [], blocks: [], unread: [], fresh, gone: [] };
 }
 
 const uuidBytes = (id: string): Uint8Array => Buffer.from(id.replaceAll("-", ""), "hex");

@@ -1,4 +1,4 @@
-import { ENTRY_BYTES, eachForward, uuidText } from "./postings.ts";
+import { ENTRY_BYTES, eachForward } from "./postings.ts";
 
 /**
  * Exact BM25 over posting blocks and the rows that are not in blocks yet. k1 = 1.2, b = 0.75,
@@ -17,7 +17,7 @@ interface Term {
   readonly count: number;
 }
 
-interface Shelf {
+export interface Shelf {
   readonly sk: number;
   readonly n: number;
   readonly tl: number;
@@ -30,6 +30,17 @@ export interface Postings {
   readonly shelves: readonly Shelf[];
   /** Block entries of one term in one shelf, in no order. */
   readonly blocks: readonly { readonly term: number; readonly sk: number; readonly x: Uint8Array }[];
+  /**
+   * Lists of which only slots and tfs were read: a term in one shelf, how many memories have it, what bounds its weight (bounds.ts), and
+   * its slim blocks.
+   */
+  readonly unread: readonly {
+    readonly term: number;
+    readonly sk: number;
+    readonly df: number;
+    readonly least: Uint8Array;
+    readonly slim: Uint8Array;
+  }[];
   /** Written, not folded. `id` is the memory's uuid in 16 bytes: only the few that are shown become text. */
   readonly fresh: readonly {
     readonly id: Uint8Array;
@@ -80,21 +91,11 @@ export const idf = (n: number, df: number): number => Math.log(1 + (n - df + 0.5
 export const weight = (termIdf: number, tf: number, len: number, avgdl: number): number =>
   Math.max(1, Math.floor(((K1 + 1) * UNIT * termIdf * tf) / (tf + K1 * (1 - B) + (K1 * B * len) / avgdl) + 0.5));
 
-/** Kept between queries: a shelf of a million slots would otherwise cost 12 MB of fresh zeros each time. */
-let sums = new Float64Array(0);
-let touched = new Int32Array(0);
-
-function reserve(slots: number): void {
-  if (sums.length >= slots) return;
-  const size = Math.max(1024, 2 ** Math.ceil(Math.log2(slots)));
-  sums = new Float64Array(size);
-  touched = new Int32Array(size);
-}
-
-type Found = readonly { readonly term: number; readonly tf: number }[];
+/** The query's terms in one memory. */
+export type Found = readonly { readonly term: number; readonly tf: number }[];
 
 /** The query's terms in a forward row. Most of a row's lexemes are not asked for, so this is done once a row. */
-function foundIn(x: Uint8Array, termOf: ReadonlyMap<number, number>): Found {
+export function foundIn(x: Uint8Array, termOf: ReadonlyMap<number, number>): Found {
   const found: { term: number; tf: number }[] = [];
   eachForward(x, (hash, tf) => {
     const term = termOf.get(hash);
@@ -110,6 +111,7 @@ function count(postings: Postings, fresh: readonly Found[], gone: readonly Found
     df[term] = (df[term] ?? 0) + by;
   };
   for (const block of postings.blocks) add(block.term, block.x.length / ENTRY_BYTES);
+  for (const list of postings.unread) add(list.term, list.df);
   for (const { term } of fresh.flat()) add(term, 1);
   for (const { term } of gone.flat()) add(term, -1);
   const lengths = (rows: readonly { readonly len: number }[]) => rows.reduce((sum, row) => sum + row.len, 0);
@@ -119,105 +121,32 @@ function count(postings: Postings, fresh: readonly Found[], gone: readonly Found
   return { n, df, avgdl: n > 0 ? Math.max(tl, 1) / n : 1 };
 }
 
-/** Adds one block's weights to the pooled sums; gives back how many slots have been met so far. */
-function addBlock(x: Uint8Array, base: number, met: number, score: (tf: number, len: number) => number): number {
-  const view = new DataView(x.buffer, x.byteOffset, x.byteLength);
-  let count = met;
-  for (let at = 0; at + ENTRY_BYTES <= x.length; at += ENTRY_BYTES) {
-    const i = base + view.getUint32(at, true);
-    const before = sums[i] as number;
-    if (before === 0) touched[count++] = i;
-    sums[i] = before + score(x[at + 4] as number, view.getUint16(at + 5, true));
-  }
-  return count;
-}
-
 /** How many memories there are, how long, and how rare each term is: over all shelves of the postings. */
 export type Statistics = Pick<Ranking, "n" | "avgdl" | "terms">;
 
 export const statisticsOf = (postings: Postings): Statistics => survey(postings).statistics;
 
-function survey(postings: Postings): { statistics: Statistics; fresh: readonly Found[] } {
-  const termOf = new Map(postings.terms.map((term, i) => [term.hash, i]));
+/** The place of each term in the list of them. */
+export const placesOf = (terms: readonly Term[]): ReadonlyMap<number, number> =>
+  new Map(terms.map((term, i) => [term.hash, i]));
+
+/** The sum of the weights of what a memory of this length has. */
+export function scoreOf(found: Found, len: number, { terms, avgdl }: Statistics): number {
+  let score = 0;
+  for (const { term, tf } of found) {
+    const asked = terms[term];
+    if (asked !== undefined) score += asked.count * weight(asked.idf, tf, len, avgdl);
+  }
+  return score;
+}
+
+export function survey(postings: Postings): { statistics: Statistics; fresh: readonly Found[] } {
+  const termOf = placesOf(postings.terms);
   const fresh = postings.fresh.map((row) => foundIn(row.x, termOf));
   const gone = postings.gone.map((row) => foundIn(row.x, termOf));
   const { n, df, avgdl } = count(postings, fresh, gone);
   const terms = postings.terms.map((term, i) => ({ ...term, df: df[i] as number, idf: idf(n, df[i] as number) }));
   return { statistics: { n, avgdl, terms }, fresh };
-}
-
-export function rank(postings: Postings): Ranking {
-  const { statistics, fresh } = survey(postings);
-  const { avgdl, terms } = statistics;
-
-  const bases = new Map<number, number>();
-  const starts: number[] = [];
-  let slots = 0;
-  for (const shelf of postings.shelves) {
-    bases.set(shelf.sk, slots);
-    starts.push(slots);
-    slots += shelf.slots;
-  }
-  reserve(slots);
-
-  let met = 0;
-  for (const block of postings.blocks) {
-    const term = terms[block.term];
-    const base = bases.get(block.sk);
-    if (term === undefined || base === undefined) continue;
-    met = addBlock(block.x, base, met, (tf, len) => term.count * weight(term.idf, tf, len, avgdl));
-  }
-  for (const row of postings.gone) {
-    const base = bases.get(row.sk);
-    if (base !== undefined) sums[base + row.slot] = 0;
-  }
-
-  const positions = new Int32Array(met + postings.fresh.length);
-  const scores = new Float64Array(met + postings.fresh.length);
-  let total = 0;
-  for (let i = 0; i < met; i++) {
-    const position = touched[i] as number;
-    const score = sums[position] as number;
-    sums[position] = 0;
-    if (score === 0) continue;
-    positions[total] = position;
-    scores[total++] = score;
-  }
-  for (const [i, row] of postings.fresh.entries()) {
-    let score = 0;
-    for (const found of fresh[i] ?? []) {
-      const term = terms[found.term];
-      if (term !== undefined) score += term.count * weight(term.idf, found.tf, row.len, avgdl);
-    }
-    if (score === 0) continue;
-    positions[total] = -1 - i;
-    scores[total++] = score;
-  }
-
-  const shelfAt = (position: number): number => {
-    let s = starts.length - 1;
-    while (s > 0 && (starts[s] as number) > position) s--;
-    return s;
-  };
-  const hitAt = (i: number): Hit => {
-    const position = positions[i] as number;
-    const score = scores[i] as number;
-    const row = position < 0 ? postings.fresh[-1 - position] : undefined;
-    if (row !== undefined) return { sk: row.sk, memoryId: uuidText(row.id), score };
-    const s = shelfAt(position);
-    return { sk: (postings.shelves[s] as Shelf).sk, slot: position - (starts[s] as number), score };
-  };
-  const wanted = (folded: Members["slots"]) => postings.shelves.map(({ sk }) => folded.get(sk));
-  let asked: { readonly of: Members["slots"]; readonly by: ReturnType<typeof wanted> } | undefined;
-  const isAmong = (i: number, { slots: folded, ids }: Members): boolean => {
-    const position = positions[i] as number;
-    const row = postings.fresh[-1 - position];
-    if (row !== undefined) return ids.has(uuidText(row.id));
-    if (asked?.of !== folded) asked = { of: folded, by: wanted(folded) };
-    const shelf = shelfAt(position);
-    return asked.by[shelf]?.has(position - (starts[shelf] as number)) ?? false;
-  };
-  return rankingOf(statistics, scores.subarray(0, total), hitAt, isAmong);
 }
 
 /** A ranking of what has a score: the i-th of them is `hitAt(i)`. */
@@ -251,14 +180,19 @@ function lazyTop(scores: Float64Array, hitAt: (i: number) => Hit): Ranking["top"
   return (k, offset = 0) => {
     if (k <= 0) return [];
     if (hits.length < offset + k && hits.length < scores.length) deepen(Math.max(offset + k, 2 * hits.length));
-    let end = Math.min(offset + k, hits.length);
-    while (end < hits.length && end > 0 && hits[end]?.score === hits[end - 1]?.score) end++;
-    return hits.slice(offset, end);
+    return pageOf(hits, k, offset);
   };
 }
 
+/** Ranks offset…offset+k of hits that are in order, to the end of the last tie. */
+export function pageOf(hits: readonly Hit[], k: number, offset: number): readonly Hit[] {
+  let end = Math.min(offset + k, hits.length);
+  while (end < hits.length && end > 0 && hits[end]?.score === hits[end - 1]?.score) end++;
+  return hits.slice(offset, end);
+}
+
 /** The k best so far are a heap whose root is the least of them: most scores are not above it, and cost one comparison. */
-function kthLargest(scores: Float64Array, k: number): number {
+export function kthLargest(scores: Float64Array, k: number): number {
   const heap = scores.slice(0, k).sort();
   for (let i = k; i < scores.length; i++) {
     const score = scores[i] as number;

@@ -2,6 +2,8 @@
  * The byte formats of the lexical tables. Little-endian throughout.
  *   forward row  per lexeme   h40 (5) tf (1)             lex_doc.x
  *   block entry  per memory   slot (4) tf (1) len (2)    lex_block.x, slots ascending
+ *   slim entry   per memory   4 × gap + tf in 7 bits a byte, the lowest first    lex_block.slim, of long lists
+ *                             (the gap is that to the slot before, of the first to the block's b; a tf of 3 and more is 3, and a byte of its own)
  * tf and len are clamped when the forward row is made and copied from there, so folding never changes a score.
  */
 export const FORWARD_BYTES = 6;
@@ -100,6 +102,40 @@ export function eachEntry(x: Uint8Array, visit: (slot: number, tf: number, len: 
   const view = new DataView(x.buffer, x.byteOffset, x.byteLength);
   for (let at = 0; at + ENTRY_BYTES <= x.length; at += ENTRY_BYTES) {
     visit(view.getUint32(at, true), x[at + 4] as number, view.getUint16(at + 5, true));
+  }
+}
+
+/** The slots and tfs of a block whose first slot is `b` or later: a fifth of its bytes, where the list is long. */
+export function slimOf(x: Uint8Array, b: number): Uint8Array {
+  const bytes: number[] = [];
+  let before = b;
+  eachEntry(x, (slot, tf) => {
+    let value = 4 * (slot - before) + Math.min(tf, 3);
+    before = slot;
+    for (; value > 0x7f; value = Math.floor(value / 0x80)) bytes.push(0x80 | (value % 0x80));
+    bytes.push(value);
+    if (tf >= 3) bytes.push(tf);
+  });
+  return Uint8Array.from(bytes);
+}
+
+/** Over slim blocks as a statement glues them: b (4), number of bytes (4), both big-endian, the bytes. */
+export function eachSlim(glued: Uint8Array, visit: (slot: number, tf: number) => void): void {
+  const view = new DataView(glued.buffer, glued.byteOffset, glued.byteLength);
+  for (let at = 0; at < glued.length; ) {
+    let slot = view.getInt32(at);
+    const end = at + 8 + view.getInt32(at + 4);
+    at += 8;
+    while (at < end) {
+      let byte = glued[at++] as number;
+      const tf = byte & 3;
+      slot += (byte & 0x7f) >> 2;
+      for (let unit = 0x20; byte > 0x7f; unit *= 0x80) {
+        byte = glued[at++] as number;
+        slot += (byte & 0x7f) * unit;
+      }
+      visit(slot, tf === 3 ? (glued[at++] as number) : tf);
+    }
   }
 }
 

@@ -18,7 +18,7 @@ import {
 import { appendEvents } from "../../store/history/events.ts";
 import { foldShelf } from "../../store/index/fold.ts";
 import { dropLexical } from "../../store/index/lexical.ts";
-import { loseRuns } from "../../store/jobs/consolidation.ts";
+import { loseRuns, runsUnderWay } from "../../store/jobs/consolidation.ts";
 import type { Call } from "../memory.ts";
 import { asOwner } from "../tenancy.ts";
 import { eventOf } from "../write.ts";
@@ -63,13 +63,15 @@ const ROUNDS = 10;
 
 /**
  * Which rows go is read with the rights of the tenant; the owner of the tables is told their ids. Once those are locked it looks again, only
- * to see whether something was learned from them in between: then they are selected anew.
+ * to see whether something was learned from them in between: then they are selected anew. A run that begins meanwhile finds them gone when it
+ * stores what it has learned.
  */
 async function eraseSelected(call: Call, db: Db, target: Target) {
   for (let round = 0; round < ROUNDS; round++) {
     const selected = await selectFor(call, call.memory.db, target);
+    const runs = await runsUnderWay(call.memory.db, call.caller.tenant);
     const done = await db.tx(async (sql) => {
-      await loseRuns(sql, call.caller.tenant, call.now);
+      await loseRuns(sql, call.caller.tenant, runs, call.now);
       await lockMemories(sql, call.caller.tenant, selected.going.ids);
       const seen = new Set(selected.going.ids);
       const { going } = await selectFor(call, sql, target);

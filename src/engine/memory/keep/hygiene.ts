@@ -15,6 +15,8 @@ import {
   verifyShelf,
 } from "../../store/index/lexical-check.ts";
 import { countLeftovers, countUnvectored, FIRST_ID } from "../../store/index/reembed.ts";
+import { indexState } from "../../store/index/vector-index.ts";
+import { nearestTo, probesOf } from "../../store/index/vector-recall.ts";
 import { comparedAs } from "../../store/index/vectors.ts";
 import {
   allShelves,
@@ -79,6 +81,7 @@ export const hygiene = defineJob({
       checkMemories,
       dropStrays,
       repairVectors,
+      measureRecall,
       findNearDuplicates,
       reportDeadLinks,
       dropLeftovers,
@@ -191,6 +194,35 @@ async function repairVectors({ context, tally, repaired }: Round): Promise<boole
   repaired("retired_vectors", rebuilt.dropped);
   if (!rebuilt.complete) return false;
   if (versions.serving && (await fitIndex(memory, versions.serving))) repaired("vector_index", 1);
+  return true;
+}
+
+/** As many as a search shows, of as many as its vector arm takes. */
+const RECALL = { at: 20, taken: 80, questions: 10, least: 0.97 };
+
+/** Comparing with a million vectors takes seconds for each question, so there are few. */
+async function measureRecall({ context, tally, found }: Round): Promise<boolean> {
+  const { memory, now, interrupted } = context;
+  const { db, versions } = memory;
+  if (!versions.serving) return true;
+  const { version, embedder } = versions.serving;
+  const { kind } = await indexState(db, version);
+  if (kind === "none") return true;
+  const query = { version, as: comparedAs(db.kind, embedder.version.dimensions), now };
+  const shares: number[] = [];
+  for (const probe of await probesOf(db, version, RECALL.questions)) {
+    if (interrupted()) return false;
+    const truth = await nearestTo(db, probe, { ...query, exact: true, limit: RECALL.at });
+    const near = await nearestTo(db, probe, { ...query, exact: false, limit: RECALL.taken });
+    const best = new Set(near.slice(0, RECALL.at));
+    if (truth.length > 0) shares.push(truth.filter((id) => best.has(id)).length / truth.length);
+  }
+  if (shares.length === 0) return true;
+  const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
+  const words = `the vector index (${kind}) finds ${(100 * mean).toFixed(1)} % of the ${RECALL.at} nearest, over ${shares.length} questions`;
+  tally.remark("vector_recall_percent", Math.round(100 * mean));
+  if (mean < RECALL.least) found("low_recall", `${words}; at least ${100 * RECALL.least} % are wanted`);
+  else tally.note(`${words}.`);
   return true;
 }
 

@@ -1,5 +1,6 @@
 /** Maintenance in quiet moments. Skipping it costs speed, never correctness; each step is short, so that calls run in between. */
 import { foldShelf, shelvesToFold } from "../../store/index/fold.ts";
+import { addLongLists } from "../../store/index/long-lists.ts";
 import { dropStaleKeys } from "../../store/jobs/upkeep.ts";
 import { CALL_KEY_PREFIX } from "../call-key.ts";
 import type { Memory } from "../memory.ts";
@@ -23,6 +24,7 @@ export async function maintain(given: Memory, options: MaintainOptions): Promise
   const stop = options.interrupted ?? (() => false);
   const steps = [
     () => foldAll(memory, stop),
+    () => (options.level === "full" ? addLongLists(db, undefined, stop) : undefined),
     () => embedMissing(memory, stop),
     () => fitServing(memory),
     () => dropStaleKeys(db, new Date(clock.now().getTime() - KEPT_KEYS_MS), CALL_KEY_PREFIX),

@@ -2,6 +2,7 @@
 
 import type { MemoryType } from "../../domain/memory-types.ts";
 import type { Timeline } from "../../domain/past/timeline.ts";
+import { readWhole } from "../../domain/ranking/best-first.ts";
 import type { Members } from "../../domain/ranking/bm25.ts";
 import { countHashes } from "../../domain/ranking/postings.ts";
 import { withoutNames } from "../../domain/text/names.ts";
@@ -58,7 +59,7 @@ export async function askThen(
   const asked: Asked = {
     names,
     said: withTheirs ? saidThen(view, names) : undefined,
-    rankings: read?.rankings,
+    rankings: read?.rankings.map(readWhole),
     statistics: read?.statistics,
     embedded,
     embedMs,

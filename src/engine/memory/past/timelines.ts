@@ -102,7 +102,7 @@ async function readOn(call: Call, kept: Kept): Promise<void> {
     kept.timeline.apply(toldBy(page));
     kept.reached = page.last;
     read += page.events;
+    if (read >= PAGE) call.following?.progress?.({ done: read, message: "events read" });
     if (page.events < PAGE) return;
-    call.following?.progress?.({ done: read, message: "events read" });
   }
 }

@@ -3,6 +3,7 @@
 import { isLive } from "../../domain/lifecycle/lifecycle.ts";
 import { isKeptOut } from "../../domain/lifecycle/quarantine.ts";
 import type { Look } from "../../domain/present.ts";
+import { readWhole } from "../../domain/ranking/best-first.ts";
 import { dateOf, type ReadModel } from "../../domain/read-model/model.ts";
 import type { ReadRow } from "../../domain/read-model/rows.ts";
 import { MOST_SAID } from "../../store/memories/names.ts";
@@ -16,7 +17,10 @@ export function modelIndex(model: ReadModel, tenant: string): SearchIndex {
   const { words, lookups } = model;
   return {
     inMemory: true,
-    rank: async (asked, groups) => words.rank(asked, groups),
+    async rank(asked, groups) {
+      const { rankings, statistics } = words.rank(asked, groups);
+      return { rankings: rankings.map(readWhole), statistics };
+    },
     speakers: async (scopes, asked) => asked.filter((name) => lookups.isSpeaker(tenant, scopes, name)).sort(),
     async saidBy(names, sks) {
       const said = new Set(names.flatMap((name) => [...lookups.saidBy(tenant, name)]));

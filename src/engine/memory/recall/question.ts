@@ -3,12 +3,13 @@
  * people it names. Names are left out of what is embedded, as they are of the memories themselves (engine/domain/text/names.ts).
  */
 import { nextTurn } from "../../adapters/turns.ts";
-import type { Members, Ranking, Statistics } from "../../domain/ranking/bm25.ts";
+import type { BestFirst } from "../../domain/ranking/best-first.ts";
+import type { Members, Statistics } from "../../domain/ranking/bm25.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { possibleNames, withoutNames } from "../../domain/text/names.ts";
 import { type Embedded, queryVector } from "../embed.ts";
 import type { Call, Memory } from "../memory.ts";
-import type { SearchIndex } from "./search-index.ts";
+import type { DepthOf, SearchIndex } from "./search-index.ts";
 
 export type Mode = "hybrid" | "semantic" | "keyword";
 
@@ -17,7 +18,7 @@ export interface Asked {
   /** What they said, if lists of it are wanted. */
   readonly said: Members | undefined;
   /** One ranking for each group of shelves; undefined when words were not asked for. */
-  readonly rankings: readonly Ranking[] | undefined;
+  readonly rankings: readonly BestFirst[] | undefined;
   readonly statistics: Statistics | undefined;
   readonly embedded: Embedded | undefined;
   readonly embedMs: number;
@@ -30,6 +31,8 @@ export interface Asking {
   readonly mode: Mode;
   readonly scopes: readonly string[] | undefined;
   readonly groups: readonly (readonly number[])[];
+  /** How deep the rankings of words will be read. */
+  readonly depth: DepthOf;
   /** More candidates are taken of what the people named said. */
   readonly withTheirs: boolean;
 }
@@ -39,7 +42,7 @@ export const NO_VECTOR = "no embedding model: results are by keyword only. Run `
 export async function ask(call: Call, index: SearchIndex, asking: Asking): Promise<Asked> {
   const { memory, caller } = call;
   const { text, mode, groups } = asking;
-  const ranked = () => index.rank(wordsOf(text), groups);
+  const ranked = () => index.rank(wordsOf(text), groups, asking.depth);
   const possible = mode === "keyword" ? [] : namesAsked(text);
   const started = performance.now();
   let embedMs = 0;

@@ -9,7 +9,8 @@ import { isKeptOut } from "../../domain/lifecycle/quarantine.ts";
 import type { Tier } from "../../domain/lifecycle/tiers.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import type { Look } from "../../domain/present.ts";
-import { type Hit, type Ranking, UNIT } from "../../domain/ranking/bm25.ts";
+import type { BestFirst } from "../../domain/ranking/best-first.ts";
+import { type Hit, UNIT } from "../../domain/ranking/bm25.ts";
 import { fitOf } from "../../domain/ranking/fit.ts";
 import { fuse } from "../../domain/ranking/fuse.ts";
 import type { MemoryEvidence, Reading } from "../../domain/ranking/late-interaction.ts";
@@ -111,9 +112,10 @@ async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval
   const shelves = all.filter((s) => query.types.includes(s.type));
   const groups = groupsOf(query, shelves);
   const withTheirs = takesTheirs(rerankingOf(call, query.mode), query);
+  const depth = (memories: number) => depthOf(query, rerankingOf(call, query.mode), memories);
   const index = await indexFor(call);
   const asked = await span("search question", { mode: query.mode }, () =>
-    ask(call, index, { text: query.text, mode: query.mode, scopes: query.scopes, groups, withTheirs }),
+    ask(call, index, { text: query.text, mode: query.mode, scopes: query.scopes, groups, depth, withTheirs }),
   );
   return retrieveFrom(call, query, {
     asked,
@@ -187,14 +189,18 @@ export const lookOf = ({ memory, now }: Call, ladder: readonly string[] | undefi
   threshold: memory.settings.facts.retrieval_confidence_threshold,
 });
 
+/** How deep each arm goes. */
+function depthOf({ perType, wanted }: RetrieveQuery, reranking: Reranking, memories: number): number {
+  return perType ? wanted : Math.max(reranking === "none" ? ARM : rerankArm(memories), wanted);
+}
+
 async function gather(
   call: Call,
   query: RetrieveQuery,
   { asked, groups, fetchCandidates }: CandidateSource,
   reranking: Reranking,
 ): Promise<Pick<Trace, "arm" | "keywordDepth"> & { candidates: Candidate[]; evidence: Map<string, MemoryEvidence> }> {
-  const deepest = reranking === "none" ? ARM : rerankArm(asked.statistics?.n ?? 0);
-  const depth = query.perType ? query.wanted : Math.max(deepest, query.wanted);
+  const depth = depthOf(query, reranking, asked.statistics?.n ?? 0);
   const parts = withTheirs(depth);
   const all = asked.said === undefined ? depth : Math.max(parts.all, query.wanted);
   const arm = vectorArm(call, query, asked, groups, all, parts.theirs);
@@ -205,8 +211,8 @@ async function gather(
   for (let page = 0; page < MAX_PAGES; page++) {
     // The first page nearly always suffices; later ones are read when filters discard much.
     if (page > 0 && candidates.filter((c) => isGood(call, query, c)).length >= query.wanted) break;
-    const paged = pageOf(asked.rankings ?? [], all, page);
-    const hits = page === 0 ? addTheirs(asked, paged, parts.theirs) : paged;
+    const paged = await pageOf(asked.rankings ?? [], all, page);
+    const hits = page === 0 ? await addTheirs(asked, paged, parts.theirs) : paged;
     if (page > 0 && hits.length === 0) break;
     const searched = page === 0 || arm === undefined ? arm : { ...arm, groups: [], theirs: undefined };
     const found = await fetchCandidates(hits, searched, filters(call, query), around);
@@ -218,12 +224,12 @@ async function gather(
 }
 
 /** Among 12,000 memories, most of others, the plain lists miss much of what somebody said whom the question names. */
-function addTheirs({ rankings, said }: Asked, hits: readonly Hit[], limit: number): readonly Hit[] {
+async function addTheirs({ rankings, said }: Asked, hits: readonly Hit[], limit: number): Promise<readonly Hit[]> {
   if (said === undefined) return hits;
   const key = (hit: Hit) => ("slot" in hit ? `${hit.sk} ${hit.slot}` : hit.memoryId);
   const met = new Set(hits.map(key));
-  const more = (rankings ?? []).flatMap((ranking) => ranking.topAmong(limit, said));
-  return [...hits, ...more.filter((hit) => !met.has(key(hit)))];
+  const more = await Promise.all((rankings ?? []).map((ranking) => ranking.topAmong(limit, said)));
+  return [...hits, ...more.flat().filter((hit) => !met.has(key(hit)))];
 }
 
 function vectorArm(
@@ -268,9 +274,9 @@ const MAX_PAGES = 8;
 /** Page 0 is as deep as an arm; each later page is four times as deep as the one before. */
 const pageStart = (depth: number, page: number): number => (depth * (4 ** page - 1)) / 3;
 
-function pageOf(rankings: readonly Ranking[], depth: number, page: number): readonly Hit[] {
+async function pageOf(rankings: readonly BestFirst[], depth: number, page: number): Promise<readonly Hit[]> {
   const from = pageStart(depth, page);
-  return rankings.flatMap((ranking) => (from >= ranking.total ? [] : ranking.top(depth * 4 ** page, from)));
+  return (await Promise.all(rankings.map((ranking) => ranking.top(depth * 4 ** page, from)))).flat();
 }
 
 /** A memory may come from a later keyword page and from the vector arm: it becomes one candidate with both signals. */

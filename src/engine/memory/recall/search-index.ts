@@ -1,17 +1,10 @@
 /** What a search asks for: words, names, and candidates with what a reranker reads of them. From the store, or from memory (read-model/). */
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Look } from "../../domain/present.ts";
-import {
-  type Hit,
-  type Members,
-  type Postings,
-  type Ranking,
-  rank,
-  type Statistics,
-  statisticsOf,
-} from "../../domain/ranking/bm25.ts";
+import type { BestFirst } from "../../domain/ranking/best-first.ts";
+import type { Hit, Members, Statistics } from "../../domain/ranking/bm25.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
-import { fetchPostings } from "../../store/index/lexical.ts";
+import { rankWords } from "../../store/index/rank-words.ts";
 import { type Filters, type Gathered, gatherCandidates, type VectorArm } from "../../store/index/search.ts";
 import { type LexicalEntry, lexicalEntryOf, type VectorRank, vectorRankOf } from "../../store/index/why.ts";
 import { saidBy, speakersAmong } from "../../store/memories/names.ts";
@@ -19,15 +12,17 @@ import { type Origin, originsOf } from "../../store/memories/origins.ts";
 import { type ProfileItem, readProfile } from "../../store/memories/profile.ts";
 
 export interface Ranked {
-  readonly rankings: readonly Ranking[];
+  readonly rankings: readonly BestFirst[];
   readonly statistics: Statistics;
 }
+
+export type DepthOf = (memories: number) => number;
 
 export interface SearchIndex {
   /** It answers without leaving this process. */
   readonly inMemory: boolean;
-  /** One ranking for each group of shelves. */
-  rank(words: readonly string[], groups: readonly (readonly number[])[]): Promise<Ranked>;
+  /** One ranking for each group of shelves. How deep each will be asked for at first, by the number of memories. */
+  rank(words: readonly string[], groups: readonly (readonly number[])[], depth: DepthOf): Promise<Ranked>;
   /** Those of the words that are the first name of somebody who speaks in these scopes. */
   speakers(scopes: readonly string[] | undefined, words: readonly string[]): Promise<string[]>;
   /** What these people said, on these shelves; undefined when there is nothing, or too much of it. */
@@ -50,10 +45,7 @@ export interface SearchIndex {
 
 export const sqlIndex = (sql: Sql, tenant: string): SearchIndex => ({
   inMemory: false,
-  async rank(words, groups) {
-    const postings = await fetchPostings(sql, words, groups.flat());
-    return { rankings: rankGroups(postings, groups), statistics: statisticsOf(postings) };
-  },
+  rank: (words, groups, depth) => rankWords(sql, words, groups, depth),
   speakers: (scopes, words) => speakersAmong(sql, tenant, scopes, words),
   saidBy: (names, sks) => saidBy(sql, tenant, names, sks),
   candidates: (hits, arm, filters, around) => gatherCandidates(sql, hits, arm, filters, around),
@@ -62,12 +54,3 @@ export const sqlIndex = (sql: Sql, tenant: string): SearchIndex => ({
   placeByMeaning: (id, arm, sks, filters) => vectorRankOf(sql, id, arm, sks, filters),
   origins: (ids, until) => originsOf(sql, tenant, ids, until),
 });
-
-function rankGroups(postings: Postings, groups: readonly (readonly number[])[]): Ranking[] {
-  if (groups.length === 1) return [rank(postings)];
-  return groups.map((sks) => {
-    const mine = <T extends { readonly sk: number }>(rows: readonly T[]) => rows.filter((row) => sks.includes(row.sk));
-    const { terms, shelves, blocks, fresh, gone } = postings;
-    return rank({ terms, shelves: mine(shelves), blocks: mine(blocks), fresh: mine(fresh), gone: mine(gone) });
-  });
-}

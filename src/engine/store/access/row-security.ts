@@ -42,6 +42,7 @@ export const SECURED: Readonly<Record<string, Secured>> = {
   shelves: { rights: READ_ADD_CHANGE, rows: OF_TENANT },
   lex_doc: { rights: ALL, rows: ON_SHELF("sk") },
   lex_block: { rights: ALL, rows: ON_SHELF(SHELF_OF_BLOCK) },
+  lex_long: { rights: ALL, rows: ON_SHELF(SHELF_OF_BLOCK) },
   embeddings: { rights: ALL, rows: ON_SHELF("sk") },
 };
 

@@ -6,7 +6,7 @@ import type { Db } from "../../adapters/db/port.ts";
 
 const TABLES = [
   ...["episodes", "facts", "rules", "rule_applications", "memory_links", "episode_references", "embeddings"],
-  ...["lex_doc", "lex_block", "memory_events", "idempotency_keys", "consolidation_runs"],
+  ...["lex_doc", "lex_block", "lex_long", "memory_events", "idempotency_keys", "consolidation_runs"],
 ];
 
 export interface Scrubbed {

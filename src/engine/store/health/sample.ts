@@ -77,6 +77,7 @@ const TABLES = [
   "embeddings",
   "lex_doc",
   "lex_block",
+  "lex_long",
   "consolidation_runs",
   "job_runs",
 ];

@@ -9,9 +9,11 @@ import {
   type Entry,
   eachForward,
   encodeEntries,
+  slimOf,
   withoutSlot,
 } from "../../domain/ranking/postings.ts";
 import { offsets } from "./lexical.ts";
+import { type ListChange, noteChanges } from "./long-lists.ts";
 
 /**
  * Moves forward rows into posting blocks, a few at a time: 64 rows keep the embedded store's only connection busy for
@@ -71,7 +73,8 @@ export async function foldShelf(db: Db, sk: number, limit = 64): Promise<{ folde
     for (const [key, entries] of arriving) append(touched, key, entries);
     await nextTurn();
 
-    await writeBlocks(sql, shelf.tenant_id, [...touched.values()].flat());
+    const long = await noteChanges(sql, shelf.tenant_id, changesOf(leaving, arriving));
+    await writeBlocks(sql, shelf.tenant_id, [...touched.values()].flat(), long);
     await sql.query("delete from lex_doc where doc = any($1::int8[])", [gone.map((row) => row.doc)]);
     await sql.query(
       `update lex_doc d set state = 1, slot = u.slot
@@ -140,6 +143,13 @@ function cut(blocks: Blocks, key: string, slot: number): void {
   block.x = x;
 }
 
+function changesOf(leaving: readonly { key: string }[], arriving: ReadonlyMap<string, readonly Entry[]>): ListChange[] {
+  const removed = new Map<string, number>();
+  for (const { key } of leaving) removed.set(key, (removed.get(key) ?? 0) + 1);
+  const keys = new Set([...removed.keys(), ...arriving.keys()]);
+  return [...keys].map((key) => ({ key, added: arriving.get(key) ?? [], removed: removed.get(key) ?? 0 }));
+}
+
 function append(blocks: Blocks, key: string, entries: readonly Entry[]): void {
   const known = blocks.get(key) ?? [];
   blocks.set(key, known);
@@ -156,20 +166,32 @@ function append(blocks: Blocks, key: string, entries: readonly Entry[]): void {
   }
 }
 
-async function writeBlocks(sql: Sql, tenant: string, blocks: readonly Block[]): Promise<void> {
+const NOTHING = new Uint8Array(0);
+
+async function writeBlocks(
+  sql: Sql,
+  tenant: string,
+  blocks: readonly Block[],
+  long: ReadonlySet<string>,
+): Promise<void> {
   const kept = blocks.filter((block) => block.x.length > 0);
+  const slim = kept.map(({ key, b, x }) => (long.has(key) ? slimOf(x, b) : NOTHING));
   const empty = blocks.filter((block) => block.x.length === 0);
   await sql.query(
-    `insert into lex_block (key, b, n, x, tenant_id)
-     select u.key, u.b, u.n, substring($5::bytea from u.at for u.n * ${ENTRY_BYTES}), $6
-     from unnest($1::int8[], $2::int4[], $3::int2[], $4::int4[]) as u (key, b, n, at)
-     on conflict (key, b, tenant_id) do update set n = excluded.n, x = excluded.x`,
+    `insert into lex_block (key, b, n, x, slim, tenant_id)
+     select u.key, u.b, u.n, substring($5::bytea from u.at for u.n * ${ENTRY_BYTES}),
+       case when u.size > 0 then substring($8::bytea from u.slim for u.size) end, $9
+     from unnest($1::int8[], $2::int4[], $3::int2[], $4::int4[], $6::int4[], $7::int4[]) as u (key, b, n, at, slim, size)
+     on conflict (key, b, tenant_id) do update set n = excluded.n, x = excluded.x, slim = excluded.slim`,
     [
       kept.map((block) => block.key),
       kept.map((block) => block.b),
       kept.map((block) => block.x.length / ENTRY_BYTES),
       offsets(kept.map((block) => block.x.length)),
       concat(kept.map((block) => block.x)),
+      offsets(slim.map(({ length }) => length)),
+      slim.map(({ length }) => length),
+      concat(slim),
       tenant,
     ],
   );

@@ -1,4 +1,5 @@
 import type { Db, Sql } from "../../adapters/db/port.ts";
+import { decodeLengths, isBounded } from "../../domain/ranking/bounds.ts";
 import {
   BLOCK_ENTRIES,
   blockKey,
@@ -6,6 +7,7 @@ import {
   eachEntry,
   eachForward,
   FORWARD_BYTES,
+  slimOf,
 } from "../../domain/ranking/postings.ts";
 
 /** Rows read at a time, so that a large shelf does not have to fit into memory. */
@@ -114,10 +116,11 @@ async function checkShelf(sql: Sql, sk: number): Promise<string[]> {
   }
 
   const held = new Map<string, Digest>();
+  const long = await longLists(sql, sk);
   let at = { key: blockKey(sk, 0), b: -1, last: -1 };
   for (;;) {
-    const rows = await sql.query<{ key: string; b: number; n: number; x: Uint8Array }>(
-      `select key, b, n, x from lex_block
+    const rows = await sql.query<{ key: string; b: number; n: number; x: Uint8Array; slim: Uint8Array | null }>(
+      `select key, b, n, x, slim from lex_block
        where key <= $4::int8 and (key, b) > ($1::int8, $2::int4) order by key, b limit $3`,
       [at.key, at.b, PAGE, blockKey(sk, 2 ** 40 - 1)],
     );
@@ -128,8 +131,13 @@ async function checkShelf(sql: Sql, sk: number): Promise<string[]> {
         ordered &&= slot > last && slot >= row.b;
         last = slot;
         note(held, row.key, slot, tf, len);
+        const list = long.get(row.key);
+        if (list !== undefined && !isBounded(list.least, tf, len)) list.tooNarrow = true;
       });
       if (!ordered) found.push(`block ${row.key}/${row.b}: its slots are out of order`);
+      const slim = long.has(row.key) || row.slim !== null ? slimOf(row.x, row.b) : undefined;
+      if (slim !== undefined && !sameBytes(row.slim ?? NOTHING, slim))
+        found.push(`block ${row.key}/${row.b}: its slim form is not that of its entries`);
       if (row.n * ENTRY_BYTES !== row.x.length || row.n < 1 || row.n > BLOCK_ENTRIES)
         found.push(`block ${row.key}/${row.b}: n is ${row.n}, it has ${row.x.length} bytes`);
       at = { key: row.key, b: row.b, last };
@@ -142,7 +150,24 @@ async function checkShelf(sql: Sql, sk: number): Promise<string[]> {
     if (want?.n === have?.n && want?.sum === have?.sum) continue;
     found.push(`posting ${key}: blocks hold ${have?.n ?? 0} entries, forward rows ask for ${want?.n ?? 0}`);
   }
+  for (const [key, { df, tooNarrow }] of long)
+    if (tooNarrow || df !== (held.get(key)?.n ?? 0))
+      found.push(
+        `long list ${key}: df is ${df} and blocks hold ${held.get(key)?.n ?? 0} entries${tooNarrow ? ", shorter memories have the word" : ""}`,
+      );
   return found;
+}
+
+const NOTHING = new Uint8Array(0);
+const sameBytes = (a: Uint8Array, b: Uint8Array) => a.length === b.length && a.every((byte, i) => byte === b[i]);
+
+/** What searches believe of lists that they leave unread. */
+async function longLists(sql: Sql, sk: number) {
+  const rows = await sql.query<{ key: string; df: number; least: Uint8Array }>(
+    "select key, df, least from lex_long where key between $1::int8 and $2::int8",
+    [blockKey(sk, 0), blockKey(sk, 2 ** 40 - 1)],
+  );
+  return new Map(rows.map(({ key, df, least }) => [key, { df, least: decodeLengths(least), tooNarrow: false }]));
 }
 
 /**
@@ -154,10 +179,11 @@ export async function unfoldShelf(db: Db, sk: number): Promise<void> {
   await db.tx(async (sql) => {
     await sql.query("select from shelves where sk = $1 for no key update", [sk]);
     await sql.query("lock table lex_doc in share row exclusive mode");
-    await sql.query("delete from lex_block where key between $1::int8 and $2::int8", [
-      blockKey(sk, 0),
-      blockKey(sk, 2 ** 40 - 1),
-    ]);
+    for (const table of ["lex_block", "lex_long"])
+      await sql.query(`delete from ${table} where key between $1::int8 and $2::int8`, [
+        blockKey(sk, 0),
+        blockKey(sk, 2 ** 40 - 1),
+      ]);
     await sql.query("delete from lex_doc where sk = $1 and state = 2", [sk]);
     await sql.query("update lex_doc set state = 0, slot = null where sk = $1 and state = 1", [sk]);
     await sql.query("update shelves set n = 0, tl = 0 where sk = $1", [sk]);

@@ -170,6 +170,18 @@ const LIVE = `exists (
 
 const NO_VECTORS = `select null::uuid as memory_id, null::float8 as distance where false`;
 
+/** Only servers compare halves, and have a graph of neighbours. */
+export const hasGraph = ({ as }: Pick<VectorArm, "as">) => as.startsWith("halfvec");
+
+/**
+ * How many neighbours the graph keeps in view: of a million vectors 200 found 90 % of the 20 nearest and 500 found 98 %, in twice the
+ * time. The list asks for `w.ef`, so that the setting is made first; it ends with the transaction.
+ */
+const WIDE = { from: 500_000, ef: 500, else: 200 };
+export const withWidth = (sks: string, list: string) => `(select l.* from (
+      select set_config('hnsw.ef_search', case when sum(n) >= ${WIDE.from} then '${WIDE.ef}' else '${WIDE.else}' end, true) as ef
+      from shelves where sk = any(${sks})) as w cross join lateral (${list}) as l)`;
+
 /**
  * The version and the dimensions are numbers of ours and stand in the text: only then can the planner match the partial
  * expression index. Tags and tier are asked inside, so that a filter never empties an answer that exists.
@@ -191,10 +203,13 @@ function vectorSql(arm: VectorArm, query: string, filters: Filters, param: (valu
   const seen = arm.faded ? LIVE : isVisible("e", "$1");
   const where = (sks: readonly number[]) =>
     `e.version_id = ${arm.version} and e.sk = any(${param(sks)}::int4[]) and ${seen}${narrowed}${foreign}`;
-  const lists = arm.groups.map(
-    ({ sks, exact, limit }) => `(select e.memory_id, ${distance} as distance from embeddings e where ${where(sks)}
-        order by ${exact ? `(${distance}) + 0` : distance} limit ${limit})`,
-  );
+  const lists = arm.groups.map(({ sks, exact, limit }) => {
+    const near = (
+      more = "",
+    ) => `select e.memory_id, ${distance} as distance from embeddings e where ${where(sks)}${more}
+        order by ${exact ? `(${distance}) + 0` : distance} limit ${limit}`;
+    return exact || !hasGraph(arm) ? `(${near()})` : withWidth(`${param(sks)}::int4[]`, near(" and w.ef is not null"));
+  });
   if (arm.theirs === undefined) return lists.join(" union all ");
   const { tenant, names, limit } = arm.theirs;
   // All compared: an approximate index of everybody's vectors passes over many of them. `union` drops what both lists have.

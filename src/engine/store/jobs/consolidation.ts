@@ -119,13 +119,21 @@ export async function openRun(sql: Sql, run: Run): Promise<boolean> {
   return (await insertRows(sql, "consolidation_runs", COLUMNS, [{ ...run }], tail)).length === 1;
 }
 
-/** Runs of a tenant that are under way have read what is being erased, or may have: what they learn from it is not taken. Their cost counts as spent. */
-export async function loseRuns(sql: Sql, tenant: string, now: Date): Promise<void> {
+export async function runsUnderWay(sql: Sql, tenant: string): Promise<string[]> {
+  const runs = await sql.query<{ id: string }>(
+    "select id from consolidation_runs where tenant_id = $1 and state = 'running'",
+    [tenant],
+  );
+  return runs.map(({ id }) => id);
+}
+
+/** Runs that are under way have read what is being erased, or may have: what they learn from it is not taken. Their cost counts as spent. */
+export async function loseRuns(sql: Sql, tenant: string, ids: readonly string[], now: Date): Promise<void> {
   await sql.query(
     `update consolidation_runs set state = 'lost', finished_at = $2, cost_usd = greatest(cost_usd, reserved_usd),
        error = 'memories were erased while it was under way'
-     where tenant_id = $1 and state = 'running'`,
-    [tenant, now],
+     where tenant_id = $1 and id = any($3::uuid[]) and state = 'running'`,
+    [tenant, now, ids],
   );
 }
 

@@ -19,6 +19,7 @@ export const MIGRATION_NAMES = [
   "mem_0015_retention",
   "mem_0016_keys",
   "mem_0017_tenant_keys",
+  "mem_0018_long_lists",
 ] as const;
 export type MigrationName = (typeof MIGRATION_NAMES)[number];
 

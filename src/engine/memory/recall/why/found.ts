@@ -1,5 +1,5 @@
 /** Whether the arms of a search found a memory, and if not, how far away it was. */
-import type { Ranking } from "../../../domain/ranking/bm25.ts";
+import type { BestFirst } from "../../../domain/ranking/best-first.ts";
 import { eachForward, h40 } from "../../../domain/ranking/postings.ts";
 import { lexemes } from "../../../domain/text/lexemes.ts";
 import type { LexicalEntry, VectorRank } from "../../../store/index/why.ts";
@@ -31,7 +31,7 @@ export async function foundStep(
   const index = await indexFor(call);
   const lexical = await index.wordsOf(id);
   const arms = [
-    byWords(id, query, trace, lexical, retrieved),
+    await byWords(id, query, trace, lexical, retrieved),
     await byMeaning(call, index, id, query, trace, lexical, retrieved),
   ];
   const beside =
@@ -48,23 +48,23 @@ export async function foundStep(
 
 const SHOWN_WORDS = 8;
 
-function byWords(
+async function byWords(
   id: string,
   { text, mode }: RetrieveQuery,
   { asked, groups, keywordDepth }: Trace,
   lexical: LexicalEntry | undefined,
   retrieved: Retrieved | undefined,
-): Arm {
+): Promise<Arm> {
   if (asked.rankings === undefined) return { by: undefined, words: `Words are not compared in mode ${mode}.` };
   if (lexical === undefined) return { by: undefined, words: "Its words are not in the index." };
   const shared = sharedWords(text, lexical.words);
   const ranking = asked.rankings[groups.findIndex((sks) => sks.includes(lexical.sk))];
-  const place = ranking && placeIn(ranking, id, lexical);
-  if (shared.length === 0 || ranking === undefined || place === undefined)
+  const place = ranking && (await placeIn(ranking, id, lexical));
+  if (shared.length === 0 || place === undefined)
     return { by: undefined, words: "By words: it shares none with the question." };
   const said = quoted(shared.slice(0, SHOWN_WORDS));
   const rank = retrieved?.keywordRank;
-  const where = `By words: it shares ${said} and is place ${place} of ${ranking.total} that share any`;
+  const where = `By words: it shares ${said} and is place ${place.at} of ${place.of} that share any`;
   if (rank !== undefined) return { by: `by its words (place ${rank})`, words: `${where}.` };
   return { by: undefined, words: `${where}; the first ${keywordDepth} are looked at.` };
 }
@@ -80,10 +80,15 @@ function sharedWords(text: string, forward: Uint8Array): string[] {
 }
 
 /** Its place among all memories on the shelves; equal scores share a place. */
-function placeIn(ranking: Ranking, id: string, { sk, slot }: LexicalEntry): number | undefined {
+async function placeIn(
+  best: BestFirst,
+  id: string,
+  { sk, slot }: LexicalEntry,
+): Promise<{ at: number; of: number } | undefined> {
   const slots = new Map(slot === null ? [] : [[sk, new Set([slot])]]);
+  const ranking = await best.whole();
   const [own] = ranking.topAmong(1, { slots, ids: new Set([id]) });
-  return own && ranking.above(own.score) + 1;
+  return own && { at: ranking.above(own.score) + 1, of: ranking.total };
 }
 
 async function byMeaning(
