@@ -13,11 +13,15 @@ import { importTranscripts } from "../../src/hosts/transcripts/import-transcript
 import { apiOver } from "../support/api-rig.ts";
 import { anyText, fitting, fuzzed, type Schema, spoiled } from "../support/fuzz.ts";
 import { bent, TRANSCRIPT_ROWS } from "../support/fuzz-transcripts.ts";
+import { watchHeap } from "../support/heap.ts";
 import { verifyInScratch } from "../support/scratch.ts";
 import { migratedSnapshot, onEachStore, type Rig } from "../support/stores.ts";
 
 /** Whatever is asked, it is never we who failed. */
 const CODES = new Set<string>(ERROR_CODES.filter((code) => code !== "internal" && code !== "unauthorized"));
+
+/** In bytes, after the first third. A few kilobytes kept of each call would pass it; what the tests store themselves takes a tenth. */
+const MOST_GROWN = 12_000_000;
 
 async function planted(rig: Rig): Promise<string[]> {
   const fact = await rig.call("memory_store_fact", { subject: "office", predicate: "is in", content: "Graz" });
@@ -35,7 +39,10 @@ onEachStore("inputs that nearly fit", (open, store) => {
       schema: z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as Schema,
     }));
     const answered = new Map<string, number>();
-    await fuzzed(store === "PGlite" ? 6_000 : 1_500, async (d, told) => {
+    const times = store === "PGlite" ? 6_000 : 1_500;
+    const heap = watchHeap(times / 3);
+    await fuzzed(times, async (d, told) => {
+      await heap.step();
       const { name, schema } = d.one(all);
       const input = fitting(d, schema, ids) as Record<string, unknown>;
       const outcome = await rig.outcome(name, input);
@@ -47,6 +54,7 @@ onEachStore("inputs that nearly fit", (open, store) => {
         ).toBe(true);
     });
     await rig.settled();
+    expect(await heap.grown()).toBeLessThan(MOST_GROWN);
     // Refusals alone would show nothing.
     expect([...answered.values()].reduce((sum, n) => sum + n, 0)).toBeGreaterThan(300);
     expect(answered.size).toBeGreaterThan(tools.length / 2);
@@ -101,7 +109,10 @@ onEachStore("inputs that nearly fit", (open, store) => {
       schema: z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as Schema,
     }));
     let answered = 0;
-    await fuzzed(store === "PGlite" ? 3_000 : 600, async (d, told) => {
+    const times = store === "PGlite" ? 3_000 : 600;
+    const heap = watchHeap(times / 3);
+    await fuzzed(times, async (d, told) => {
+      await heap.step();
       const { method, path, schema } = d.one(all);
       const given = fitting(d, schema, ids);
       const one = () =>
@@ -124,5 +135,7 @@ onEachStore("inputs that nearly fit", (open, store) => {
       ).toBe(true);
     });
     expect(answered).toBeGreaterThan(100);
+    await rig.settled();
+    expect(await heap.grown()).toBeLessThan(MOST_GROWN);
   });
 });
