@@ -87,6 +87,7 @@ describe("a daemon", () => {
       "decay_sweep",
       "episode_cleanup",
       "hygiene",
+      "partitions",
       "promote",
       "retention",
     ]);
