@@ -63,11 +63,15 @@ describe("figures", () => {
     const met = (n: number, share = 0.1) =>
       scaleVerdicts({
         ...{ n, store: "postgres", queries: 1, machine, model: "m", embedded: 1, build: null, index: "hnsw" },
-        ...{ calls, at_once, storage, recall, row_security: { "search hybrid": { on: 11.5, off: 10, share } } },
+        ...{ calls, at_once, storage, recall },
+        row_security: {
+          "search hybrid": { on: 11.5, off: 10, share },
+          "store episode": { on: 11, off: 10, share: 0.1 },
+        },
       }).map((verdict) => verdict.met);
-    expect(met(100_000)).toEqual([false, true, true, true]);
-    expect(met(1_000_000)).toEqual([true, true, true, true]);
-    expect(met(1_000_000, 0.15)).toEqual([true, true, false, true]);
+    expect(met(100_000)).toEqual([false, true, true, true, true]);
+    expect(met(1_000_000)).toEqual([true, true, true, true, true]);
+    expect(met(1_000_000, 0.15)).toEqual([true, true, false, true, true]);
   });
 });
 
