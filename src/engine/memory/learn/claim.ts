@@ -51,10 +51,12 @@ export async function claim(
   return memory.db.tx(async (sql) => {
     const allowed = await sizeAllowed(sql, shardOf(call), asker.provider, now);
     const most = Math.min(allowed, asker.maxEpisodes ?? MOST_EPISODES);
+    const run = newRun(call, asker);
+    const opened = await openRun(sql, run);
+    // Only now: what was due before may have been learned by the run that held the shard until a moment ago.
     const waiting = await dueEpisodes(sql, shardOf(call), now, most);
     const due = only === undefined ? waiting : waiting.filter(({ id }) => only.has(id));
-    const run = newRun(call, asker);
-    if (!(await openRun(sql, run))) return due.length === 0 ? undefined : "busy";
+    if (!opened) return due.length === 0 ? undefined : "busy";
     const exhausted = due.filter(({ consolidation_attempts: attempts }) => attempts >= ATTEMPTS);
     if (exhausted.length > 0)
       await appendEvents(sql, await setStatuses(call, sql, run, exhausted.map(exhaustedStatus)));
