@@ -86,7 +86,7 @@ test("a session that hooks have stored is exported, undone, undone again and era
   expect((await butler(home, ["erase"])).code).toBe(2);
   const erased = await butler(home, ["erase", "--session", id, "--yes"]);
   expect(erased.stdout + erased.stderr).toMatch(/Erased\. The receipt is/);
-  expect(erased.stdout).toMatch(/1 exchange.* 1 beginning of a session/);
+  expect(erased.stdout).toMatch(/1 exchange.* 2 beginnings of a session/);
   const subject = await jsonOf(home, ["erase", "--subject", "Zyxqualor", "--yes"]);
   expect(subject.counts).toMatchObject({ facts: 1 });
   expect((await butler(home, ["search", "dns host"])).stdout).toContain("Cloudflare");
