@@ -71,7 +71,10 @@ export const changes: Suite = (house) => {
     const old = await store("memory_store_fact", { ...told, content: "Matrix" });
     const { id } = await store("memory_store_fact", { ...told, content: "poisoned.example" });
     await person.open(`${MEMORY}/activity`);
-    const line = page.getByRole("listitem").filter({ hasText: "poisoned.example" }).filter({ hasText: "fact · changed" });
+    const line = page
+      .getByRole("listitem")
+      .filter({ hasText: "poisoned.example" })
+      .filter({ hasText: "fact · changed" });
     await line.getByRole("button", { name: "Undo…" }).click();
     const dialog = page.getByRole("dialog", { name: "What would be undone" });
     await dialog.getByText("chat provider: Matrix").waitFor();
