@@ -25,7 +25,8 @@ export const newcomer: Suite = (house) => {
     expect(await look(page, house().store, "newcomer-empty")).toEqual([]);
     await main.getByRole("button", { name: /example memories/ }).click();
     await sentence.getByText(/Learned \d+ facts and \d+ rules today/).waitFor();
-    // The last that is told: until then the story is under way.
+    // Offered when the story has been told to its end.
+    await main.getByRole("button", { name: "Take them away" }).waitFor();
     await main.getByRole("link", { name: "2 memories to review" }).waitFor();
     expect(await look(page, house().store, "newcomer-filled")).toEqual([]);
 
