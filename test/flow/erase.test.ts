@@ -6,7 +6,7 @@ import { afterEach, describe, expect, inject, it } from "vitest";
 import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import type { Db } from "../../src/engine/adapters/db/port.ts";
 import { isMissing } from "../../src/engine/domain/errors.ts";
-import { blockKey, countHashes } from "../../src/engine/domain/ranking/postings.ts";
+import { blockKey, countHashes } from "../../src/engine/domain/ranking/words/postings.ts";
 import { lexemes } from "../../src/engine/domain/text/lexemes.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { scrub } from "../../src/engine/store/erasure/scrub.ts";

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 
 import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import type { Db, Sql } from "../../src/engine/adapters/db/port.ts";
 import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
-import { eachForward, h40 } from "../../src/engine/domain/ranking/postings.ts";
-import { rank } from "../../src/engine/domain/ranking/sums.ts";
+import { eachForward, h40 } from "../../src/engine/domain/ranking/words/postings.ts";
+import { rank } from "../../src/engine/domain/ranking/words/sums.ts";
 import { lexemes } from "../../src/engine/domain/text/lexemes.ts";
 import { foldShelf, shelvesToFold } from "../../src/engine/store/index/fold.ts";
 import {

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 
 import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import type { Db, Sql } from "../../src/engine/adapters/db/port.ts";
 import { openPostgres } from "../../src/engine/adapters/db/postgres.ts";
-import type { Hit, Members } from "../../src/engine/domain/ranking/bm25.ts";
-import { rank } from "../../src/engine/domain/ranking/sums.ts";
+import type { Hit, Members } from "../../src/engine/domain/ranking/words/bm25.ts";
+import { rank } from "../../src/engine/domain/ranking/words/sums.ts";
 import { foldShelf } from "../../src/engine/store/index/fold.ts";
 import { dropLexical, fetchPostings, putLexical, resolveHits } from "../../src/engine/store/index/lexical.ts";
 import { unfoldShelf, verifyLexical } from "../../src/engine/store/index/lexical-check.ts";

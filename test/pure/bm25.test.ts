@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Hit, idf, type Postings, weight } from "../../src/engine/domain/ranking/bm25.ts";
+import { type Hit, idf, type Postings, weight } from "../../src/engine/domain/ranking/words/bm25.ts";
 import {
   blockKey,
   concat,
@@ -15,8 +15,8 @@ import {
   slimOf,
   uuidText,
   withoutSlot,
-} from "../../src/engine/domain/ranking/postings.ts";
-import { rank } from "../../src/engine/domain/ranking/sums.ts";
+} from "../../src/engine/domain/ranking/words/postings.ts";
+import { rank } from "../../src/engine/domain/ranking/words/sums.ts";
 import { naiveBm25, naiveDoc } from "../support/naive-bm25.ts";
 
 const WORDS = ["zebra", "piano", "lemon", "tango", "kiwi"];

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Postings, statisticsOf } from "../../src/engine/domain/ranking/bm25.ts";
-import { countHashes, encodeForward } from "../../src/engine/domain/ranking/postings.ts";
-import { rank } from "../../src/engine/domain/ranking/sums.ts";
+import { type Postings, statisticsOf } from "../../src/engine/domain/ranking/words/bm25.ts";
+import { countHashes, encodeForward } from "../../src/engine/domain/ranking/words/postings.ts";
+import { rank } from "../../src/engine/domain/ranking/words/sums.ts";
 import { openArena } from "../../src/engine/domain/read-model/arena.ts";
 import { ASSEMBLED as CODES } from "../../src/engine/domain/read-model/codes.ts";
 import { ASSEMBLED as DOTS, halfOf, openHalves } from "../../src/engine/domain/read-model/halves.ts";

@@ -1,7 +1,7 @@
 /** Late interaction once more, slowly, from the words of the recipe: bits are counted one by one, neighbours looked up in a list. */
 import { type MemoryEvidence, type Question, read } from "../../src/engine/domain/ranking/late-interaction.ts";
-import { encodeForward, h40 } from "../../src/engine/domain/ranking/postings.ts";
 import { RECIPE, type Recipe } from "../../src/engine/domain/ranking/recipe.ts";
+import { encodeForward, h40 } from "../../src/engine/domain/ranking/words/postings.ts";
 
 /** A turn as a person would write it down; the reader sees its encoded form. */
 export interface Told {

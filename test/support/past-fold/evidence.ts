@@ -2,8 +2,9 @@
  * Candidates of a search in the past: what engine/store/index/search.ts and engine/store/index/evidence.ts do in SQL, over memories
  * folded from the stream. A memory that an arm found brings the turns around it; the reranker reads all of them.
  */
-import type { Hit } from "../../../src/engine/domain/ranking/bm25.ts";
+
 import type { MemoryEvidence } from "../../../src/engine/domain/ranking/late-interaction.ts";
+import type { Hit } from "../../../src/engine/domain/ranking/words/bm25.ts";
 import { firstName } from "../../../src/engine/domain/text/names.ts";
 import type { Call } from "../../../src/engine/memory/memory.ts";
 import { candidateThen } from "../../../src/engine/memory/past/candidate.ts";

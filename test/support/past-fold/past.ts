@@ -18,7 +18,7 @@ import {
   FORWARD_BYTES,
   h40,
   MAX_LEN,
-} from "../../../src/engine/domain/ranking/postings.ts";
+} from "../../../src/engine/domain/ranking/words/postings.ts";
 import type { RowJson } from "../../../src/engine/domain/replay.ts";
 import { lexemes } from "../../../src/engine/domain/text/lexemes.ts";
 import { stopIfCancelled } from "../../../src/engine/memory/following.ts";

@@ -1,10 +1,10 @@
 /** Prepares a question for both arms as recall/question.ts does, from the words and the speakers known at that moment. */
 
 import type { MemoryType } from "../../../src/engine/domain/memory-types.ts";
-import { readWhole } from "../../../src/engine/domain/ranking/best-first.ts";
-import { type Members, type Postings, statisticsOf } from "../../../src/engine/domain/ranking/bm25.ts";
-import { countHashes } from "../../../src/engine/domain/ranking/postings.ts";
-import { rank } from "../../../src/engine/domain/ranking/sums.ts";
+import { readWhole } from "../../../src/engine/domain/ranking/words/best-first.ts";
+import { type Members, type Postings, statisticsOf } from "../../../src/engine/domain/ranking/words/bm25.ts";
+import { countHashes } from "../../../src/engine/domain/ranking/words/postings.ts";
+import { rank } from "../../../src/engine/domain/ranking/words/sums.ts";
 import { firstName, withoutNames } from "../../../src/engine/domain/text/names.ts";
 import { queryVector } from "../../../src/engine/memory/embed.ts";
 import type { Call } from "../../../src/engine/memory/memory.ts";

@@ -1,10 +1,9 @@
-/** What the stream says of a moment in the past: events up to then, and the vectors that were made of the words of then. */
+/** What the stream says of a moment in the past, and who had spoken until then, as every event was folded before there were timelines. */
 
 import type { Sql } from "../../../src/engine/adapters/db/port.ts";
 import type { MemoryType } from "../../../src/engine/domain/memory-types.ts";
 import type { RowJson } from "../../../src/engine/domain/replay.ts";
 import { isFiled } from "../../../src/engine/store/memories/live.ts";
-import { vectorLiteral } from "../../../src/engine/store/memories/rows.ts";
 
 export interface PastQuery {
   readonly tenant: string;
@@ -70,71 +69,6 @@ export function livesThen(sql: Sql, tenant: string, until: Date): Promise<{ id: 
      where e.tenant_id = $1 and e.event_type = 'memory.referenced' and e.occurred_at <= $2 and r.expires_at is not null
      group by r.id`,
     [tenant, until],
-  );
-}
-
-export interface PastVectors {
-  readonly version: number;
-  /** `comparedAs`. */
-  readonly as: string;
-  readonly until: Date;
-}
-
-/** A vector made of words that came later does not speak for the words of then. */
-const SAME_WORDS = (until: string) => `not exists (select 1 from memory_events v
-    where v.entity_id = e.memory_id and v.occurred_at > ${until} and v.payload -> 'set' ? 'content')`;
-
-/** The nearest of these memories, by vectors that are still there. All are compared; an index would not help here. */
-export function nearestThen(
-  sql: Sql,
-  past: PastVectors,
-  ids: readonly string[],
-  query: Float32Array,
-  limit: number,
-): Promise<{ id: string; distance: number }[]> {
-  return sql.query(
-    `select e.memory_id as id, (e.embedding::${past.as}) <=> $1::${past.as} as distance from embeddings e
-     where e.version_id = $2 and e.memory_id = any($3::uuid[]) and ${SAME_WORDS("$4")}
-     order by distance, e.memory_id limit $5`,
-    [vectorLiteral(query), past.version, ids, past.until, limit],
-  );
-}
-
-/** Those of `ids` that have no vector for their words of then, in the order given. */
-export async function withoutVector(
-  sql: Sql,
-  past: PastVectors,
-  ids: readonly string[],
-  limit: number,
-): Promise<{ ids: string[]; total: number }> {
-  const rows = await sql.query<{ id: string; total: number }>(
-    `select u.id, (count(*) over ())::int4 as total from unnest($1::uuid[]) with ordinality as u (id, nth)
-     where not exists (select 1 from embeddings e
-       where e.memory_id = u.id and e.version_id = $2 and ${SAME_WORDS("$3")})
-     order by u.nth limit $4`,
-    [ids, past.version, past.until, limit],
-  );
-  return { ids: rows.map((row) => row.id), total: rows[0]?.total ?? 0 };
-}
-
-export interface VectorThen {
-  readonly id: string;
-  readonly cosine: number;
-  readonly pieces: number | null;
-  readonly tokens: Uint8Array | null;
-}
-
-/** What the vectors that are still there say of these memories: evidence for a reranker. */
-export function vectorsThen(
-  sql: Sql,
-  past: PastVectors,
-  ids: readonly string[],
-  query: Float32Array,
-): Promise<VectorThen[]> {
-  return sql.query<VectorThen>(
-    `select e.memory_id as id, 1 - ((e.embedding::${past.as}) <=> $1::${past.as}) as cosine, e.word_pieces as pieces, e.tokens
-     from embeddings e where e.version_id = $2 and e.memory_id = any($3::uuid[]) and ${SAME_WORDS("$4")}`,
-    [vectorLiteral(query), past.version, ids, past.until],
   );
 }
 

@@ -4,9 +4,10 @@ import { type Embedded, queryVector, spokenText } from "../../../src/engine/memo
 import type { Found } from "../../../src/engine/memory/find.ts";
 import type { Call } from "../../../src/engine/memory/memory.ts";
 import { unreadRowsThen } from "../../../src/engine/memory/past/rows.ts";
+import { nearestThen, type PastVectors, vectorsThen, withoutVector } from "../../../src/engine/store/history/as-of.ts";
 import type { VectorArm } from "../../../src/engine/store/index/search.ts";
 import { indexedText, type PastMemory } from "./past.ts";
-import { nearestThen, type PastVectors, speakersThen, vectorsThen, withoutVector } from "./steps.ts";
+import { speakersThen } from "./steps.ts";
 
 /** At most so many memories whose vector is gone are embedded again, the best by keyword first: 64 short texts take about 0.2 s. */
 const EMBED_ANEW = 64;

@@ -6,7 +6,7 @@ import type { Trust } from "../learning/trust.ts";
 import { LASTING } from "../lifecycle/lasting.ts";
 import { canonicalState, isLive, type Validity } from "../lifecycle/lifecycle.ts";
 import type { MemoryType } from "../memory-types.ts";
-import { eachForward } from "../ranking/postings.ts";
+import { eachForward } from "../ranking/words/postings.ts";
 import { type Arena, openArena } from "../read-model/arena.ts";
 import { addTo, entriesOf, listOf, type PostingList } from "../read-model/posting-list.ts";
 import { firstName } from "../text/names.ts";

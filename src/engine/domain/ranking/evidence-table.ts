@@ -2,11 +2,12 @@
  * The evidence of one question in arrays: a row for each memory, with the density of each term and the best match of each token of the
  * question. A row is read when it is first asked for, and again for each neighbour. Maps of objects in their place took three times as long.
  */
-import { B, K1 } from "./bm25.ts";
+
 import type { MemoryEvidence, Question } from "./late-interaction.ts";
 import { matcher } from "./max-sim.ts";
-import { FORWARD_BYTES } from "./postings.ts";
 import type { Recipe } from "./recipe.ts";
+import { B, K1 } from "./words/bm25.ts";
+import { FORWARD_BYTES } from "./words/postings.ts";
 
 export interface EvidenceTable {
   readonly items: readonly MemoryEvidence[];

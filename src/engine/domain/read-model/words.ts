@@ -1,6 +1,6 @@
 /** The words of the read model: for each shelf and word the slots that have it. Exact BM25, with the same numbers as the index in the store. */
-import { type Hit, idf, type Ranking, rankingOf, type Statistics, weight } from "../ranking/bm25.ts";
-import { countHashes, eachForward } from "../ranking/postings.ts";
+import { type Hit, idf, type Ranking, rankingOf, type Statistics, weight } from "../ranking/words/bm25.ts";
+import { countHashes, eachForward } from "../ranking/words/postings.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { addTo, entriesOf, listOf, type PostingList, takeFrom } from "./posting-list.ts";
 import type { ReadWords } from "./rows.ts";

@@ -3,8 +3,8 @@
  * folded from the stream. A memory that an arm found brings the turns around it; the reranker reads all of them.
  */
 import type { Said } from "../../domain/past/timeline.ts";
-import type { Hit } from "../../domain/ranking/bm25.ts";
 import type { MemoryEvidence } from "../../domain/ranking/late-interaction.ts";
+import type { Hit } from "../../domain/ranking/words/bm25.ts";
 import { firstName } from "../../domain/text/names.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
 import type { Filters, Gathered, VectorArm } from "../../store/index/search.ts";

@@ -11,7 +11,7 @@ import { canonicalState } from "../../domain/lifecycle/lifecycle.ts";
 import type { MemoryType, OrNull } from "../../domain/memory-types.ts";
 import type { Line, Moment, Said, Timeline } from "../../domain/past/timeline.ts";
 import { isValue } from "../../domain/present.ts";
-import { concat, eachForward, FORWARD_BYTES } from "../../domain/ranking/postings.ts";
+import { concat, eachForward, FORWARD_BYTES } from "../../domain/ranking/words/postings.ts";
 import { firstName } from "../../domain/text/names.ts";
 import { knownSince } from "../../store/history/checkpoints.ts";
 import type { Call } from "../memory.ts";

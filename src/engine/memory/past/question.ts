@@ -2,9 +2,9 @@
 
 import type { MemoryType } from "../../domain/memory-types.ts";
 import type { Timeline } from "../../domain/past/timeline.ts";
-import { readWhole } from "../../domain/ranking/best-first.ts";
-import type { Members } from "../../domain/ranking/bm25.ts";
-import { countHashes } from "../../domain/ranking/postings.ts";
+import { readWhole } from "../../domain/ranking/words/best-first.ts";
+import type { Members } from "../../domain/ranking/words/bm25.ts";
+import { countHashes } from "../../domain/ranking/words/postings.ts";
 import { withoutNames } from "../../domain/text/names.ts";
 import { MOST_SAID } from "../../store/memories/names.ts";
 import { queryVector } from "../embed.ts";

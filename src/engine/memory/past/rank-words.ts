@@ -1,7 +1,7 @@
 /** Exact BM25 over the memories of a moment, with the same numbers as the index has: n, df and lengths are those of then. */
 import type { MemoryType } from "../../domain/memory-types.ts";
-import { type Hit, idf, type Ranking, rankingOf, type Statistics, weight } from "../../domain/ranking/bm25.ts";
-import { countHashes } from "../../domain/ranking/postings.ts";
+import { type Hit, idf, type Ranking, rankingOf, type Statistics, weight } from "../../domain/ranking/words/bm25.ts";
+import { countHashes } from "../../domain/ranking/words/postings.ts";
 import type { Having, PastView } from "./past.ts";
 
 interface Term {

@@ -4,7 +4,7 @@ import type { Trust } from "../../domain/learning/trust.ts";
 import type { Validity } from "../../domain/lifecycle/lifecycle.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import type { Said, Standing, Told } from "../../domain/past/timeline.ts";
-import { encodeForward } from "../../domain/ranking/postings.ts";
+import { encodeForward } from "../../domain/ranking/words/postings.ts";
 import type { RowJson } from "../../domain/replay.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import type { StreamPage, StreamStep } from "../../store/history/timeline.ts";

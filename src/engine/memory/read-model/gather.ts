@@ -1,8 +1,8 @@
 /** Candidates and what a reranker reads of them, from the read model: what engine/store/index/search.ts and evidence.ts say in SQL. */
 import { isLive } from "../../domain/lifecycle/lifecycle.ts";
 import { isValue } from "../../domain/present.ts";
-import type { Hit } from "../../domain/ranking/bm25.ts";
 import type { MemoryEvidence } from "../../domain/ranking/late-interaction.ts";
+import type { Hit } from "../../domain/ranking/words/bm25.ts";
 import { dateOf, heldOf, type ReadModel } from "../../domain/read-model/model.ts";
 import type { ReadRow } from "../../domain/read-model/rows.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";

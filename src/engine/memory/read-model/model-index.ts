@@ -3,7 +3,7 @@
 import { isLive } from "../../domain/lifecycle/lifecycle.ts";
 import { isKeptOut } from "../../domain/lifecycle/quarantine.ts";
 import type { Look } from "../../domain/present.ts";
-import { readWhole } from "../../domain/ranking/best-first.ts";
+import { readWhole } from "../../domain/ranking/words/best-first.ts";
 import { dateOf, type ReadModel } from "../../domain/read-model/model.ts";
 import type { ReadRow } from "../../domain/read-model/rows.ts";
 import { MOST_SAID } from "../../store/memories/names.ts";

@@ -3,8 +3,8 @@
  * people it names. Names are left out of what is embedded, as they are of the memories themselves (engine/domain/text/names.ts).
  */
 import { nextTurn } from "../../adapters/turns.ts";
-import type { BestFirst } from "../../domain/ranking/best-first.ts";
-import type { Members, Statistics } from "../../domain/ranking/bm25.ts";
+import type { BestFirst } from "../../domain/ranking/words/best-first.ts";
+import type { Members, Statistics } from "../../domain/ranking/words/bm25.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { possibleNames, withoutNames } from "../../domain/text/names.ts";
 import { type Embedded, queryVector } from "../embed.ts";

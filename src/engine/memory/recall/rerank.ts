@@ -1,11 +1,11 @@
 /** The second stage of a search: candidates of both arms are reranked, as `[modules.memory.retrieval] rerank` says. */
 import { messageOf } from "../../domain/errors.ts";
-import type { Statistics } from "../../domain/ranking/bm25.ts";
-import { idf } from "../../domain/ranking/bm25.ts";
 import { type MemoryEvidence, type Question, type Reading, read } from "../../domain/ranking/late-interaction.ts";
 import type { QueryToken } from "../../domain/ranking/max-sim.ts";
-import { h40 } from "../../domain/ranking/postings.ts";
 import { RERANK_AROUND, reach } from "../../domain/ranking/recipe.ts";
+import type { Statistics } from "../../domain/ranking/words/bm25.ts";
+import { idf } from "../../domain/ranking/words/bm25.ts";
+import { h40 } from "../../domain/ranking/words/postings.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { firstName } from "../../domain/text/names.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";

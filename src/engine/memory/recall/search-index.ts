@@ -1,8 +1,8 @@
 /** What a search asks for: words, names, and candidates with what a reranker reads of them. From the store, or from memory (read-model/). */
 import type { Sql } from "../../adapters/db/port.ts";
 import type { Look } from "../../domain/present.ts";
-import type { BestFirst } from "../../domain/ranking/best-first.ts";
-import type { Hit, Members, Statistics } from "../../domain/ranking/bm25.ts";
+import type { BestFirst } from "../../domain/ranking/words/best-first.ts";
+import type { Hit, Members, Statistics } from "../../domain/ranking/words/bm25.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
 import { rankWords } from "../../store/index/rank-words.ts";
 import { type Filters, type Gathered, gatherCandidates, type VectorArm } from "../../store/index/search.ts";

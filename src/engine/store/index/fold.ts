@@ -11,7 +11,7 @@ import {
   encodeEntries,
   slimOf,
   withoutSlot,
-} from "../../domain/ranking/postings.ts";
+} from "../../domain/ranking/words/postings.ts";
 import { offsets } from "./lexical.ts";
 import { type ListChange, noteChanges } from "./long-lists.ts";
 

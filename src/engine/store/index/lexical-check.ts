@@ -1,5 +1,5 @@
 import type { Db, Sql } from "../../adapters/db/port.ts";
-import { decodeLengths, isBounded } from "../../domain/ranking/bounds.ts";
+import { decodeLengths, isBounded } from "../../domain/ranking/words/bounds.ts";
 import {
   BLOCK_ENTRIES,
   blockKey,
@@ -8,7 +8,7 @@ import {
   eachForward,
   FORWARD_BYTES,
   slimOf,
-} from "../../domain/ranking/postings.ts";
+} from "../../domain/ranking/words/postings.ts";
 
 /** Rows read at a time, so that a large shelf does not have to fit into memory. */
 const PAGE = 2000;

@@ -1,9 +1,9 @@
 import type { Sql } from "../../adapters/db/port.ts";
 import { mapInTurns } from "../../adapters/turns.ts";
-import type { ForwardRow, Place } from "../../domain/ranking/best-first.ts";
-import type { Hit, Postings } from "../../domain/ranking/bm25.ts";
-import { LEAST_BYTES } from "../../domain/ranking/bounds.ts";
-import { blockKey, concat, countHashes, encodeForward } from "../../domain/ranking/postings.ts";
+import type { ForwardRow, Place } from "../../domain/ranking/words/best-first.ts";
+import type { Hit, Postings } from "../../domain/ranking/words/bm25.ts";
+import { LEAST_BYTES } from "../../domain/ranking/words/bounds.ts";
+import { blockKey, concat, countHashes, encodeForward } from "../../domain/ranking/words/postings.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { TENANT_OF_SHELF } from "../memories/shelves.ts";
 
@@ -77,7 +77,7 @@ const GONE = 3;
 const TOTALS = 4;
 const UNREAD = 5;
 
-/** Of which lists a search reads slots and tfs alone at first: engine/domain/ranking/bounds.ts. */
+/** Of which lists a search reads slots and tfs alone at first: engine/domain/ranking/words/bounds.ts. */
 export interface Leaving {
   /** The most frequent words, as long as they have no more than this share of the weight of the question. */
   readonly share: number;

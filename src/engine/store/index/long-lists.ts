@@ -4,8 +4,8 @@
  * costs speed, never correctness.
  */
 import type { Db, Sql } from "../../adapters/db/port.ts";
-import { decodeLengths, encodeLengths, LEAST_BYTES, noLengths, noteLength } from "../../domain/ranking/bounds.ts";
-import { concat, ENTRY_BYTES, type Entry, eachEntry, slimOf } from "../../domain/ranking/postings.ts";
+import { decodeLengths, encodeLengths, LEAST_BYTES, noLengths, noteLength } from "../../domain/ranking/words/bounds.ts";
+import { concat, ENTRY_BYTES, type Entry, eachEntry, slimOf } from "../../domain/ranking/words/postings.ts";
 import { offsets } from "./lexical.ts";
 
 const LONG_BLOCKS = 16;

@@ -3,9 +3,15 @@
  * does not settle the best of them: then the second reads everything.
  */
 import type { Sql } from "../../adapters/db/port.ts";
-import { type BestFirst, bestAmong, placesAmong, readWhole } from "../../domain/ranking/best-first.ts";
-import { type Postings, type Ranking, rankingOf, type Statistics, statisticsOf } from "../../domain/ranking/bm25.ts";
-import { rank, type Sums, sumUp } from "../../domain/ranking/sums.ts";
+import { type BestFirst, bestAmong, placesAmong, readWhole } from "../../domain/ranking/words/best-first.ts";
+import {
+  type Postings,
+  type Ranking,
+  rankingOf,
+  type Statistics,
+  statisticsOf,
+} from "../../domain/ranking/words/bm25.ts";
+import { rank, type Sums, sumUp } from "../../domain/ranking/words/sums.ts";
 import { fetchPostings, forwardRows, LEAVE_NOTHING, LEAVING, type Leaving } from "./lexical.ts";
 
 export interface Rankings {

@@ -1,6 +1,6 @@
 /** Who speaks in which session. */
 import type { Sql } from "../../adapters/db/port.ts";
-import type { Members } from "../../domain/ranking/bm25.ts";
+import type { Members } from "../../domain/ranking/words/bm25.ts";
 import { firstName } from "../../domain/text/names.ts";
 import { isFiled } from "./live.ts";
 

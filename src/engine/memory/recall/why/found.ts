@@ -1,6 +1,6 @@
 /** Whether the arms of a search found a memory, and if not, how far away it was. */
-import type { BestFirst } from "../../../domain/ranking/best-first.ts";
-import { eachForward, h40 } from "../../../domain/ranking/postings.ts";
+import type { BestFirst } from "../../../domain/ranking/words/best-first.ts";
+import { eachForward, h40 } from "../../../domain/ranking/words/postings.ts";
 import { lexemes } from "../../../domain/text/lexemes.ts";
 import type { LexicalEntry, VectorRank } from "../../../store/index/why.ts";
 import type { Call } from "../../memory.ts";
