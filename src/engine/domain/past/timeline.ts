@@ -10,6 +10,7 @@ import { eachForward } from "../ranking/words/postings.ts";
 import { type Arena, openArena } from "../read-model/arena.ts";
 import { addTo, entriesOf, listOf, type PostingList } from "../read-model/posting-list.ts";
 import { firstName } from "../text/names.ts";
+import { type Alive, type AliveQuery, openSpans, type Span, withRoom } from "./spans.ts";
 
 /** What ranking reads of a row. Times are milliseconds since 1970. */
 export interface Standing {
@@ -91,8 +92,8 @@ export interface Line {
   readonly nth: number;
   readonly id: string;
   readonly steps: Step[];
-  /** When it got other words. */
-  reworded: number[] | undefined;
+  /** Stored once, and neither deleted nor moved to another session or speaker since: what it was stored with says where it was said. */
+  fixed: boolean;
   lives: Life[] | undefined;
 }
 
@@ -106,14 +107,24 @@ export interface Moment extends Birth {
   readonly words: number;
 }
 
+/** Where something was said, and by whom. */
+export interface SaidWhere {
+  readonly birth: Birth;
+  readonly session: string | undefined;
+  readonly speaker: string | undefined;
+  /** When it was stored. */
+  readonly since: number;
+}
+
 export interface Timeline {
   apply(told: Iterable<Told>): void;
   readonly lines: readonly Line[];
   lineOf(id: string): Line | undefined;
-  /** Every line that was live then, with what it was and the place of its words. */
-  eachLive(moment: number, visit: (line: Line, birth: Birth, words: number) => void): void;
+  alive(query: AliveQuery): Alive;
   /** How it was then, whatever its state; undefined where it was not stored yet, or deleted. */
   at(line: Line, moment: number): Moment | undefined;
+  /** The same, for questions that ask of thousands who spoke where. */
+  saidAt(line: Line, moment: number): SaidWhere | undefined;
   /** Lines that may hold this key, be of this session, or have this speaker: at some time. */
   withKey(key: string): readonly Line[];
   inSession(session: string): readonly Line[];
@@ -122,12 +133,14 @@ export interface Timeline {
   readonly lasting: ReadonlySet<Line>;
   /** Where this word stands, and how often: place · 256 + tf. */
   postingsOf(hash: number): Int32Array;
-  lengthAt(place: number): number;
+  /** By place: how many words there are in all. Valid, like `holders`, until more is told. */
+  readonly lengths: Uint16Array;
+  /** By place: the number of the line that has, or had, these words. */
+  readonly holders: Int32Array;
   /** A view, valid until more is told. */
   wordsAt(place: number): Uint8Array;
-  places(): number;
-  /** It was given other words after that moment. */
-  isRewordedAfter(line: Line, moment: number): boolean;
+  /** Numbers of lines that were given other words after that moment. */
+  rewordedAfter(moment: number): ReadonlySet<number>;
 }
 
 export function openTimeline(): Timeline {
@@ -137,11 +150,14 @@ export function openTimeline(): Timeline {
   const bySession = new Map<string, Line[]>();
   const byName = new Map<string, Line[]>();
   const lasting = new Set<Line>();
-  /** Of lines that have been live since they were stored, with the words of then: when, and what. Undefined for the others. */
-  const steady: ({ readonly at: number; readonly birth: Birth; readonly words: number } | undefined)[] = [];
+  const spans = openSpans();
+  /** When a line got other words, the last time. */
+  const reworded = new Map<number, number>();
   const postings = new Map<number, PostingList>();
   const forwards: Arena = openArena();
-  const lengths: number[] = [];
+  let places = 0;
+  let lengths = new Uint16Array(1024);
+  let holders = new Int32Array(1024);
   const shared = new Map<string, string>();
 
   /** Thousands of memories name the same few scopes, sessions and speakers. */
@@ -152,8 +168,14 @@ export function openTimeline(): Timeline {
     shared.set(text, text);
     return text;
   };
-  const fileWords = ({ len, x }: Said): number => {
-    const place = lengths.push(len) - 1;
+  const fileWords = ({ nth }: Line, { len, x }: Said): number => {
+    const place = places++;
+    if (place === lengths.length) {
+      lengths = withRoom(new Uint16Array(place * 2), lengths);
+      holders = withRoom(new Int32Array(place * 2), holders);
+    }
+    lengths[place] = len;
+    holders[place] = nth;
     forwards.put(place, x);
     eachForward(x, (hash, tf) => {
       const list = postings.get(hash);
@@ -165,7 +187,7 @@ export function openTimeline(): Timeline {
   const lineFor = (id: string): Line => {
     const known = byId.get(id);
     if (known !== undefined) return known;
-    const line: Line = { nth: lines.length, id, steps: [], reworded: undefined, lives: undefined };
+    const line: Line = { nth: lines.length, id, steps: [], fixed: true, lives: undefined };
     lines.push(line);
     byId.set(id, line);
     return line;
@@ -180,9 +202,11 @@ export function openTimeline(): Timeline {
       const { type, asks, standing } = told;
       const birth = { type, scope: one(told.scope), key: told.key, asks, name: one(told.name) };
       const change = { ...standing, session: one(standing.session), speaker: one(standing.speaker) };
-      const words = fileWords(told.said);
+      const words = fileWords(line, told.said);
       const isFirst = line.steps.push({ at: told.at, birth, change, words }) === 1;
-      steady[line.nth] = isFirst && isLive(standing.validity) ? { at: told.at, birth, words } : undefined;
+      if (!isFirst) line.fixed = false;
+      if (isFirst && isLive(standing.validity)) spans.begin(line.nth, told.at, { type, scope: birth.scope, words });
+      else spans.scatter(line.nth);
       if (mayLast(standing)) lasting.add(line);
       if (birth.key !== undefined) file(byKey, birth.key, line);
       if (standing.session !== undefined) file(bySession, standing.session, line);
@@ -193,16 +217,20 @@ export function openTimeline(): Timeline {
     }
     const line = byId.get(told.id);
     if (line === undefined) return;
-    if (told.kind === "deleted" || told.change.validity !== undefined || told.said !== undefined)
-      steady[line.nth] = undefined;
     if (told.kind === "deleted") {
+      spans.end(line.nth, told.at);
+      line.fixed = false;
       line.steps.push({ at: told.at, birth: undefined, change: undefined, words: undefined });
       return;
     }
     const { at, change, said } = told;
+    if ("session" in change || "speaker" in change) line.fixed = false;
+    const state = canonicalState(change.validity);
+    if (state !== undefined && !isLive(state)) spans.end(line.nth, at);
+    else if (said !== undefined || (state !== undefined && !spans.isOpen(line.nth))) spans.scatter(line.nth);
     if (mayLast(change)) lasting.add(line);
-    if (told.reworded) line.reworded = [...(line.reworded ?? []), at];
-    line.steps.push({ at, birth: undefined, change, words: said && fileWords(said) });
+    if (told.reworded) reworded.set(line.nth, Math.max(at, reworded.get(line.nth) ?? at));
+    line.steps.push({ at, birth: undefined, change, words: said && fileWords(line, said) });
   };
 
   return {
@@ -211,19 +239,9 @@ export function openTimeline(): Timeline {
       for (const told of all) applyOne(told);
     },
     lineOf: (id) => byId.get(id),
-    eachLive(moment, visit) {
-      for (let nth = 0; nth < lines.length; nth++) {
-        const line = lines[nth] as Line;
-        const one = steady[nth];
-        if (one !== undefined) {
-          if (one.at <= moment) visit(line, one.birth, one.words);
-          continue;
-        }
-        const seen = glance(line, moment);
-        if (seen !== undefined) visit(line, seen.birth, seen.words);
-      }
-    },
+    alive: (query) => spans.alive(query, (nth) => spanAt(lines[nth] as Line, query.moment)),
     at: momentOf,
+    saidAt,
     withKey: (key) => byKey.get(key) ?? NO_LINES,
     inSession: (session) => bySession.get(session) ?? NO_LINES,
     spokenBy: (name) => byName.get(name) ?? NO_LINES,
@@ -232,10 +250,14 @@ export function openTimeline(): Timeline {
       const list = postings.get(hash);
       return list === undefined ? NO_POSTINGS : entriesOf(list);
     },
-    lengthAt: (place) => lengths[place] ?? 0,
+    get lengths() {
+      return lengths;
+    },
+    get holders() {
+      return holders;
+    },
     wordsAt: (place) => forwards.get(place) ?? NO_WORDS,
-    places: () => lengths.length,
-    isRewordedAfter: (line, moment) => line.reworded?.some((at) => at > moment) ?? false,
+    rewordedAfter: (moment) => new Set([...reworded].filter(([, at]) => at > moment).map(([nth]) => nth)),
   };
 }
 
@@ -280,6 +302,16 @@ function momentOf(line: Line, moment: number): Moment | undefined {
   return { line, ...birth, since, standing: extended(standing, line.lives, moment), words };
 }
 
+function saidAt(line: Line, moment: number): SaidWhere | undefined {
+  const [first] = line.steps;
+  if (!line.fixed || first?.birth === undefined) {
+    const then = momentOf(line, moment);
+    return then && { birth: then, session: then.standing.session, speaker: then.standing.speaker, since: then.since };
+  }
+  const { at, birth, change } = first;
+  return at > moment ? undefined : { birth, session: change?.session, speaker: change?.speaker, since: at };
+}
+
 function extended(standing: Standing, lives: readonly Life[] | undefined, moment: number): Standing {
   let end = standing.expires_at;
   if (lives === undefined || end === null) return standing;
@@ -288,7 +320,7 @@ function extended(standing: Standing, lives: readonly Life[] | undefined, moment
 }
 
 /** What it was and where its words are, if it was live then. Of most memories nothing else is asked, so that nothing more is put together. */
-function glance(line: Line, moment: number): { readonly birth: Birth; readonly words: number } | undefined {
+function spanAt(line: Line, moment: number): Span | undefined {
   let birth: Birth | undefined;
   let state: Validity | undefined;
   let words = 0;
@@ -299,5 +331,6 @@ function glance(line: Line, moment: number): { readonly birth: Birth; readonly w
     else if (step.birth !== undefined || state !== undefined) state = step.change.validity ?? state;
     if (step.words !== undefined) words = step.words;
   }
-  return birth !== undefined && state !== undefined && isLive(canonicalState(state)) ? { birth, words } : undefined;
+  if (birth === undefined || state === undefined || !isLive(canonicalState(state))) return undefined;
+  return { type: birth.type, scope: birth.scope, words };
 }

@@ -12,7 +12,7 @@ import { type Retrieval, type RetrieveQuery, retrieveFrom } from "../recall/retr
 import { pastSource } from "./evidence.ts";
 import { type PastMemory, type PastView, viewOf } from "./past.ts";
 import { askThen } from "./question.ts";
-import { rowsThen } from "./rows.ts";
+import { unreadRowsThen } from "./rows.ts";
 import type { Followed } from "./timelines.ts";
 
 export async function retrieveThen(call: Call, query: RetrieveQuery): Promise<Retrieval> {
@@ -33,14 +33,14 @@ export async function contextThen(call: Call, query: RetrieveQuery, limit: numbe
   const first = (wanted: (memory: PastMemory) => boolean) =>
     learned.filter(wanted).toSorted(byImportance).slice(0, limit);
   const profile = [...first((m) => isInProfile(view, m, call.now)), ...first((m) => m.maturity === "proven")];
-  const rows = await rowsThen(
-    call,
-    profile.map(({ id }) => id),
-  );
-  return {
-    lasting: profile.flatMap(({ id }) => profileItem(rows.get(id))),
-    retrieval: await retrieveAmong(call, query, followed, view),
-  };
+  const [rows, retrieval] = await Promise.all([
+    unreadRowsThen(
+      call,
+      profile.map(({ id }) => id),
+    ),
+    retrieveAmong(call, query, followed, view),
+  ]);
+  return { lasting: profile.flatMap(({ id }) => profileItem(rows.get(id))), retrieval };
 }
 
 const isInProfile = (view: PastView, m: PastMemory, now: Date): boolean =>

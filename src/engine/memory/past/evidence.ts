@@ -86,8 +86,7 @@ async function nearestOf(
     matches(filters, memory) && view.isShown(memory, arm.faded ? ANY_CONFIDENCE : usual);
   const also = arm.theirs && asked.said && { ids: asked.said.ids, limit: arm.theirs.limit };
   for (const { sks, limit } of arm.groups) {
-    const types = sks.map(typeOf);
-    const lines = view.lines.filter((line) => types.includes(view.typeOf(line)));
+    const lines = view.linesOf(sks.flatMap((sk) => typeOf(sk) ?? []));
     near.push(...(await vectors.nearest(arm, { lines, isWanted, preferred, limit, also })));
   }
   return near.toSorted(nearestFirst);

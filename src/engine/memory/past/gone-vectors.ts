@@ -3,7 +3,7 @@
  * past compares them like the others. Only beside a read model, which tells what it does not hold.
  */
 
-import type { Timeline } from "../../domain/past/timeline.ts";
+import type { Line, Timeline } from "../../domain/past/timeline.ts";
 import type { ReadModel } from "../../domain/read-model/model.ts";
 import { openVectors, type Vectors } from "../../domain/read-model/vectors.ts";
 import { vectorsHeld } from "../../store/history/timeline.ts";
@@ -20,30 +20,51 @@ export interface GoneVectors {
   caughtUp(call: Call, timeline: Timeline, version: number): Promise<AllVectors | undefined>;
 }
 
-/** Where the vector of a memory is: in one of the two, by its slot. */
+/** Where the vector of a memory is: in one of the two. */
 export interface AllVectors {
   readonly model: ReadModel;
+  /** By number of the line: its slot in the model, or −1. */
+  readonly slots: Int32Array;
+  /** By number of the line. */
   readonly gone: Vectors;
 }
 
+interface HeldVectors {
+  readonly version: number;
+  readonly model: ReadModel;
+  readonly vectors: Vectors;
+  slots: Int32Array;
+  looked: number;
+  done: boolean;
+}
+
 export function openGoneVectors(): GoneVectors {
-  let held: { readonly version: number; readonly vectors: Vectors; looked: number; done: boolean } | undefined;
-  const changed = new Set<string>();
+  let held: HeldVectors | undefined;
+  /** Told, and not seen by the model yet as far as we know. */
+  let changed = new Set<string>();
+  /** Seen by the model, and not looked at here. */
+  const seen = new Set<string>();
   /** One reader at a time: what it reads is not held yet. */
   let busy: Promise<unknown> = Promise.resolve();
 
   /** Of memories that the timeline has come to know since, and of those that were changed. */
   const readAnew = async (call: Call, timeline: Timeline, model: ReadModel, version: number): Promise<void> => {
-    // What was interrupted half way is begun anew.
-    if (held?.version !== version || !held.done) held = { version, vectors: openVectors(), looked: 0, done: true };
+    // What was interrupted half way is begun anew, as beside another model, whose slots are others.
+    if (held?.version !== version || held.model !== model || !held.done)
+      held = { version, model, vectors: openVectors(), slots: new Int32Array(0), looked: 0, done: true };
     const { vectors } = held;
     held.done = false;
-    const lines = [...changed].flatMap((id) => timeline.lineOf(id) ?? []);
-    lines.push(...timeline.lines.slice(held.looked));
-    changed.clear();
+    const lines = [[...seen].flatMap((id) => timeline.lineOf(id) ?? []), timeline.lines.slice(held.looked)].flat();
+    seen.clear();
     held.looked = timeline.lines.length;
-    const lacking = lines.filter(({ id }) => !isIn(model, id));
-    for (const { nth } of lines) vectors.drop(nth);
+    held.slots = grown(held.slots, held.looked);
+    const lacking: Line[] = [];
+    for (const line of lines) {
+      const slot = slotIn(model, line.id);
+      held.slots[line.nth] = slot;
+      vectors.drop(line.nth);
+      if (slot < 0) lacking.push(line);
+    }
     for (let at = 0; at < lacking.length; at += PAGE) {
       const ids = lacking.slice(at, at + PAGE).map(({ id }) => id);
       for (const { id, halves } of await vectorsHeld(call.memory.db, ids, version)) {
@@ -54,6 +75,21 @@ export function openGoneVectors(): GoneVectors {
     }
     held.done = true;
   };
+  const catchUp = async (
+    call: Call,
+    timeline: Timeline,
+    version: number,
+  ): Promise<AllVectors | "again" | undefined> => {
+    for (const id of changed) seen.add(id);
+    changed = new Set();
+    const model = await call.memory.readModel.caughtUp(version);
+    if (model === undefined) return undefined;
+    const isSame = held?.version === version && held.model === model && held.done;
+    if (!isSame || seen.size > 0 || held?.looked !== timeline.lines.length)
+      await readAnew(call, timeline, model, version);
+    if (held === undefined || changed.size > 0) return "again";
+    return { model, slots: held.slots, gone: held.vectors };
+  };
 
   return {
     tell(ids) {
@@ -61,21 +97,25 @@ export function openGoneVectors(): GoneVectors {
     },
     async caughtUp(call, timeline, version) {
       for (let round = 0; round < MOST_ROUNDS; round++) {
-        await busy;
-        const model = await call.memory.readModel.caughtUp(version);
-        if (model === undefined) return undefined;
-        if (held?.version === version && held.done && changed.size === 0 && held.looked === timeline.lines.length)
-          return { model, gone: held.vectors };
-        const turn = busy.then(() => readAnew(call, timeline, model, version));
+        const turn = busy.then(() => catchUp(call, timeline, version));
         busy = turn.catch(() => undefined);
-        await turn;
+        const all = await turn;
+        if (all !== "again") return all;
       }
       return undefined;
     },
   };
 }
 
-const isIn = (model: ReadModel, id: string): boolean => {
+/** A slot without a vector is none. */
+function slotIn(model: ReadModel, id: string): number {
   const slot = model.slotOf(id);
-  return slot !== undefined && model.vectors.has(slot);
-};
+  return slot !== undefined && model.vectors.has(slot) ? slot : -1;
+}
+
+function grown(slots: Int32Array, size: number): Int32Array {
+  if (size <= slots.length) return slots;
+  const next = new Int32Array(Math.ceil(size * 1.25)).fill(-1);
+  next.set(slots);
+  return next;
+}

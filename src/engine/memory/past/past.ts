@@ -9,6 +9,7 @@ import type { Fact, Held } from "../../domain/fact.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import { canonicalState } from "../../domain/lifecycle/lifecycle.ts";
 import type { MemoryType, OrNull } from "../../domain/memory-types.ts";
+import { askedKinds, KINDS, kindOf } from "../../domain/past/spans.ts";
 import type { Line, Moment, Said, Timeline } from "../../domain/past/timeline.ts";
 import { isValue } from "../../domain/present.ts";
 import { concat, eachForward, FORWARD_BYTES } from "../../domain/ranking/words/postings.ts";
@@ -65,22 +66,26 @@ export interface Having {
   readonly tfs: Uint8Array;
   /** How many words it has in all. */
   readonly lengths: Uint16Array;
+  /** How many there are of each kind. */
+  readonly ofKind: Int32Array;
 }
 
 /** Every memory that was indexed then: the live ones, and expired episodes, which count in the statistics of words. */
 export interface PastView {
-  /** In the order in which they were stored. */
-  readonly lines: readonly Line[];
-  /** Their numbers are below this one. */
-  readonly reach: number;
-  typeOf(line: Line): MemoryType;
+  /** Numbers of their lines, in the order in which they were stored. */
+  readonly lines: Int32Array;
+  /** Those of these types. */
+  linesOf(types: readonly MemoryType[]): Int32Array;
+  /** By number of a line: what it is, as `kindOf` numbers it, or 0 where it does not belong to the view. */
+  readonly kinds: Uint8Array;
   lineAt(nth: number): Line;
   /** Put together when it is first asked for; undefined where it does not belong to the view. */
   memory(line: Line): PastMemory | undefined;
   find(id: string): PastMemory | undefined;
   /** Those of a session that have a place in it, in the order in which they were stored. */
   turnsWith(memory: PastMemory): readonly PastMemory[];
-  saidBy(names: readonly string[]): readonly PastMemory[];
+  /** Ids of what these people said; undefined where that is more than so many. */
+  saidBy(names: readonly string[], most: number): readonly string[] | undefined;
   /** The words of this question that it had, and how many words it had in all. */
   wordsOf(memory: { readonly id: string }, asked: ReadonlySet<number>): Said;
   /** Those that had this word. */
@@ -98,24 +103,15 @@ export interface PastView {
 export function viewOf(call: Call, timeline: Timeline, { types, scopes, ladder }: PastScope): PastView {
   const now = call.now.getTime();
   const look = lookOf(call, ladder);
-  const lines: Line[] = [];
-  /** By number of the line: its type, or nothing. */
-  const kinds = new Int8Array(timeline.lines.length);
-  /** By place of words: the number of the line that had them then, from 1. */
-  const holders = new Int32Array(timeline.places());
-  const places = new Int32Array(timeline.lines.length);
-  const sizes = types.map(() => ({ n: 0, tl: 0 }));
-  timeline.eachLive(now, (line, { type, scope }, words) => {
-    const kind = types.indexOf(type);
-    if (kind < 0 || scopes?.includes(scope) === false) return;
-    lines.push(line);
-    kinds[line.nth] = kind + 1;
-    holders[words] = line.nth + 1;
-    places[line.nth] = words;
-    const size = sizes[kind] as (typeof sizes)[number];
+  const { lines, kinds, places } = timeline.alive({ moment: now, types, scopes });
+  const { lengths, holders } = timeline;
+  const sizes = Array.from({ length: KINDS }, () => ({ n: 0, tl: 0 }));
+  for (let at = 0; at < lines.length; at++) {
+    const nth = lines[at] as number;
+    const size = sizes[kinds[nth] as number] as (typeof sizes)[number];
     size.n += 1;
-    size.tl += timeline.lengthAt(words);
-  });
+    size.tl += lengths[places[nth] as number] as number;
+  }
 
   const made = new Map<Line, { readonly memory: PastMemory; readonly key: string | undefined }>();
   const entryOf = (line: Line) => {
@@ -133,6 +129,7 @@ export function viewOf(call: Call, timeline: Timeline, { types, scopes, ladder }
   const all = (found: readonly Line[]): PastMemory[] => found.flatMap((line) => memory(line) ?? []);
   const lineOf = ({ id }: { readonly id: string }): Line | undefined => timeline.lineOf(id);
 
+  const sessions = new Map<string, readonly PastMemory[]>();
   const hidden = new Map<PastMemory, boolean>();
   const isHidden = (fact: PastMemory): boolean => {
     const line = lineOf(fact);
@@ -151,51 +148,79 @@ export function viewOf(call: Call, timeline: Timeline, { types, scopes, ladder }
 
   return {
     lines,
-    reach: kinds.length,
-    typeOf: (line) => types[(kinds[line.nth] as number) - 1] as MemoryType,
+    linesOf(some) {
+      if (types.every((type) => some.includes(type))) return lines;
+      const isAsked = askedKinds(some);
+      const found = new Int32Array(lines.length);
+      let n = 0;
+      for (let at = 0; at < lines.length; at++) {
+        const nth = lines[at] as number;
+        if (isAsked[kinds[nth] as number]) found[n++] = nth;
+      }
+      return found.subarray(0, n);
+    },
+    kinds,
     memory,
     find(id) {
       const line = timeline.lineOf(id);
       return line && memory(line);
     },
-    turnsWith: ({ scope, session }) =>
-      session === undefined
-        ? []
-        : all(timeline.inSession(session)).filter(
-            (turn) => turn.scope === scope && turn.session === session && turn.ordinal !== undefined,
-          ),
-    saidBy: (names) =>
-      all([...new Set(names.flatMap((name) => timeline.spokenBy(name)))]).filter(({ speaker }) =>
-        names.includes(firstName(speaker) ?? ""),
-      ),
+    turnsWith({ scope, session }) {
+      if (session === undefined) return [];
+      const key = `${scope} ${session}`;
+      const known = sessions.get(key);
+      if (known !== undefined) return known;
+      const turns = all(timeline.inSession(session)).filter(
+        (turn) => turn.scope === scope && turn.session === session && turn.ordinal !== undefined,
+      );
+      sessions.set(key, turns);
+      return turns;
+    },
+    saidBy(names, most) {
+      const ids = new Set<string>();
+      const isTheirs = new Map<string | undefined, boolean>();
+      for (const name of names)
+        for (const line of timeline.spokenBy(name)) {
+          const speaker = kinds[line.nth] ? timeline.saidAt(line, now)?.speaker : undefined;
+          const theirs = isTheirs.get(speaker) ?? names.includes(firstName(speaker) ?? "");
+          isTheirs.set(speaker, theirs);
+          if (theirs) ids.add(line.id);
+          if (ids.size > most) return undefined;
+        }
+      return [...ids];
+    },
     wordsOf(one, asked) {
       const place = places[lineOf(one)?.nth ?? -1];
       return place === undefined
         ? { len: 0, x: new Uint8Array() }
-        : { len: timeline.lengthAt(place), x: onlyThese(timeline.wordsAt(place), asked) };
+        : { len: lengths[place] as number, x: onlyThese(timeline.wordsAt(place), asked) };
     },
     having(hash) {
       const entries = timeline.postingsOf(hash);
-      const [lines, tfs, lengths] = [
-        new Int32Array(entries.length),
-        new Uint8Array(entries.length),
-        new Uint16Array(entries.length),
-      ];
+      const having = {
+        lines: new Int32Array(entries.length),
+        tfs: new Uint8Array(entries.length),
+        lengths: new Uint16Array(entries.length),
+        ofKind: new Int32Array(KINDS),
+      };
       let n = 0;
       for (let at = 0; at < entries.length; at++) {
         const entry = entries[at] as number;
         const place = entry >>> 8;
-        const nth = (holders[place] ?? 0) - 1;
-        if (nth < 0) continue;
-        lines[n] = nth;
-        tfs[n] = entry & 255;
-        lengths[n++] = timeline.lengthAt(place);
+        const nth = holders[place] ?? -1;
+        // It had other words then, or did not belong to the view; a line that was begun since is not numbered in it.
+        const kind = kinds[nth] ?? 0;
+        if (kind === 0 || places[nth] !== place) continue;
+        having.lines[n] = nth;
+        having.tfs[n] = entry & 255;
+        having.lengths[n++] = lengths[place] as number;
+        having.ofKind[kind] = (having.ofKind[kind] as number) + 1;
       }
-      return { n, lines, tfs, lengths };
+      return { n, ...having };
     },
     lineAt: (nth) => timeline.lines[nth] as Line,
     lasting: () => all([...timeline.lasting].sort((a, b) => a.nth - b.nth)),
-    sizeOf: (type) => sizes[types.indexOf(type)] ?? { n: 0, tl: 0 },
+    sizeOf: (type) => sizes[kindOf(type)] ?? { n: 0, tl: 0 },
     isShown: (one, minConfidence) => isInSight(one, call.now, minConfidence) && !isHidden(one),
     isHidden,
   };

@@ -70,8 +70,8 @@ export async function askThen(
 
 /** As `saidBy` finds it in the rows of now. */
 function saidThen(view: PastView, names: readonly string[]): Members | undefined {
-  const ids = view.saidBy(names).map(({ id }) => id);
-  return ids.length === 0 || ids.length > MOST_SAID ? undefined : { slots: new Map(), ids: new Set(ids) };
+  const ids = view.saidBy(names, MOST_SAID) ?? [];
+  return ids.length === 0 ? undefined : { slots: new Map(), ids: new Set(ids) };
 }
 
 export const sessionKey = ({ scope, session }: Pick<PastMemory | SpokenThen, "scope" | "session">): string =>

@@ -1,5 +1,6 @@
 /** Exact BM25 over the memories of a moment, with the same numbers as the index has: n, df and lengths are those of then. */
 import type { MemoryType } from "../../domain/memory-types.ts";
+import { askedKinds, kindOf } from "../../domain/past/spans.ts";
 import { type Hit, idf, type Ranking, rankingOf, type Statistics, weight } from "../../domain/ranking/words/bm25.ts";
 import { countHashes } from "../../domain/ranking/words/postings.ts";
 import type { Having, PastView } from "./past.ts";
@@ -9,6 +10,9 @@ interface Term {
   readonly count: number;
   readonly having: Having;
 }
+
+/** Words of a memory that is short. */
+const SHORT = 64;
 
 interface RankedThen {
   /** One for each group of types. */
@@ -29,9 +33,6 @@ export function rankThen(
   };
 }
 
-const isAmong = (view: PastView, nth: number, types: readonly MemoryType[]): boolean =>
-  types.includes(view.typeOf(view.lineAt(nth)));
-
 function statisticsOf(view: PastView, terms: readonly Term[], types: readonly MemoryType[]): Statistics {
   const sizes = types.map((type) => view.sizeOf(type));
   const n = sizes.reduce((sum, size) => sum + size.n, 0);
@@ -40,8 +41,7 @@ function statisticsOf(view: PastView, terms: readonly Term[], types: readonly Me
     n,
     avgdl: n > 0 ? Math.max(tl, 1) / n : 1,
     terms: terms.map(({ hash, count, having }) => {
-      let df = 0;
-      for (let at = 0; at < having.n; at++) if (isAmong(view, having.lines[at] as number, types)) df += 1;
+      const df = types.reduce((sum, type) => sum + (having.ofKind[kindOf(type)] as number), 0);
       return { hash, count, df, idf: idf(n, df) };
     }),
   };
@@ -50,17 +50,23 @@ function statisticsOf(view: PastView, terms: readonly Term[], types: readonly Me
 function rankOne(view: PastView, terms: readonly Term[], types: readonly MemoryType[]): Ranking {
   const statistics = statisticsOf(view, terms, types);
   const { avgdl } = statistics;
+  const { kinds } = view;
+  const isAsked = askedKinds(types);
   const met: number[] = [];
-  const sums = new Float64Array(view.reach);
+  const sums = new Float64Array(kinds.length);
   for (const [nth, { having }] of terms.entries()) {
     const { count, idf: rarity } = statistics.terms[nth] as Statistics["terms"][number];
     const { n, lines, tfs, lengths } = having;
+    // Most have a word once and are short: their weight is worked out once for each length.
+    const once = Float64Array.from({ length: SHORT }, (_, length) => count * weight(rarity, 1, length, avgdl));
     for (let at = 0; at < n; at++) {
       const line = lines[at] as number;
-      if (!isAmong(view, line, types)) continue;
+      if (isAsked[kinds[line] as number] === 0) continue;
+      const [tf, length] = [tfs[at] as number, lengths[at] as number];
       const before = sums[line] as number;
       if (before === 0) met.push(line);
-      sums[line] = before + count * weight(rarity, tfs[at] as number, lengths[at] as number, avgdl);
+      sums[line] =
+        before + (tf === 1 && length < SHORT ? (once[length] as number) : count * weight(rarity, tf, length, avgdl));
     }
   }
   const scores = new Float64Array(met.length);

@@ -88,11 +88,9 @@ function applyEvent(folded: Map<string, FoldedRow>, event: EntityEvent): void {
 /** The stream holds times as text; a row has dates. */
 export function foundOf({ type, scope, row }: FoldedRow): Found {
   const { content_key: _, ...columns } = row;
-  const dated = Object.fromEntries(
-    Object.entries(columns).map(([name, value]) => [name, isTime(name) ? dateOf(value) : value]),
-  );
   // Events from before a column existed do not have it.
-  const known = { trust: "agent", ...dated };
+  const known: Record<string, unknown> = { trust: "agent", ...columns };
+  for (const name in columns) if (isTime(name)) known[name] = dateOf(columns[name]);
   if (type === "episode") return { type, scope, row: known as unknown as Episode };
   const learned = { corroborated_at: null, review_until: null, ...known };
   if (type === "fact") return { type, scope, row: learned as unknown as Fact };
@@ -100,7 +98,7 @@ export function foundOf({ type, scope, row }: FoldedRow): Found {
 }
 
 const isTime = (column: string): boolean =>
-  /_(?:at|until)$/.test(column) || column === "valid_from" || column === "valid_to";
+  column.endsWith("_at") || column.endsWith("_until") || column === "valid_from" || column === "valid_to";
 
 /** One memory as it was then, if it was there and this caller may see it. */
 export async function findThen(call: Call, id: string, type: MemoryType | undefined): Promise<Found> {

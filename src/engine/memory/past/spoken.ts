@@ -19,17 +19,25 @@ export function spokenThen(
     ...wanted.names.flatMap((name) => timeline.spokenBy(name)),
     ...wanted.sessions.flatMap((session) => timeline.inSession(session)),
   ]);
+  const names = new Set(wanted.names);
+  const sessions = new Set(wanted.sessions);
   const spoken = new Map<string, SpokenThen>();
+  let last: SpokenThen | undefined;
   for (const line of lines) {
-    const told = timeline.at(line, until.getTime());
-    if (told?.type !== "episode" || told.name === undefined) continue;
-    const { scope, name, standing, since } = told;
-    const session = standing.session ?? null;
-    if (!wanted.names.includes(name) && !(session !== null && wanted.sessions.includes(session))) continue;
+    const told = timeline.saidAt(line, until.getTime());
+    if (told?.birth.type !== "episode" || told.birth.name === undefined) continue;
+    const { since } = told;
+    const { scope, name } = told.birth;
+    const session = told.session ?? null;
+    if (!names.has(name) && !(session !== null && sessions.has(session))) continue;
+    // Turns of a session come one after the other, mostly.
+    if (last?.session === session && last.scope === scope && last.name === name && last.since.getTime() <= since)
+      continue;
     const key = JSON.stringify([scope, session, name]);
     const known = spoken.get(key);
-    if (known === undefined || known.since.getTime() > since)
-      spoken.set(key, { scope, session, name, since: new Date(since) });
+    last =
+      known !== undefined && known.since.getTime() <= since ? known : { scope, session, name, since: new Date(since) };
+    spoken.set(key, last);
   }
   return [...spoken.values()];
 }

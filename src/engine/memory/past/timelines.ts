@@ -5,7 +5,7 @@
 import type { Db } from "../../adapters/db/port.ts";
 import { type LruCache, lruCache } from "../../domain/lru-cache.ts";
 import { openTimeline, type Timeline } from "../../domain/past/timeline.ts";
-import { rewritingMark, streamPage } from "../../store/history/timeline.ts";
+import { streamPage } from "../../store/history/timeline.ts";
 import type { Embedded } from "../embed.ts";
 import { stopIfCancelled } from "../following.ts";
 import type { Call } from "../memory.ts";
@@ -34,7 +34,8 @@ export interface Timelines {
 }
 
 interface Kept extends Followed {
-  readonly mark: string;
+  /** Of the events that were read: one page says another where they were changed since. */
+  mark: string | undefined;
   reached: string;
 }
 
@@ -79,30 +80,32 @@ export function openTimelines(db: Pick<Db, "onChange">): Timelines {
 }
 
 async function caughtUp(call: Call, place: Place): Promise<Followed> {
-  const { db } = call.memory;
-  const { tenant } = call.caller;
   for (let attempt = 1; ; attempt++) {
-    const before = await rewritingMark(db, tenant);
-    if (place.kept?.mark !== before) place.kept = undefined;
     const kept: Kept = place.kept ?? {
       ...{ timeline: openTimeline(), vectors: openGoneVectors(), madeAnew: lruCache<string, Embedded>(MADE_ANEW) },
-      ...{ mark: before, reached: "0" },
+      ...{ mark: undefined, reached: "0" },
     };
     place.kept = kept;
-    await readOn(call, kept);
-    // Events that were changed while they were read may have been read half before and half after.
-    if ((await rewritingMark(db, tenant)) === before || attempt === ATTEMPTS) return kept;
+    if (await readOn(call, kept, attempt === ATTEMPTS)) return kept;
+    place.kept = undefined;
   }
 }
 
-async function readOn(call: Call, kept: Kept): Promise<void> {
-  for (let read = 0; ; ) {
+/** The next page is read while this one is taken in. False: events were changed since those that are known were read. */
+async function readOn(call: Call, kept: Kept, isLastAttempt: boolean): Promise<boolean> {
+  const pageAfter = (last: string) => streamPage(call.memory.db, call.caller.tenant, last, PAGE);
+  let page = await pageAfter(kept.reached);
+  for (let read = page.events; ; read += page.events) {
     stopIfCancelled(call);
-    const page = await streamPage(call.memory.db, call.caller.tenant, kept.reached, PAGE);
+    kept.mark ??= page.mark;
+    if (kept.mark !== page.mark && !isLastAttempt) return false;
+    const following = page.events < PAGE ? undefined : pageAfter(page.last);
+    // It is waited for below, unless this page cannot be taken in.
+    following?.catch(() => undefined);
     kept.timeline.apply(toldBy(page));
     kept.reached = page.last;
-    read += page.events;
     if (read >= PAGE) call.following?.progress?.({ done: read, message: "events read" });
-    if (page.events < PAGE) return;
+    if (following === undefined) return true;
+    page = await following;
   }
 }

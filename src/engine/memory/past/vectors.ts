@@ -26,7 +26,8 @@ export type Near = readonly [id: string, distance: number];
 
 /** What is wanted of an arm. */
 export interface Wanted {
-  readonly lines: readonly Line[];
+  /** Numbers of lines. */
+  readonly lines: Int32Array;
   isWanted(memory: PastMemory): boolean;
   /** Those that are embedded again come first. */
   preferred(a: PastMemory, b: PastMemory): number;
@@ -54,18 +55,13 @@ export function openVectorsThen(call: Call, followed: Followed, view: PastView):
   let spare = EMBED_ANEW;
   const past = ({ version, as }: VectorArm): PastVectors => ({ version, as, until: call.now });
 
-  const isReworded = (line: Line) => timeline.isRewordedAfter(line, call.now.getTime());
-  /** Where the read model has the vector of the words of then. */
-  const keptSlot = ({ model }: AllVectors, line: Line): number | undefined => {
-    const slot = model.slotOf(line.id);
-    return slot !== undefined && model.vectors.has(slot) && !isReworded(line) ? slot : undefined;
-  };
+  const reworded = timeline.rewordedAfter(call.now.getTime());
   const inModel = (held: AllVectors, arm: VectorArm, memories: readonly PastMemory[]): Map<string, Vectored> => {
     const { vectors: all } = held.model;
     const kept = memories.flatMap(({ id }) => {
-      const line = timeline.lineOf(id);
-      const slot = line && keptSlot(held, line);
-      return slot === undefined ? [] : [{ id, slot }];
+      const nth = timeline.lineOf(id)?.nth ?? -1;
+      const slot = held.slots[nth] ?? -1;
+      return slot < 0 || reworded.has(nth) ? [] : [{ id, slot }];
     });
     const far = all.distances(
       all.queryOf(arm.query),
@@ -80,35 +76,61 @@ export function openVectorsThen(call: Call, followed: Followed, view: PastView):
   };
   /** All are compared in memory; only of the nearest it is looked whether they were visible. */
   const inMemory = (held: AllVectors, arm: VectorArm, wanted: Wanted): Compared => {
-    const [kept, gone, lacking] = [slotsOf(wanted.lines.length), slotsOf(wanted.lines.length), [] as PastMemory[]];
-    for (const line of wanted.lines) {
-      const slot = keptSlot(held, line);
-      if (slot !== undefined) kept.add(line, slot);
-      else if (held.gone.has(line.nth) && !isReworded(line)) gone.add(line, line.nth);
-      else lacking.push(...wantedOf(line));
-    }
-    function wantedOf(line: Line): PastMemory[] {
-      const memory = view.memory(line);
-      return memory !== undefined && wanted.isWanted(memory) ? [memory] : [];
-    }
     const query = held.model.vectors.queryOf(arm.query);
-    const lines = [...kept.lines, ...gone.lines];
-    const far = new Float64Array(lines.length);
-    far.set(held.model.vectors.distances(query, kept.slots()));
-    far.set(held.gone.distances(query, gone.slots()), kept.lines.length);
-    const first = lacking.toSorted(wanted.preferred).slice(0, EMBED_ANEW);
-    const isWanted = (line: Line) => wantedOf(line).length > 0;
-    const also: Near[] = [];
-    if (wanted.also !== undefined)
-      for (const [at, line] of lines.entries())
-        if (wanted.also.ids.has(line.id) && isWanted(line)) also.push([line.id, far[at] as number]);
-    return {
-      near: [...nearestOf(lines, far, wanted.limit, isWanted), ...also],
-      lacking: { ids: first.map(({ id }) => id), total: lacking.length },
+    const { kept, gone, lacking } = sorted(held, wanted.lines);
+    const lineIn = (slot: number) => timeline.lineOf(held.model.idOf(slot)) as Line;
+    const among = (depth: number): Near[] =>
+      [
+        ...held.model.vectors.nearest(query, kept, depth).map((one): Near => [lineIn(one.slot).id, one.distance]),
+        ...held.gone.nearest(query, gone, depth).map((one): Near => [view.lineAt(one.slot).id, one.distance]),
+      ]
+        .sort(nearestFirst)
+        .slice(0, depth);
+    const isWanted = ([id]: Near): boolean => {
+      const memory = view.find(id);
+      return memory !== undefined && wanted.isWanted(memory);
     };
+    const without = lacking.flatMap((nth) => view.memory(view.lineAt(nth)) ?? []).filter(wanted.isWanted);
+    const first = without.toSorted(wanted.preferred).slice(0, EMBED_ANEW);
+    return {
+      near: [...nearestOf(among, kept.length + gone.length, wanted.limit, isWanted), ...theirs()],
+      lacking: { ids: first.map(({ id }) => id), total: without.length },
+    };
+    function theirs(): Near[] {
+      const also = wanted.also?.ids;
+      if (also === undefined) return [];
+      const ofThem = Int32Array.from([...also].flatMap((id) => timeline.lineOf(id)?.nth ?? [])).sort();
+      const own = sorted(
+        held,
+        ofThem.filter((nth) => isAmong(wanted.lines, nth)),
+      );
+      const [near, far] = [held.model.vectors.distances(query, own.kept), held.gone.distances(query, own.gone)];
+      return [
+        ...Array.from(own.kept, (slot, at): Near => [lineIn(slot).id, near[at] as number]),
+        ...Array.from(own.gone, (nth, at): Near => [view.lineAt(nth).id, far[at] as number]),
+      ].filter(isWanted);
+    }
+  };
+  /** Lines whose vector the model has, by slot; those that have left it, by number; and those without one of the words of then. */
+  const sorted = ({ slots, gone }: AllVectors, lines: Int32Array) => {
+    const kept = new Int32Array(lines.length);
+    const left: number[] = [];
+    const lacking: number[] = [];
+    let n = 0;
+    for (let at = 0; at < lines.length; at++) {
+      const nth = lines[at] as number;
+      const slot = slots[nth] ?? -1;
+      if (reworded.size > 0 && reworded.has(nth)) lacking.push(nth);
+      else if (slot >= 0) kept[n++] = slot;
+      else if (gone.has(nth)) left.push(nth);
+      else lacking.push(nth);
+    }
+    return { kept: kept.subarray(0, n), gone: Int32Array.from(left), lacking };
   };
   const inStore = async (arm: VectorArm, wanted: Wanted): Promise<Compared> => {
-    const group = wanted.lines.flatMap((line) => view.memory(line) ?? []).filter((memory) => wanted.isWanted(memory));
+    const group = Array.from(wanted.lines, (nth) => view.memory(view.lineAt(nth)) ?? [])
+      .flat()
+      .filter(wanted.isWanted);
     const ids = group.toSorted(wanted.preferred).map(({ id }) => id);
     if (ids.length === 0) return { near: [], lacking: { ids: [], total: 0 } };
     const limit = wanted.also === undefined ? wanted.limit : ids.length;
@@ -162,51 +184,36 @@ interface Compared {
   readonly lacking: { readonly ids: readonly string[]; readonly total: number };
 }
 
-function slotsOf(most: number) {
-  const lines: Line[] = [];
-  const slots = new Int32Array(most);
-  return {
-    lines,
-    slots: () => slots.subarray(0, lines.length),
-    add(line: Line, slot: number) {
-      slots[lines.push(line) - 1] = slot;
-    },
-  };
-}
-
-/** The k smallest so far are a heap whose root is the largest of them: most are above it, and cost one comparison. */
-function kthSmallest(values: Float64Array, k: number): number {
-  const heap = values.slice(0, k).sort().reverse();
-  for (let i = k; i < values.length; i++) {
-    const value = values[i] as number;
-    if (!(value < (heap[0] as number))) continue;
-    let at = 0;
-    for (let child = 1; child < k; child = 2 * at + 1) {
-      if (child + 1 < k && (heap[child + 1] as number) > (heap[child] as number)) child++;
-      if ((heap[child] as number) <= value) break;
-      heap[at] = heap[child] as number;
-      at = child;
-    }
-    heap[at] = value;
-  }
-  return heap[0] as number;
-}
-
-/** The nearest for which it holds: it is looked at among ever more of them, until there are enough. */
-function nearestOf(lines: readonly Line[], far: Float64Array, limit: number, holds: (line: Line) => boolean): Near[] {
+/** The nearest for which it holds: it is looked at among ever more of them, until there are enough, and nobody as near is missing. */
+function nearestOf(
+  among: (depth: number) => readonly Near[],
+  most: number,
+  limit: number,
+  holds: (near: Near) => boolean,
+): Near[] {
   if (limit === 0) return [];
   for (let depth = 4 * limit; ; depth *= 4) {
-    const furthest = depth >= far.length ? Infinity : kthSmallest(far, depth);
-    const close: { readonly line: Line; readonly near: Near }[] = [];
-    for (let at = 0; at < far.length; at++) {
-      const [line, distance] = [lines[at] as Line, far[at] as number];
-      if (distance <= furthest) close.push({ line, near: [line.id, distance] });
-    }
-    close.sort((a, b) => nearestFirst(a.near, b.near));
+    const close = among(depth);
+    const isAll = depth >= most;
+    const furthest = close.at(-1)?.[1] ?? 0;
     const found: Near[] = [];
-    for (const { line, near } of close) if (found.length < limit && holds(line)) found.push(near);
-    if (found.length === limit || furthest === Infinity) return found;
+    for (const near of close) {
+      if (found.length === limit || (!isAll && near[1] === furthest)) break;
+      if (holds(near)) found.push(near);
+    }
+    if (found.length === limit || isAll) return found;
   }
+}
+
+/** Numbers in ascending order. */
+function isAmong(numbers: Int32Array, number: number): boolean {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((numbers[middle] as number) < number) low = middle + 1;
+    else high = middle;
+  }
+  return numbers[low] === number;
 }
 
 export const nearestFirst = ([a, near]: Near, [b, far]: Near): number => near - far || (a < b ? -1 : 1);

@@ -47,6 +47,8 @@ export interface StreamPage {
   /** How many events it spans, and the last of them: where the next page begins. */
   readonly events: number;
   readonly last: string;
+  /** Changes whenever events of the tenant were folded, removed, blanked or redacted: only then is the stream more than appended to. */
+  readonly mark: string;
   readonly steps: readonly StreamStep[];
   readonly readings: readonly StreamReading[];
 }
@@ -73,6 +75,7 @@ export async function streamPage(sql: Sql, tenant: string, after: string, limit:
   const [page] = await sql.query<{
     events: number;
     last: string | null;
+    mark: string;
     steps: string | null;
     forwards: Uint8Array | null;
     readings: string | null;
@@ -86,6 +89,8 @@ export async function streamPage(sql: Sql, tenant: string, after: string, limit:
        where p.entity_type in ('episode', 'fact', 'rule') and (p.event_type = 'episode.deleted' or p.creation and p.payload ? 'row'
          or not p.creation and (p.payload -> 'set') ?| (${RANKED} || ${WITHOUT_CONTENT})))
      select (select count(*)::int4 from page) as events, (select max(seq)::text from page) as last,
+       concat((select max(seq) from event_checkpoints where tenant_id = $1), ' ',
+         (select max(seq) from erasure_receipts where tenant_id = $1)) as mark,
        (select json_agg(json_build_array(entity_id, occurred_at, entity_type, scope, event_type = 'episode.deleted',
           case when creation then (payload -> 'row') - ${LEFT_OUT}
             - (case when x is null and not starts_with(payload #>> '{row,content}', '${SEALED_PREFIX}') then '{}' else ${WITHOUT_CONTENT} end) end,
@@ -107,6 +112,7 @@ export async function streamPage(sql: Sql, tenant: string, after: string, limit:
   return {
     events: page?.events ?? 0,
     last: page?.last ?? after,
+    mark: page?.mark ?? "",
     steps: parsed<StepJson>(page?.steps).map(([id, when, type, scope, deleted, row, set, asks, name, len, size]) => ({
       ...{ id, at: when, type, scope, deleted, row, set, name, len },
       asks: asks === true,
@@ -118,16 +124,6 @@ export async function streamPage(sql: Sql, tenant: string, after: string, limit:
 
 const NOTHING = new Uint8Array(0);
 const parsed = <T>(json: string | null | undefined): T[] => JSON.parse(json ?? "[]") as T[];
-
-/** Changes whenever events of the tenant were folded, removed, blanked or redacted: only then is the stream more than appended to. */
-export async function rewritingMark(sql: Sql, tenant: string): Promise<string> {
-  const [row] = await sql.query<{ mark: string }>(
-    `select concat((select max(seq) from event_checkpoints where tenant_id = $1), ' ',
-       (select max(seq) from erasure_receipts where tenant_id = $1)) as mark`,
-    [tenant],
-  );
-  return row?.mark ?? "";
-}
 
 export interface HeldVector {
   readonly id: string;
