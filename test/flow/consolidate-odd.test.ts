@@ -1,5 +1,6 @@
 /** Answers that fit the schema and yet are odd, and a run that is overtaken: the job goes on, and nothing is half written. */
 import { expect, it } from "vitest";
+import { wrapDb } from "../../src/engine/adapters/db/wrap.ts";
 import type { Material } from "../../src/engine/adapters/extractor/port.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { runJob } from "../support/job-runs.ts";
@@ -14,7 +15,7 @@ const facts = (rig: Rig) =>
     "select content, validity, confidence from facts order by created_at, id",
   );
 
-onEachStore("consolidation, oddly answered,", (open) => {
+onEachStore("consolidation, oddly answered,", (open, store) => {
   it("drops what has no name, no time or no place, and keeps the rest of the answer", async () => {
     const rig = await open({ model: false });
     await told(rig, "I like plums");
@@ -81,6 +82,40 @@ onEachStore("consolidation, oddly answered,", (open) => {
       { state: "done" },
     ]);
   });
+
+  it.skipIf(store === "PGlite")(
+    "learns nothing that the run before has learned, which ended while it asked for the shard",
+    async () => {
+      const rig = await open({ model: false });
+      await told(rig, "I live in Porto");
+      const before = await rig.call("memory_consolidate", {});
+      const porto = { facts: [fact("lives_in", "The user lives in Porto.", ["e1"])] };
+      let ended = false;
+      /** Just before the shard is asked for, the run that holds it ends. */
+      const endBefore = async (text: string) => {
+        if (ended || !/insert into "?consolidation_runs/.test(text)) return;
+        ended = true;
+        await rig.call("memory_consolidate", { run_id: before.run_id, ...porto });
+      };
+      const db = wrapDb(rig.db, (inner) => ({
+        tx: (work) =>
+          inner.tx((sql) =>
+            work({
+              async query(text, params) {
+                await endBefore(text);
+                return sql.query(text, params);
+              },
+            }),
+          ),
+      }));
+      const { extractor, seen } = scripted(() => porto);
+      const memory: Rig["memory"] = Object.create(rig.memory, { db: { value: db } });
+      await runJob({ ...rig, memory, now: rig.now }, consolidate, { extractor });
+      expect(ended).toBe(true);
+      expect(seen).toEqual([]);
+      expect(await rig.db.query("select state from consolidation_runs")).toEqual([{ state: "done" }]);
+    },
+  );
 
   it("brings back a rule that has expired, on the word of those who say it again", async () => {
     const rig = await open({ model: false });
