@@ -1,6 +1,7 @@
 /** Runs, the preview of a block, two days compared, sessions, and activity as it happens. */
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { HomeReads, SeenSession } from "../../../src/doors/backend.ts";
+import { wrapDb } from "../../../src/engine/adapters/db/wrap.ts";
 import { apiOver } from "../../support/api-rig.ts";
 import { onEachStore } from "../../support/stores.ts";
 
@@ -74,6 +75,26 @@ onEachStore("more reads of the pages", (open) => {
     expect((await api.get(`search?q=walnut&type=rule&as_of=${as_of}`)).results).toEqual([]);
     await rig.call("control_erase", { id }, { as: { admin: true } });
     expect([await found(), await preview()]).toEqual([[], expect.not.stringContaining("walnut")]);
+  });
+
+  it("who looks at a list of a past day finds its events read when searching it", async () => {
+    const rig = await open({ model: false });
+    await rig.call("memory_store_fact", { subject: "s", predicate: "p", content: "walnut" });
+    rig.later(1);
+    let pages = 0;
+    const db = wrapDb(rig.memory.db, (inner) => ({
+      query(text, params) {
+        if (text.includes("from memory_events where tenant_id = $1 and seq > $2")) pages += 1;
+        return inner.query(text, params);
+      },
+    }));
+    const memory: typeof rig.memory = Object.create(rig.memory, { db: { value: db } });
+    const api = apiOver({ ...rig, memory });
+    const as_of = "2026-03-01T13:00:00Z";
+    for (const list of ["facts", "facts", "rules"]) await api.get(`${list}?as_of=${as_of}`);
+    await vi.waitFor(() => expect(pages).toBe(1));
+    expect((await api.get(`search?q=walnut&as_of=${as_of}`)).results).toHaveLength(1);
+    expect(pages).toBe(2);
   });
 
   it("two moments are compared memory by memory", async () => {

@@ -30,6 +30,8 @@ export interface Followed {
 export interface Timelines {
   /** With every event that was committed before this call. */
   of(call: Call): Promise<Followed>;
+  /** Begins to read the stream of a tenant of which nothing is known yet: who looks at a past day may search it next. */
+  prepare(call: Call): void;
   close(): void;
 }
 
@@ -47,6 +49,7 @@ interface Place {
 
 export function openTimelines(db: Pick<Db, "onChange">): Timelines {
   const places = new Map<string, Place>();
+  const closing = new AbortController();
   const unfollow = db.onChange?.((ids, counted) => {
     if (!counted) for (const { kept } of places.values()) kept?.vectors.tell(ids);
   });
@@ -63,16 +66,26 @@ export function openTimelines(db: Pick<Db, "onChange">): Timelines {
       if (lines > MOST_LINES && tenant !== [...places.keys()].at(-1)) places.delete(tenant);
     }
   };
+  const of = async (call: Call): Promise<Followed> => {
+    const place = placeOf(call.caller.tenant);
+    const turn = place.busy.then(() => caughtUp(call, place));
+    place.busy = turn.catch(() => undefined);
+    const followed = await turn;
+    letGo();
+    return followed;
+  };
   return {
-    async of(call) {
-      const place = placeOf(call.caller.tenant);
-      const turn = place.busy.then(() => caughtUp(call, place));
-      place.busy = turn.catch(() => undefined);
-      const followed = await turn;
-      letGo();
-      return followed;
+    of,
+    prepare(call) {
+      if (places.has(call.caller.tenant)) return;
+      // Whoever asked first may go away; it is read for the next one too.
+      const { log } = call.memory;
+      void of({ ...call, following: { signal: closing.signal } }).catch((error) => {
+        if (!closing.signal.aborted) log.warn({ err: error }, "the events of a tenant could not be read ahead");
+      });
     },
     close() {
+      closing.abort();
       unfollow?.();
       places.clear();
     },

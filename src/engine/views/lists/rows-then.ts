@@ -35,6 +35,7 @@ export async function listThen<P extends Identified, R extends Identified>(
   list: ListThen<P, R>,
 ): Promise<{ readonly rows: R[]; readonly last: P | undefined }> {
   const past = await atThatTime(call, list.until);
+  call.memory.timelines.prepare(past);
   const wanted = new Map<string, FoldedRow>();
   const answer = async (last: P | undefined) => {
     const ids = [...wanted.keys()];
