@@ -22,8 +22,14 @@ const encodings = {
 export type TokenizerName = keyof typeof encodings;
 export const TOKENIZERS = Object.keys(encodings) as TokenizerName[];
 
-const CACHED_TEXTS = 4_096;
+const CACHED_TEXTS = 8_192;
 const CACHED_CHARACTERS = 2_000;
+
+/**
+ * Where every encoding breaks a text: between two lines, and between two strings of a list in JSON. A longer text is counted in such parts: those of
+ * a block were counted before, as lines of this block or of an earlier one.
+ */
+const BREAK = /\n(?=[!-.0-~])|","(?=[A-Za-z0-9])/g;
 
 /**
  * Merging is quadratic in a run without a break: the library took 13 s for 50,000 Chinese characters, 25 s for 200,000 letters.
@@ -78,18 +84,34 @@ export async function openTokenizer(name: TokenizerName): Promise<Tokenizer> {
     return from < text.length ? total + countTokens(text.slice(from)) : total;
   }
 
+  function countOnce(text: string, kept: (text: string) => string): number {
+    if (text.length > CACHED_CHARACTERS) return countParts(text);
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const count = countParts(text);
+    known.set(kept(text), count);
+    return count;
+  }
+
   return {
     name,
     count(text) {
-      if (text.length > CACHED_CHARACTERS) return countParts(text);
-      const before = known.get(text);
-      if (before !== undefined) return before;
-      const count = countParts(text);
-      known.set(text, count);
-      return count;
+      if (text.length <= CACHED_CHARACTERS) return countOnce(text, itself);
+      let total = 0;
+      let from = 0;
+      for (const { 0: mark, index } of text.matchAll(BREAK)) {
+        total += countOnce(text.slice(from, index + mark.length), alone);
+        from = index + mark.length;
+      }
+      return total + countOnce(text.slice(from), alone);
     },
   };
 }
+
+const itself = (text: string): string => text;
+
+/** A slice would keep the whole text that it was cut from in memory: this one keeps a text of its own length. */
+const alone = (slice: string): string => ` ${slice}`.slice(1);
 
 /** The file that the build wrote; running from the sources before a build, the same from the library's own tables. */
 async function tableOf(name: TokenizerName): Promise<TokenTable> {
