@@ -3,13 +3,14 @@
  * people it names. Names are left out of what is embedded, as they are of the memories themselves (engine/domain/text/names.ts).
  */
 import { nextTurn } from "../../adapters/turns.ts";
+import { withTheirs } from "../../domain/ranking/recipe.ts";
 import type { BestFirst } from "../../domain/ranking/words/best-first.ts";
 import type { Members, Statistics } from "../../domain/ranking/words/bm25.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { possibleNames, withoutNames } from "../../domain/text/names.ts";
 import { type Embedded, queryVector } from "../embed.ts";
 import type { Call, Memory } from "../memory.ts";
-import type { DepthOf, SearchIndex } from "./search-index.ts";
+import type { DepthOf, Ranked, SearchIndex } from "./search-index.ts";
 
 export type Mode = "hybrid" | "semantic" | "keyword";
 
@@ -62,7 +63,10 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
     const names = await index.speakers(asking.scopes, possible);
     const wanted =
       asking.withTheirs && names.length > 0 && ((await first)?.statistics.n ?? 0) > memory.recipe.theirsAbove;
-    return { names, said: wanted ? await index.saidBy(names, groups.flat()) : undefined };
+    const said = wanted ? await index.saidBy(names, groups.flat()) : undefined;
+    // While the model has the question: a ranking in memory remembers what it was asked for last.
+    if (said !== undefined && index.inMemory) await bestOfTheirs(await first, said, asking.depth);
+    return { names, said };
   };
   const [found, { names, said }, guessed] = await Promise.all([
     first,
@@ -84,6 +88,12 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
     embedMs,
     degraded,
   };
+}
+
+async function bestOfTheirs(ranked: Ranked | undefined, said: Members, depth: DepthOf): Promise<void> {
+  if (ranked === undefined) return;
+  const { theirs } = withTheirs(depth(ranked.statistics.n));
+  await Promise.all(ranked.rankings.map((ranking) => ranking.topAmong(theirs, said)));
 }
 
 /** A whole prompt may be the query. Its first words say what it is about, and each word costs a lookup on every shelf. */
