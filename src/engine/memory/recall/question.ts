@@ -5,7 +5,7 @@
 import { nextTurn } from "../../adapters/turns.ts";
 import { withTheirs } from "../../domain/ranking/recipe.ts";
 import type { BestFirst } from "../../domain/ranking/words/best-first.ts";
-import type { Members, Statistics } from "../../domain/ranking/words/bm25.ts";
+import type { Hit, Members, Statistics } from "../../domain/ranking/words/bm25.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { possibleNames, withoutNames } from "../../domain/text/names.ts";
 import { type Embedded, queryVector } from "../embed.ts";
@@ -36,6 +36,8 @@ export interface Asking {
   readonly depth: DepthOf;
   /** More candidates are taken of what the people named said. */
   readonly withTheirs: boolean;
+  /** Done with what the words found, while the model has the question. */
+  readonly ahead?: ((hits: readonly Hit[]) => Promise<void>) | undefined;
 }
 
 export const NO_VECTOR = "no embedding model: results are by keyword only. Run `butler model pull`.";
@@ -59,6 +61,7 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
     : possible.filter((name) => knownNames(memory, caller.tenant).has(name));
   const embedding = mode === "keyword" ? undefined : embed(guess);
   const first = mode === "semantic" ? undefined : ranked();
+  const preparing = asking.ahead !== undefined && index.inMemory ? prepare(await first, asking) : undefined;
   const people = async () => {
     const names = await index.speakers(asking.scopes, possible);
     const wanted =
@@ -72,6 +75,7 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
     first,
     possible.length === 0 ? { names: [], said: undefined } : people(),
     embedding,
+    preparing,
   ]);
   remember(memory, caller.tenant, possible, names);
   const embedded = guessed !== undefined && !sameNames(guess, names) ? await embed(names) : guessed;
@@ -88,6 +92,12 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
     embedMs,
     degraded,
   };
+}
+
+async function prepare(ranked: Ranked | undefined, { ahead, depth }: Asking): Promise<void> {
+  if (ranked === undefined) return;
+  const best = ranked.rankings.map((ranking) => ranking.top(depth(ranked.statistics.n)));
+  await ahead?.((await Promise.all(best)).flat());
 }
 
 async function bestOfTheirs(ranked: Ranked | undefined, said: Members, depth: DepthOf): Promise<void> {
