@@ -19,6 +19,8 @@ export interface Timed extends Spread {
   /** Embedding alone, a part of the time above. */
   readonly embed_p50: number;
   readonly embed_p95: number;
+  /** The model alone on texts of the same sort, in turns with these calls. */
+  readonly alone?: Spread;
   /** CPU time of all threads of the process, per call. */
   readonly cpu_ms: number;
   /** Mean milliseconds per call by step; steps that follow the answer begin with `after:`. */
@@ -33,7 +35,7 @@ export interface AtOnce extends Spread {
   readonly behind_ms: number;
 }
 
-/** The model alone, on texts of the same sort as those that were asked: no search can take less. */
+/** The model alone and in a row, on texts of the same sort as those that were asked: no search can take less. */
 export interface Floor {
   readonly query: Spread;
   readonly prompt: Spread;
@@ -119,15 +121,18 @@ export function verdicts(report: Measured): Verdict[] {
   const small = report.n <= 10_000;
   const p95 = (name: string) => report.calls[name]?.p95 ?? null;
   const embedding = (name: string) => report.calls[name]?.embed_p95 ?? null;
-  const times = (name: string, of: "query" | "prompt", at: "p50" | "p95") =>
-    ratio(report.calls[name]?.[at], report.floor?.[of][at]);
+  const times = (name: string, at: "p50" | "p95") => ratio(report.calls[name]?.[at], report.calls[name]?.alone?.[at]);
+  const inARow = (name: string, of: "query" | "prompt") =>
+    ratio(report.calls[`${name}, in a row`]?.p50, report.floor?.[of].p50);
   const { floor } = report;
   const toQuiet = (name: string) => ratio(report.calls[name]?.p95, report.calls["search hybrid"]?.p95);
   return [
-    most("memory_search p50 to the model alone", "×", times("search hybrid", "query", "p50"), 2),
-    most("memory_search p95 to the model alone", "×", times("search hybrid", "query", "p95"), small ? 3 : 4),
-    most("memory_context p50 to the model", "×", times("context", "prompt", "p50"), 2),
-    most("memory_context p95 to the model", "×", times("context", "prompt", "p95"), small ? 3 : 4),
+    most("memory_search p50 to the model alone", "×", times("search hybrid", "p50"), 2),
+    most("memory_search p95 to the model alone", "×", times("search hybrid", "p95"), small ? 3 : 4),
+    most("memory_context p50 to the model", "×", times("context", "p50"), 2),
+    most("memory_context p95 to the model", "×", times("context", "p95"), small ? 3 : 4),
+    most("in a row, search p50 to the model", "×", inARow("search hybrid", "query"), 2),
+    most("in a row, context p50 to the model", "×", inARow("context", "prompt"), 2),
     ...(floor === null
       ? []
       : [least("eight at once to the model alone", "×", ratio(report.at_once.per_second, floor.per_second), 0.7)]),
@@ -168,13 +173,16 @@ export function callLines(calls: Report["calls"], at_once: AtOnce, floor: Floor 
     row([`search hybrid, ${at_once.searchers} at once`, at_once.p50, at_once.p95, at_once.max]),
     ...["search hybrid", "context"].flatMap((name) => {
       const t = calls[name];
-      return t === undefined ? [] : [row([`embedding in ${name}`, t.embed_p50, t.embed_p95])];
+      if (t === undefined) return [];
+      const { embed_p50, embed_p95, alone } = t;
+      const inTurns = alone && row([`the model beside ${name}`, alone.p50, alone.p95, alone.max]);
+      return [row([`embedding in ${name}`, embed_p50, embed_p95]), ...(inTurns === undefined ? [] : [inTurns])];
     }),
     ...(floor === null
       ? []
       : [
-          row(["the model alone, a query", floor.query.p50, floor.query.p95, floor.query.max]),
-          row(["the model alone, a prompt", floor.prompt.p50, floor.prompt.p95, floor.prompt.max]),
+          row(["the model in a row, a query", floor.query.p50, floor.query.p95, floor.query.max]),
+          row(["the model in a row, a prompt", floor.prompt.p50, floor.prompt.p95, floor.prompt.max]),
           `the model alone, eight at once: ${floor.per_second} a second`,
         ]),
     "",

@@ -47,6 +47,9 @@ export const KINDS: readonly Kind[] = [
   { name: "store episode", tool: "memory_store_episode", input: (p) => ({ content: episodeText(p) }) },
 ];
 
+/** What the model is asked alone, in turns with calls of these names. */
+const TEXTS: Readonly<Record<string, (p: Pick) => string>> = { "search hybrid": queryText, context: promptText };
+
 /** Calls before the measurement, so that the JIT compiler is done, as it is in an owner that has served for a minute. */
 const WARM_UP = 30;
 const INGEST = 500;
@@ -65,7 +68,7 @@ export async function measureCalls(
   const calls: Record<string, Timed> = {};
   for (const [index, kind] of KINDS.entries()) {
     progress(kind.name);
-    calls[kind.name] = await measureKind(memory, kind, queries, seed + index, true);
+    calls[kind.name] = await measureKind(memory, kind, queries, seed + index, true, TEXTS[kind.name]);
   }
   // The same calls without a pause: each then waits for the counting of references that follows the one before it.
   for (const [index, kind] of KINDS.filter(({ name }) => name === "search hybrid" || name === "context").entries()) {
@@ -149,17 +152,22 @@ export async function measureKind(
   queries: number,
   seed: number,
   calm: boolean,
+  text?: (p: Pick) => string,
 ): Promise<Timed> {
   const watch = stopwatch(memory);
   const warmUp = Math.min(WARM_UP, queries);
   const inputs = inputsOf(kind, queries + warmUp, seed);
+  const turns = text && modelTurns(memory, kind, text, inputs.length, seed);
   const times: number[] = [];
   let cpu = process.cpuUsage();
+  let others = 0;
   for (const [index, input] of inputs.entries()) {
     if (index === warmUp) {
       await memory.afterwards.settled();
       watch.take();
       times.length = 0;
+      turns?.times.splice(0);
+      others = 0;
       cpu = process.cpuUsage();
     }
     const started = performance.now();
@@ -169,6 +177,9 @@ export async function measureKind(
     watch.afterwards(true);
     await memory.afterwards.settled();
     watch.afterwards(false);
+    const before = cpuMs();
+    await turns?.next();
+    others += cpuMs() - before;
   }
   await memory.afterwards.settled();
   const { user, system } = process.cpuUsage(cpu);
@@ -180,8 +191,37 @@ export async function measureKind(
     ...spread(times),
     embed_p50: embedding.p50,
     embed_p95: embedding.p95,
-    cpu_ms: round((user + system) / 1_000 / times.length),
+    ...(turns === undefined ? {} : { alone: spread(turns.times) }),
+    cpu_ms: round(((user + system) / 1_000 - others) / times.length),
     steps: Object.fromEntries([...steps].map(([step, ms]) => [step, round(ms / times.length, 2)])),
+  };
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+/**
+ * The model alone after each call, and then such a call that is not timed: so the model, like the calls, comes upon caches and cores as a call and the
+ * counting of what it read have left them. Asked in a row it finds its weights where it left them, which no call does.
+ */
+function modelTurns(memory: Memory, kind: Kind, text: (p: Pick) => string, count: number, seed: number) {
+  const p = picker(seed + 60);
+  const texts = distinct(count, () => text(p)).values();
+  const between = inputsOf(kind, count, seed + 70).values();
+  const times: number[] = [];
+  return {
+    times,
+    async next(): Promise<void> {
+      const [alone, input] = [texts.next().value, between.next().value];
+      if (memory.embedder === undefined || alone === undefined) return;
+      const started = performance.now();
+      await memory.embedder.embed(alone, "query");
+      times.push(performance.now() - started);
+      await answerOf(memory, kind.tool, input, { session: `bench-${seed}` });
+      await memory.afterwards.settled();
+    },
   };
 }
 

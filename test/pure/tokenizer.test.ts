@@ -101,10 +101,43 @@ describe("openTokenizer", () => {
   });
 
   it("gives the same count whether or not the text is still cached", () => {
-    const texts = Array.from({ length: 5_000 }, (_, index) => `memory number ${index} about tea`);
+    const texts = Array.from({ length: 10_000 }, (_, index) => `memory number ${index} about tea`);
     const first = texts.map((text) => o200k.count(text));
     expect(texts.map((text) => o200k.count(text))).toEqual(first);
-    expect(first[4_999]).toBe(exactO200k(texts[4_999] ?? "", plain));
+    expect(first[9_999]).toBe(exactO200k(texts[9_999] ?? "", plain));
+  });
+
+  it("counts a long text as the library does, whatever its lines are, also as a list in JSON", () => {
+    const word = fc.constantFrom(
+      "the",
+      "Ada's",
+      "don't",
+      "SHOUTED",
+      "2026",
+      "x",
+      "Größe",
+      "今天",
+      "👍🏽",
+      "\u0301",
+      "a\u0301",
+    );
+    const mark = fc.constantFrom('"', '","', "'", "/", "\\", "-", "...", ")", "\n", "\r", "\t", " ", "  ");
+    const line = fc.array(fc.oneof(word, mark, fc.constant(" ")), { maxLength: 30 }).map((parts) => parts.join(""));
+    const lines = fc.array(line, { minLength: 60, maxLength: 120 });
+    fc.assert(
+      fc.property(lines, (told) => {
+        for (const text of [
+          told.join("\n"),
+          told.join('","'),
+          JSON.stringify({ facts: told }),
+          `- ${told.join("\n- ")}`,
+        ]) {
+          expect(o200k.count(text)).toBe(exactO200k(text, plain));
+          expect(cl100k.count(text)).toBe(exactCl100k(text, plain));
+        }
+      }),
+      { numRuns: 60 },
+    );
   });
 
   it("never counts a long run without a break below the exact count, nor far above it", () => {

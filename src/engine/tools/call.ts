@@ -77,20 +77,20 @@ async function answerCall(
     requestId = requestIdIn(request.input);
     const safe = safeIds(memory);
     const input = safe.input(checked(tool.input, request.input === undefined ? {} : request.input));
-    const project = safe.id(checked(f.project.optional(), request.project, "project"));
+    const project = safe.id(checked(GIVEN.project, request.project, "project"));
     const own = memoryOf(memory, who.tenant);
     if (tool.effect !== "read") written = own;
     const call: Call = {
       memory: written ?? readingOf(own),
       caller: {
         ...callerOf(memory, who, input.butler, project),
-        session: safe.id(checked(f.name.optional(), request.session, "session")),
+        session: safe.id(checked(GIVEN.session, request.session, "session")),
       },
       now: nowOf(memory, request.now),
       request: safe.request(input.request_context as RequestContext | undefined),
       idempotencyKey:
         (input.idempotency_key as string | undefined) ??
-        safe.id(checked(f.idempotencyKey.optional(), request.idempotencyKey, "idempotency_key")),
+        safe.id(checked(GIVEN.key, request.idempotencyKey, "idempotency_key")),
       following,
       uncounted: view !== undefined || elevated,
     };
@@ -105,6 +105,13 @@ async function answerCall(
     written?.db.wrote?.();
   }
 }
+
+/** What comes beside the input. Made once: making a schema takes longer than checking by it. */
+const GIVEN = {
+  project: f.project.optional(),
+  session: f.name.optional(),
+  key: f.idempotencyKey.optional(),
+} as const;
 
 /** Session and key are checked like arguments: over HTTP they come from headers, which may hold anything. */
 function checked<S extends z.ZodType>(schema: S, value: unknown, place = ""): z.output<S> {

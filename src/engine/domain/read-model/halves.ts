@@ -3,15 +3,22 @@ import { type Assembly, growTo, instanceOf } from "../assembled.ts";
 
 /** dots.wat, assembled: `test/pure/read-model.test.ts` holds them together. */
 export const ASSEMBLED =
-  "AGFzbQEAAAABCgFgBn9/f39/fwADAgEABQMBABAHEQIGbWVtb3J5AgAEZG90cwAACs8FAcwFAgh/CntBgICAvAf9ESEWQYDA//94/REhFyACQQF0IQYgAyAE" +
-  "QQJ0aiEHAkADQCADIAdPDQEgASADKAIAIAZsaiEKIAEgA0EEaigCACAGbGohCyABIANBCGooAgAgBmxqIQwgASADQQxqKAIAIAZsaiENQQD9ESEVIAAhCUEA" +
-  "IQgDQCAKIAhq/QAEACEOIAsgCGr9AAQAIQ8gDCAIav0ABAAhECANIAhq/QAEACERIA4gD/0NAAEQEQIDEhMEBRQVBgcWFyESIBAgEf0NAAEQEQIDEhMEBRQV" +
-  "BgcWFyETIBIgE/0NAAECAxAREhMEBQYHFBUWFyEUIBUgCf0JAgAgFP2nAUEN/asBIBf9TiAW/eYB/eYB/eQBIRUgFSAJQQRq/QkCACAU/agBQQ39qwEgF/1O" +
-  "IBb95gH95gH95AEhFSASIBP9DQgJCgsYGRobDA0ODxwdHh8hFCAVIAlBCGr9CQIAIBT9pwFBDf2rASAX/U4gFv3mAf3mAf3kASEVIBUgCUEMav0JAgAgFP2o" +
-  "AUEN/asBIBf9TiAW/eYB/eYB/eQBIRUgDiAP/Q0ICRgZCgsaGwwNHB0ODx4fIRIgECAR/Q0ICRgZCgsaGwwNHB0ODx4fIRMgEiAT/Q0AAQIDEBESEwQFBgcU" +
-  "FRYXIRQgFSAJQRBq/QkCACAU/acBQQ39qwEgF/1OIBb95gH95gH95AEhFSAVIAlBFGr9CQIAIBT9qAFBDf2rASAX/U4gFv3mAf3mAf3kASEVIBIgE/0NCAkK" +
-  "CxgZGhsMDQ4PHB0eHyEUIBUgCUEYav0JAgAgFP2nAUEN/asBIBf9TiAW/eYB/eYB/eQBIRUgFSAJQRxq/QkCACAU/agBQQ39qwEgF/1OIBb95gH95gH95AEh" +
-  "FSAJQSBqIQkgCEEQaiEIIAggBkkNAAsgBSAV/QsEACAFQRBqIQUgA0EQaiEDDAALCws=";
+  "AGFzbQEAAAABCgFgBn9/f39/fwADAgEABQMBABAHEQIGbWVtb3J5AgAEZG90cwAACsoKAccKAgx/DntBgMD//3j9ESEfIAJBAXQhBiADIARBAnRqIQcCQANA" +
+  "IAMgB08NASABIAMoAgAgBmxqIQogASADQQRqKAIAIAZsaiELIAEgA0EIaigCACAGbGohDCABIANBDGooAgAgBmxqIQ0gASADQRBqKAIAIAZsaiEOIAEgA0EU" +
+  "aigCACAGbGohDyABIANBGGooAgAgBmxqIRAgASADQRxqKAIAIAZsaiERQQD9ESEdQQD9ESEeIAAhCUEAIQgDQCAKIAhq/QAEACESIAsgCGr9AAQAIRMgDCAI" +
+  "av0ABAAhFCANIAhq/QAEACEVIA4gCGr9AAQAIRYgDyAIav0ABAAhFyAQIAhq/QAEACEYIBEgCGr9AAQAIRkgEiAT/Q0AARARAgMSEwQFFBUGBxYXIBQgFf0N" +
+  "AAEQEQIDEhMEBRQVBgcWF/0NAAECAxAREhMEBQYHFBUWFyEaIBYgF/0NAAEQEQIDEhMEBRQVBgcWFyAYIBn9DQABEBECAxITBAUUFQYHFhf9DQABAgMQERIT" +
+  "BAUGBxQVFhchGyAJ/QkCACEcIB0gHCAa/acBQQ39qwEgH/1O/eYB/eQBIR0gHiAcIBv9pwFBDf2rASAf/U795gH95AEhHiAJQQRq/QkCACEcIB0gHCAa/agB" +
+  "QQ39qwEgH/1O/eYB/eQBIR0gHiAcIBv9qAFBDf2rASAf/U795gH95AEhHiASIBP9DQABEBECAxITBAUUFQYHFhcgFCAV/Q0AARARAgMSEwQFFBUGBxYX/Q0I" +
+  "CQoLGBkaGwwNDg8cHR4fIRogFiAX/Q0AARARAgMSEwQFFBUGBxYXIBggGf0NAAEQEQIDEhMEBRQVBgcWF/0NCAkKCxgZGhsMDQ4PHB0eHyEbIAlBCGr9CQIA" +
+  "IRwgHSAcIBr9pwFBDf2rASAf/U795gH95AEhHSAeIBwgG/2nAUEN/asBIB/9Tv3mAf3kASEeIAlBDGr9CQIAIRwgHSAcIBr9qAFBDf2rASAf/U795gH95AEh" +
+  "HSAeIBwgG/2oAUEN/asBIB/9Tv3mAf3kASEeIBIgE/0NCAkYGQoLGhsMDRwdDg8eHyAUIBX9DQgJGBkKCxobDA0cHQ4PHh/9DQABAgMQERITBAUGBxQVFhch" +
+  "GiAWIBf9DQgJGBkKCxobDA0cHQ4PHh8gGCAZ/Q0ICRgZCgsaGwwNHB0ODx4f/Q0AAQIDEBESEwQFBgcUFRYXIRsgCUEQav0JAgAhHCAdIBwgGv2nAUEN/asB" +
+  "IB/9Tv3mAf3kASEdIB4gHCAb/acBQQ39qwEgH/1O/eYB/eQBIR4gCUEUav0JAgAhHCAdIBwgGv2oAUEN/asBIB/9Tv3mAf3kASEdIB4gHCAb/agBQQ39qwEg" +
+  "H/1O/eYB/eQBIR4gEiAT/Q0ICRgZCgsaGwwNHB0ODx4fIBQgFf0NCAkYGQoLGhsMDRwdDg8eH/0NCAkKCxgZGhsMDQ4PHB0eHyEaIBYgF/0NCAkYGQoLGhsM" +
+  "DRwdDg8eHyAYIBn9DQgJGBkKCxobDA0cHQ4PHh/9DQgJCgsYGRobDA0ODxwdHh8hGyAJQRhq/QkCACEcIB0gHCAa/acBQQ39qwEgH/1O/eYB/eQBIR0gHiAc" +
+  "IBv9pwFBDf2rASAf/U795gH95AEhHiAJQRxq/QkCACEcIB0gHCAa/agBQQ39qwEgH/1O/eYB/eQBIR0gHiAcIBv9qAFBDf2rASAf/U795gH95AEhHiAJQSBq" +
+  "IQkgCEEQaiEIIAggBkkNAAsgBSAd/QsEACAFQRBqIB79CwQAIAVBIGohBSADQSBqIQMMAAsLCw==";
 
 interface Dots extends Assembly {
   dots(query: number, halves: number, dims: number, slots: number, count: number, out: number): void;
@@ -31,8 +38,10 @@ export interface Halves {
 const VALUES = Float32Array.from({ length: 65_536 }, (_, bits) => halfOf(bits));
 /** So many slots are handed over at once. */
 const PART = 4_096;
-/** Numbers that are compared at a time: a vector is filled up with zeros to a multiple of it, which adds nothing to any sum. */
+/** Numbers that are compared at a time, and vectors: a vector is filled up with zeros to a multiple of it, which adds nothing to any sum. */
 const STEP = 8;
+/** What a half lacks when its bits are read as those of a float: the question, whose numbers are far from the largest float, makes up for it. */
+const SCALE = 2 ** 112;
 
 export function openHalves(dims: number): Halves {
   const assembly = instanceOf<Dots>(ASSEMBLED);
@@ -74,13 +83,14 @@ export function openHalves(dims: number): Halves {
     },
     dots(vector, among) {
       const answer = new Float32Array(among.length);
-      new Float32Array(memory.buffer, query, dims).set(vector);
+      const scaled = new Float32Array(memory.buffer, query, dims);
+      for (let i = 0; i < dims; i++) scaled[i] = (vector[i] as number) * SCALE;
       for (let at = 0; at < among.length; at += PART) {
         const part = among.subarray(at, at + PART);
         const asked = new Int32Array(memory.buffer, slots, PART);
         asked.set(part);
-        // Four at a time: the rest of the last four may be any slot that there is.
-        const count = Math.ceil(part.length / 4) * 4;
+        // Eight at a time: the rest of the last eight may be any slot that there is.
+        const count = Math.ceil(part.length / STEP) * STEP;
         asked.fill(0, part.length, count);
         assembly.dots(query, first, width, slots, count, out);
         answer.set(new Float32Array(memory.buffer, out, part.length), at);

@@ -16,8 +16,8 @@ export interface Lookups {
   nameOf(slot: number): string | undefined;
   /** Whether somebody of this first name speaks in these scopes; undefined: in any of the tenant. */
   isSpeaker(tenant: string, scopes: readonly string[] | undefined, name: string): boolean;
-  /** What somebody of this first name said, in all scopes of the tenant. */
-  saidBy(tenant: string, name: string): ReadonlySet<number>;
+  /** What people of these first names said, in all scopes of the tenant. */
+  saidBy(tenant: string, names: readonly string[]): readonly number[];
   /** Live facts under the key of this one, in all scopes of its tenant; itself among them. */
   sameKey(row: ReadRow): ReadonlySet<number>;
   /** What has this tag, in all scopes of the tenant. */
@@ -138,8 +138,12 @@ export function openLookups(): Lookups {
       const known = said.get(nameKey(tenant, name));
       return known !== undefined && (scopes === undefined || scopes.some((scope) => known.has(scope)));
     },
-    saidBy: (tenant, name) =>
-      new Set([...(said.get(nameKey(tenant, name))?.values() ?? [])].flatMap((slots) => [...slots])),
+    saidBy(tenant, names) {
+      const slots: number[] = [];
+      for (const name of names)
+        for (const own of said.get(nameKey(tenant, name))?.values() ?? []) for (const slot of own) slots.push(slot);
+      return slots;
+    },
     sameKey: (row) => keys.get(keyOf(row)) ?? NONE,
     tagged: (tenant, tag) => tagged.get(joined(tenant, tag)) ?? NONE,
     lasting: (tenant, scope, type) => lasting.get(joined(tenant, scope, type)) ?? NONE,

@@ -1,4 +1,5 @@
 /** The vectors of the read model by shelf, the bits of their tokens, and the nearest to a question. */
+import { kthLargest } from "../ranking/words/bm25.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { type Codes, openCodes } from "./codes.ts";
 import { type Halves, openHalves } from "./halves.ts";
@@ -167,7 +168,13 @@ export function openVectors(): Vectors {
       const most = Math.max(slots.length > MANY ? COMPARED_OF_MANY : COMPARED, limit * 4);
       const close = slots.length <= most ? slots : codesOf(halves).nearest(query.vector, slots, most);
       const far = distances(query, close);
-      const furthest = far.length <= limit ? 2 : (far.slice().sort()[limit - 1] as number);
+      const furthest =
+        far.length <= limit
+          ? 2
+          : -kthLargest(
+              far.map((distance) => (distance <= 2 ? -distance : Number.NEGATIVE_INFINITY)),
+              limit,
+            );
       const found: Near[] = [];
       for (let i = 0; i < far.length; i++)
         if ((far[i] as number) <= furthest) found.push({ slot: close[i] as number, distance: far[i] as number });

@@ -1,17 +1,24 @@
 /** What a function made of a text, for texts that come again and again: the lines of a block are mostly those of the block before. */
 const MOST = 4_096;
 /** Longer ones are made anew, so that what is kept stays within some megabytes. */
-const CHARACTERS = 1_000;
+export const REMEMBERED_CHARACTERS = 1_000;
 
-/** `make` must depend on nothing but the text. When there are too many, all are dropped: keeping an order costs more than it saves. */
-export function remembered<T extends string | boolean>(make: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>();
+/**
+ * `make` must depend on nothing but the text. When there are too many, those are dropped that were not asked for since there were too many last:
+ * keeping an order costs more than it saves.
+ */
+export function remembered<T extends string | number | boolean>(make: (text: string) => T): (text: string) => T {
+  let known = new Map<string, T>();
+  let older = new Map<string, T>();
   return (text) => {
-    if (text.length > CHARACTERS) return make(text);
-    const before = known.get(text);
-    if (before !== undefined) return before;
-    const made = make(text);
-    if (known.size >= MOST) known.clear();
+    if (text.length > REMEMBERED_CHARACTERS) return make(text);
+    const lately = known.get(text);
+    if (lately !== undefined) return lately;
+    const made = older.get(text) ?? make(text);
+    if (known.size >= MOST) {
+      older = known;
+      known = new Map();
+    }
     known.set(text, made);
     return made;
   };

@@ -17,16 +17,18 @@ export function modelIndex(model: ReadModel, tenant: string): SearchIndex {
   const { words, lookups } = model;
   return {
     inMemory: true,
-    async rank(asked, groups) {
+    async rank(asked, groups, depth) {
       const { rankings, statistics } = words.rank(asked, groups);
+      // While the model has the question: a ranking remembers its best.
+      for (const ranking of rankings) ranking.top(depth(statistics.n));
       return { rankings: rankings.map(readWhole), statistics };
     },
     speakers: async (scopes, asked) => asked.filter((name) => lookups.isSpeaker(tenant, scopes, name)).sort(),
     async saidBy(names, sks) {
-      const said = new Set(names.flatMap((name) => [...lookups.saidBy(tenant, name)]));
-      if (said.size > MOST_SAID) return undefined;
+      const said = lookups.saidBy(tenant, names);
+      if (said.length > MOST_SAID) return undefined;
       const wanted = new Set(sks);
-      const ids = [...said].filter((slot) => wanted.has(words.shelfOf(slot) ?? -1)).map(model.idOf);
+      const ids = said.filter((slot) => wanted.has(words.shelfOf(slot) ?? -1)).map(model.idOf);
       return ids.length === 0 ? undefined : { slots: new Map(), ids: new Set(ids) };
     },
     candidates: async (hits, arm, filters, around) => gather(model, tenant, hits, arm, filters, around),

@@ -33,7 +33,7 @@ function seenBy({ vectors, lookups, rowAt }: ReadModel, tenant: string, { faded 
 }
 
 function among(
-  slots: ReadonlySet<number>,
+  slots: Iterable<number>,
   sks: readonly number[],
   shelfOf: (slot: number) => number | undefined,
   wanted: (slot: number) => boolean,
@@ -59,8 +59,7 @@ export function nearest(
     for (const { slot, distance } of vectors.nearest(query, seen.on(sks), limit)) found.set(slot, distance);
   if (arm.theirs !== undefined) {
     const sks = arm.groups.flatMap((group) => group.sks);
-    const said = new Set(arm.theirs.names.flatMap((name) => [...lookups.saidBy(tenant, name)]));
-    const own = among(said, sks, vectors.shelfOf, seen.of);
+    const own = among(lookups.saidBy(tenant, arm.theirs.names), sks, vectors.shelfOf, seen.of);
     for (const { slot, distance } of vectors.nearest(query, own, arm.theirs.limit)) found.set(slot, distance);
   }
   return [...found].map(([slot, distance]) => ({ slot, distance }));

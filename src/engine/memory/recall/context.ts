@@ -2,6 +2,7 @@
 
 import { meanwhile, nextTurn } from "../../adapters/turns.ts";
 import { factText } from "../../domain/fact.ts";
+import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
 import type { Line, Section } from "../../domain/ranking/budget.ts";
 import { FITS } from "../../domain/ranking/fit.ts";
@@ -54,7 +55,11 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   const { memory } = call;
   const budget = input.token_budget ?? memory.settings.retrieval.context_token_budget;
   const asked = input.as_of === undefined ? call : await atThatTime(call, input.as_of);
-  const query = { ...contextQuery(call, input.trigger_prompt), exceptSession: input.except_session };
+  const query = {
+    ...contextQuery(call, input.trigger_prompt),
+    exceptSession: input.except_session,
+    ahead: (found: readonly Candidate[]) => makeLines(call, found),
+  };
   const [{ lasting, profile, retrieval }, { intent }] = await Promise.all([
     input.as_of === undefined ? contextNow(call, query, input.lasting !== false) : contextAt(asked, query),
     meanwhile(() => intentOf(call, query.text)),
@@ -85,6 +90,15 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
     ...(retrieval.degraded ? { degraded: retrieval.degraded } : {}),
     ...(input.as_of === undefined ? {} : { as_of: input.as_of.toISOString() }),
   };
+}
+
+/** What is made of a memory's text for a block is remembered: most of what the words of a prompt find is told. */
+function makeLines(call: Call, found: readonly Candidate[]): void {
+  for (const candidate of found) {
+    if (isBeside({ candidate, fit: 0 })) continue;
+    keyOf(candidate);
+    call.memory.tokenizer.count(lineOf(candidate, effectiveConfidence(candidate, call.now)));
+  }
 }
 
 /** Where the facts and rules among these were learned. */
@@ -187,8 +201,15 @@ export function rankForContext(call: Call, found: readonly Retrieved[], intent: 
   const since = (c: Candidate) => settledReference(c, call.now);
   return rankResults(call, found, { rank: "composite", intent, since }).map((p) => ({
     ...p,
-    key: p.candidate.type === "fact" ? factKey(candidateFact(p.candidate)) : contentKey(readOf(p.candidate)),
+    key: keyOf(p.candidate),
   }));
+}
+
+const keyOf = (c: Candidate): string => (c.type === "fact" ? factKey(candidateFact(c)) : contentKey(readOf(c)));
+
+function lineOf(c: Candidate, confidence: number): string {
+  if (c.type === "fact") return factLine(candidateFact(c), sureness(confidence));
+  return c.type === "rule" ? ruleLine(c) : episodeLine(c);
 }
 
 export function arrange(
@@ -201,8 +222,8 @@ export function arrange(
   const { retrieval } = call.memory.settings;
   const { quotas } = routed(retrieval.score_weights, retrieval.quotas, intent);
   const of = (type: MemoryType) => firstOfEach(ranked.filter(({ candidate }) => candidate.type === type));
-  const line = (entry: Entry, text: string): Line<ContextItem> => ({
-    line: text,
+  const line = (entry: Entry): Line<ContextItem> => ({
+    line: lineOf(entry.candidate, entry.effectiveConfidence),
     item: { type: entry.candidate.type, id: entry.id, score: entry.score },
     key: entry.key,
   });
@@ -213,19 +234,19 @@ export function arrange(
       name: "facts",
       heading: "# Facts\n",
       quota: quotas.facts,
-      items: of("fact").map((e) => line(e, factLine(candidateFact(e.candidate), sureness(e.effectiveConfidence)))),
+      items: of("fact").map(line),
     },
     {
       name: "rules",
       heading: "# Rules\n",
       quota: quotas.rules,
-      items: rules.map((e) => line(e, ruleLine(e.candidate))),
+      items: rules.map(line),
     },
     {
       name: "episodes",
       heading: "# Earlier\n",
       quota: quotas.episodes,
-      items: of("episode").map((e) => line(e, episodeLine(e.candidate))),
+      items: of("episode").map(line),
     },
   ];
   return toldOnce(sections, origins, (learned, episode) => hasMostWords(learned, saidIn(episode)));

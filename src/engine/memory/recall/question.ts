@@ -3,13 +3,14 @@
  * people it names. Names are left out of what is embedded, as they are of the memories themselves (engine/domain/text/names.ts).
  */
 import { nextTurn } from "../../adapters/turns.ts";
+import { withTheirs } from "../../domain/ranking/recipe.ts";
 import type { BestFirst } from "../../domain/ranking/words/best-first.ts";
-import type { Members, Statistics } from "../../domain/ranking/words/bm25.ts";
+import type { Hit, Members, Statistics } from "../../domain/ranking/words/bm25.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { possibleNames, withoutNames } from "../../domain/text/names.ts";
 import { type Embedded, queryVector } from "../embed.ts";
 import type { Call, Memory } from "../memory.ts";
-import type { DepthOf, SearchIndex } from "./search-index.ts";
+import type { DepthOf, Ranked, SearchIndex } from "./search-index.ts";
 
 export type Mode = "hybrid" | "semantic" | "keyword";
 
@@ -35,6 +36,8 @@ export interface Asking {
   readonly depth: DepthOf;
   /** More candidates are taken of what the people named said. */
   readonly withTheirs: boolean;
+  /** Done with what the words found, while the model has the question. */
+  readonly ahead?: ((hits: readonly Hit[]) => Promise<void>) | undefined;
 }
 
 export const NO_VECTOR = "no embedding model: results are by keyword only. Run `butler model pull`.";
@@ -58,16 +61,21 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
     : possible.filter((name) => knownNames(memory, caller.tenant).has(name));
   const embedding = mode === "keyword" ? undefined : embed(guess);
   const first = mode === "semantic" ? undefined : ranked();
+  const preparing = asking.ahead !== undefined && index.inMemory ? prepare(await first, asking) : undefined;
   const people = async () => {
     const names = await index.speakers(asking.scopes, possible);
     const wanted =
       asking.withTheirs && names.length > 0 && ((await first)?.statistics.n ?? 0) > memory.recipe.theirsAbove;
-    return { names, said: wanted ? await index.saidBy(names, groups.flat()) : undefined };
+    const said = wanted ? await index.saidBy(names, groups.flat()) : undefined;
+    // While the model has the question: a ranking in memory remembers what it was asked for last.
+    if (said !== undefined && index.inMemory) await bestOfTheirs(await first, said, asking.depth);
+    return { names, said };
   };
   const [found, { names, said }, guessed] = await Promise.all([
     first,
     possible.length === 0 ? { names: [], said: undefined } : people(),
     embedding,
+    preparing,
   ]);
   remember(memory, caller.tenant, possible, names);
   const embedded = guessed !== undefined && !sameNames(guess, names) ? await embed(names) : guessed;
@@ -84,6 +92,18 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
     embedMs,
     degraded,
   };
+}
+
+async function prepare(ranked: Ranked | undefined, { ahead, depth }: Asking): Promise<void> {
+  if (ranked === undefined) return;
+  const best = ranked.rankings.map((ranking) => ranking.top(depth(ranked.statistics.n)));
+  await ahead?.((await Promise.all(best)).flat());
+}
+
+async function bestOfTheirs(ranked: Ranked | undefined, said: Members, depth: DepthOf): Promise<void> {
+  if (ranked === undefined) return;
+  const { theirs } = withTheirs(depth(ranked.statistics.n));
+  await Promise.all(ranked.rankings.map((ranking) => ranking.topAmong(theirs, said)));
 }
 
 /** A whole prompt may be the query. Its first words say what it is about, and each word costs a lookup on every shelf. */

@@ -45,6 +45,8 @@ export interface RetrieveQuery {
   /** How many good candidates are wanted; per type when `perType` is set. */
   readonly wanted: number;
   readonly perType?: boolean;
+  /** Called with what the words found, if there is time before the model has answered. */
+  readonly ahead?: (candidates: readonly Candidate[]) => void;
 }
 
 export interface Retrieved {
@@ -114,8 +116,15 @@ async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval
   const withTheirs = takesTheirs(rerankingOf(call, query.mode), query);
   const depth = (memories: number) => depthOf(query, rerankingOf(call, query.mode), memories);
   const index = await indexFor(call);
-  const asked = await span("search question", { mode: query.mode }, () =>
-    ask(call, index, { text: query.text, mode: query.mode, scopes: query.scopes, groups, depth, withTheirs }),
+  const { text, mode, scopes } = query;
+  const ahead =
+    query.ahead &&
+    (async (hits: readonly Hit[]) => {
+      const { candidates } = await index.candidates(hits, undefined, filters(call, query), undefined);
+      query.ahead?.(candidates);
+    });
+  const asked = await span("search question", { mode }, () =>
+    ask(call, index, { text, mode, scopes, groups, depth, withTheirs, ahead }),
   );
   return retrieveFrom(call, query, {
     asked,

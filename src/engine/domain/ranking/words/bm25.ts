@@ -79,7 +79,7 @@ export interface Ranking {
    * where to go on. The order inside a tie is settled by memory id, which only the database knows (see resolveHits).
    */
   top(k: number, offset?: number): readonly Hit[];
-  /** The best k of these members, prolonged to the end of the last tie. */
+  /** The best k of these members, prolonged to the end of the last tie. Asked for the same again, it gives the same. */
   topAmong(k: number, members: Members): readonly Hit[];
   /** How many have a higher score. */
   above(score: number): number;
@@ -156,12 +156,24 @@ export function rankingOf(
   hitAt: (i: number) => Hit,
   isAmong: (i: number, members: Members) => boolean,
 ): Ranking {
+  let last: { readonly k: number; readonly members: Members; readonly hits: readonly Hit[] } | undefined;
   const topAmong = (k: number, members: Members): readonly Hit[] => {
-    const among: Hit[] = [];
-    for (let i = 0; i < scores.length; i++) if (isAmong(i, members)) among.push(hitAt(i));
-    among.sort((a, b) => b.score - a.score);
-    const least = among[k - 1]?.score ?? 0;
-    return among.filter(({ score }) => score >= least);
+    if (last?.k === k && last.members === members) return last.hits;
+    const among: number[] = [];
+    for (let i = 0; i < scores.length; i++) if (isAmong(i, members)) among.push(i);
+    const least =
+      among.length <= k
+        ? 0
+        : kthLargest(
+            Float64Array.from(among, (i) => scores[i] as number),
+            k,
+          );
+    const hits = among
+      .filter((i) => (scores[i] as number) >= least)
+      .sort((a, b) => (scores[b] as number) - (scores[a] as number))
+      .map(hitAt);
+    last = { k, members, hits };
+    return hits;
   };
   const above = (score: number): number => scores.reduce((sum, other) => (other > score ? sum + 1 : sum), 0);
   return { n, avgdl, terms, total: scores.length, top: lazyTop(scores, hitAt), topAmong, above };
