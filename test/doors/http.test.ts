@@ -7,6 +7,7 @@ import { loopbackHosts } from "../../src/doors/http/guards.ts";
 import { type HttpOptions, httpApp } from "../../src/doors/http/http.ts";
 import { type Log, silentLog } from "../../src/engine/adapters/log.ts";
 import { ERROR_CODES, MemoryError } from "../../src/engine/domain/errors.ts";
+import { projectOf } from "../../src/hosts/projects/project.ts";
 import { anyone, fakeHost, fakeTools } from "../support/fake-host.ts";
 
 const traveller: Principal = { name: "t", tenant: "home", butler: "travel", admin: false, voice: "agent" };
@@ -62,12 +63,16 @@ describe("tools over HTTP", () => {
     expect(host.seen[0]?.request).toEqual({ tool: "memory_stats", input: {}, ...sent });
   });
 
-  it("tells the project of a call by its header", async () => {
-    const { call, host } = rig();
-    await call("memory_stats", {}, { headers: { "X-Butler-Project": "github.com/acme/app" } });
-    const sent = { project: "github.com/acme/app", door: "http" };
-    expect(host.seen[0]?.request).toEqual({ tool: "memory_stats", input: {}, ...sent });
-  });
+  it.each(["github.com/acme/app", "Küche", "my app", "東京 / main"])(
+    "tells the project %s by its header",
+    async (name) => {
+      const { call, host } = rig();
+      await call("memory_stats", {}, { headers: { "X-Butler-Project": Buffer.from(name).toString("latin1") } });
+      // The one that a hook and a command find by that name.
+      const sent = { project: projectOf("/", name).key, door: "http" };
+      expect(host.seen[0]?.request).toEqual({ tool: "memory_stats", input: {}, ...sent });
+    },
+  );
 
   it.each([
     ["memory_forget", { id: "missing" }, 404, "not_found"],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { pathKey, projectKey, remoteKey } from "../../src/doors/project-key.ts";
 import { learn } from "../../src/engine/adapters/extractor/local/collect.ts";
 import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
 import { agreement } from "../../src/engine/domain/learning/agreement.ts";
@@ -23,7 +24,6 @@ import { stem } from "../../src/engine/domain/text/stemmer.ts";
 import { SUMMARY_SIZE, summarise } from "../../src/engine/domain/text/summary.ts";
 import { cleanText, clip, contentKey, isBlank, normaliseKey } from "../../src/engine/domain/text/text.ts";
 import { readGitConfig } from "../../src/hosts/projects/git-config.ts";
-import { pathKey, projectKey, remoteKey } from "../../src/hosts/projects/project-key.ts";
 import { answerTo } from "../../src/hosts/transcripts/claude-code.ts";
 import { jsonOf } from "../../src/hosts/transcripts/lines.ts";
 import { failureLine, onlyReads, shortPath, toolTag, withoutHostText } from "../../src/hosts/transcripts/words.ts";

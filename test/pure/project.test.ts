@@ -13,9 +13,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, inject, it } from "vitest";
+import { KEY_LIMIT, pathKey, projectKey, remoteKey } from "../../src/doors/project-key.ts";
 import { readGitConfig } from "../../src/hosts/projects/git-config.ts";
 import { projectOf } from "../../src/hosts/projects/project.ts";
-import { KEY_LIMIT, pathKey, projectKey, remoteKey } from "../../src/hosts/projects/project-key.ts";
 
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), "butler-project-")));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));

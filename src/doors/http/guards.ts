@@ -8,6 +8,7 @@ import type { Door } from "../../engine/adapters/meter.ts";
 import type { Failure, ToolRequest } from "../../engine/tools/outcome.ts";
 import type { ButlerInfo, Principal } from "../backend.ts";
 import { statusOf, wireFailure } from "../failures.ts";
+import { namedProject } from "../project-key.ts";
 import { type Refusals, refusalKind } from "../refusals.ts";
 import { SMALL_BYTES, tooMuchJson } from "./json-size.ts";
 
@@ -216,7 +217,7 @@ export function callExtras(c: Context<DoorEnv>, local: boolean): Extras | Failur
   return {
     ...(idempotencyKey ? { idempotencyKey } : {}),
     ...(session ? { session } : {}),
-    ...(project ? { project } : {}),
+    ...(project ? { project: namedProject(project) } : {}),
     ...(tenant ? { tenant } : {}),
     ...(now ? { now } : {}),
   };

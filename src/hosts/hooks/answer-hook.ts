@@ -5,16 +5,17 @@
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { within } from "../../daemon/pause.ts";
+import { setImmediate as nextIteration } from "node:timers/promises";
+import { inOrder, within } from "../../daemon/pause.ts";
 import type { HookAnswer, HookRequest, Principal } from "../../doors/backend.ts";
 import { OPENING_PROMPT } from "../../doors/mcp/opening-prompt.ts";
+import { pathKey, projectKey } from "../../doors/project-key.ts";
 import { lruCache } from "../../engine/domain/lru-cache.ts";
 import { boundProject, projectScope } from "../../engine/domain/scope.ts";
 import type { Failure } from "../../engine/tools/outcome.ts";
 import { typedCall } from "../../engine/tools/typed-call.ts";
 import { decodeGiven } from "../openings/opening-file.ts";
 import { projectOf } from "../projects/project.ts";
-import { pathKey, projectKey } from "../projects/project-key.ts";
 import { noteSession } from "../sessions/session-log.ts";
 import { askedOf } from "../transcripts/prompt-reply.ts";
 import { answerWithContext, noteGiven } from "./deliver-context.ts";
@@ -45,6 +46,7 @@ export function hookAnswerer(parts: HookParts): HookAnswerer {
     noticed: noticed(),
     asked: lruCache(MOST_ASKED),
     sending: new Map(),
+    announcing: inOrder(),
   };
   return async (principal, asked, local) => {
     const { agent, event, butler } = asked;
@@ -97,7 +99,6 @@ function sessionEvent(state: HookState, { principal, asked, agent, reading, loca
   const key = sessionKey({ by, butler, agent, session: reading.session });
   // Only a hook of this home has read a file of this home.
   const given = local ? decodeGiven(asked.given) : undefined;
-  if (local && asked.project === undefined) noteFolder(state, butler, reading.folder);
   return {
     by,
     reading,
@@ -105,20 +106,13 @@ function sessionEvent(state: HookState, { principal, asked, agent, reading, loca
     name,
     butler,
     project,
+    ofFolder: local && asked.project === undefined,
     key,
     dialect: HOOK_DIALECTS[agent],
     given,
     gone: asked.gone,
     call,
   };
-}
-
-function noteFolder(state: HookState, butler: string, folder: string): void {
-  try {
-    state.seen?.(butler, folder);
-  } catch (error) {
-    state.log.error({ reason: faultOf(error) }, "the folder of a session could not be noted");
-  }
 }
 
 /** The folder is on the caller's machine, so its project is named without looking at files here. */
@@ -129,17 +123,37 @@ function projectElsewhere({ scopes }: Principal, folder: string, { butler, proje
 }
 
 async function answerEvent(state: HookState, event: SessionEvent): Promise<HookAnswer> {
-  const { dialect, name, reading } = event;
-  try {
-    recordTurn(state, event);
-  } catch (error) {
-    state.log.error({ reason: faultOf(error) }, "a transcript could not be noted");
+  const { dialect, name, reading, gone } = event;
+  if (gone === undefined && dialect.brings.has(reading.moment)) {
+    const answering = answerWithContext(state, event);
+    // The model has the question by now, and what is noted while it works takes none of the agent's time.
+    await nextIteration();
+    await noteEvent(state, event);
+    return answering;
   }
-  if (reading.moment === "prompt") noteAsked(state, event);
-  if (event.gone !== undefined) return noteGone(state, event);
-  if (dialect.brings.has(reading.moment)) return answerWithContext(state, event);
+  await noteEvent(state, event);
+  if (gone !== undefined) return noteGone(state, event);
   await WITHOUT_CONTEXT[reading.moment]?.(state, event);
   return { ok: true, answer: dialect.answer(name, {}) };
+}
+
+/** Before the answer: an owner that is killed after it has lost nothing. */
+async function noteEvent(state: HookState, event: SessionEvent): Promise<void> {
+  const { reading, butler, ofFolder } = event;
+  const recorded = recordTurn(state, event).catch((error: unknown) =>
+    state.log.error({ reason: faultOf(error) }, "a transcript could not be noted"),
+  );
+  if (ofFolder) noteFolder(state, butler, reading.folder);
+  if (reading.moment === "prompt") noteAsked(state, event);
+  await recorded;
+}
+
+function noteFolder(state: HookState, butler: string, folder: string): void {
+  try {
+    state.seen?.(butler, folder);
+  } catch (error) {
+    state.log.error({ reason: faultOf(error) }, "the folder of a session could not be noted");
+  }
 }
 
 /**

@@ -49,6 +49,8 @@ export interface HookState extends HookParts {
    * known only when the answer has arrived or is lost.
    */
   readonly sending: Map<string, Promise<void>>;
+  /** Announcements are written in the order of their events. */
+  readonly announcing: (work: () => Promise<void>) => Promise<void>;
 }
 
 /** One event of an agent's session, read and assigned to a caller, a butler and a project. */
@@ -60,6 +62,8 @@ export interface SessionEvent {
   readonly name: string;
   readonly butler: string;
   readonly project: string | undefined;
+  /** The project was not named: it is that of the folder. */
+  readonly ofFolder: boolean;
   /** Of the session, see `sessionKey`. */
   readonly key: string;
   readonly dialect: Dialect;

@@ -5,9 +5,10 @@ import { askedOf, exchangeOf } from "../transcripts/prompt-reply.ts";
 import { isTranscriptAgent } from "../transcripts/read.ts";
 import { type HookState, nowOf, type SessionEvent } from "./hook-state.ts";
 import { spoolRow } from "./spool/rows.ts";
-import { announce, standingAt } from "./spool/sessions.ts";
+import { announceAside, standingAt } from "./spool/sessions.ts";
 
-export function recordTurn(state: HookState, event: SessionEvent): void {
+/** Resolves when it is written: what an answer leaves behind outlives this process. */
+export async function recordTurn(state: HookState, event: SessionEvent): Promise<void> {
   const { by, agent, butler, project, key, reading } = event;
   const { moment, session, folder, transcript } = reading;
   if (transcript === undefined || by !== "local" || !isTranscriptAgent(agent)) {
@@ -15,7 +16,7 @@ export function recordTurn(state: HookState, event: SessionEvent): void {
     return;
   }
   const entry = { by, agent, session, butler, transcript, folder, project, ...standingAt(moment) };
-  announce(state.home, entry, event.gone);
+  await state.announcing(() => announceAside(state.home, entry, event.gone));
   if (moment === "turn-end" || moment === "end") state.pickup.soon(key);
 }
 

@@ -6,9 +6,9 @@
 import { lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { pathKey, projectKey, remoteKey } from "../../doors/project-key.ts";
 import { realPath } from "../../engine/adapters/files/real-path.ts";
 import { type GitSetting, readGitConfig } from "./git-config.ts";
-import { pathKey, projectKey, remoteKey } from "./project-key.ts";
 
 export interface Project {
   readonly key: string;

@@ -16,7 +16,7 @@ import {
 import { type Report, round, type Spread, spread } from "../figures.ts";
 import { timeCommand } from "../latency/processes.ts";
 import { picker, promptText } from "../sentences.ts";
-import { fillElsewhere, installedHooks, PROJECT } from "./installed.ts";
+import { fillElsewhere, installedHooks, learnElsewhere, PROJECT } from "./installed.ts";
 import { agentStart, type HookScript, timeHook } from "./measure.ts";
 
 interface HookReport {
@@ -59,6 +59,8 @@ async function measure(bench: BenchHome): Promise<HookReport> {
   const machine = thisMachine();
   await stopOwner(bench.home);
   fillElsewhere(bench, "hooks");
+  learnElsewhere(bench);
+  await stopOwner(bench.home);
   const agent = join(bench.home.root, "agent.sh");
   writeFileSync(agent, AGENT);
   chmodSync(agent, 0o755);

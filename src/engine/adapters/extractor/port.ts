@@ -75,6 +75,8 @@ export interface Extractor {
   readonly model: string;
   /** Characters of episode text that one call takes. */
   readonly maxChars: number;
+  /** Episodes that one call takes; absent: as many as fit. */
+  readonly maxEpisodes?: number;
   /** The most that one extraction can cost in US dollars, its repair included. Known before the call. */
   ceiling(material: Material): number;
   /** Of these turns those for which it is worth being asked, found without asking. Undefined: all of them are. */

@@ -16,11 +16,19 @@ import {
 import { confirmations } from "./confirmations.ts";
 import { subjectOf } from "./person.ts";
 
-export const keyed = <F extends Pick<Fact, "subject" | "predicate">>(fact: F): F => ({
-  ...fact,
-  subject: subjectOf(fact.subject),
-  predicate: normaliseKey(fact.predicate),
-});
+type Named = Pick<Fact, "subject" | "predicate">;
+
+/** Every fact of an answer is compared with every other one and with those that are known. */
+const made = new WeakMap<Named, Named>();
+
+export function keyed<F extends Named>(fact: F): F {
+  const known = made.get(fact);
+  if (known !== undefined) return known as F;
+  const under = { ...fact, subject: subjectOf(fact.subject), predicate: normaliseKey(fact.predicate) };
+  made.set(fact, under);
+  return under;
+}
+
 /** Under one key one fact is true now, and one may wait for each moment ahead. */
 export const keyOf = (fact: FactSlot): string =>
   JSON.stringify([fact.scope, fact.subject, fact.predicate, fact.waits_until]);

@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Home, readIfThere, writePrivate } from "../../../daemon/home.ts";
+import { type Home, readIfThere, writePrivate, writePrivateAside } from "../../../daemon/home.ts";
 import type { Principal } from "../../../doors/backend.ts";
 import { isMissing } from "../../../engine/domain/errors.ts";
 import { TRUST } from "../../../engine/domain/learning/trust.ts";
@@ -22,8 +22,16 @@ export function isBy(value: unknown): value is By {
 
 export function writeJson(folder: string, name: string, value: unknown): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writePrivate(join(folder, name), `${JSON.stringify(value)}\n`);
+  writePrivate(join(folder, name), jsonLine(value));
 }
+
+/** The same beside other work. */
+export async function writeJsonAside(folder: string, name: string, value: unknown): Promise<void> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  await writePrivateAside(join(folder, name), jsonLine(value));
+}
+
+const jsonLine = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
 /** Undefined also for invalid JSON: such a file was cut off by a full disk or written by another version. */
 export function readJson<T>(folder: string, name: string): T | undefined {

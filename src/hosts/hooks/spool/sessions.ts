@@ -10,7 +10,7 @@ import type { Home } from "../../../daemon/home.ts";
 import { systemClock } from "../../../engine/adapters/clock.ts";
 import { errorCode } from "../../../engine/domain/errors.ts";
 import type { Moment } from "../dialects.ts";
-import { type By, failedFolder, filesIn, namesEnding, readJson, writeJson } from "./files.ts";
+import { type By, failedFolder, filesIn, namesEnding, readJson, writeJson, writeJsonAside } from "./files.ts";
 import type { Trouble } from "./rows.ts";
 
 export interface Announcement {
@@ -80,14 +80,24 @@ export const standingAt = (moment: Moment): Pick<Announcement, "ended" | "workin
  * `gone`: when the event was, if its hook did not wait for an owner. Such an event may come after the end of its own turn, and then it says
  * nothing about where the session stands.
  */
-export function announce(home: Home, entry: Announcement, gone?: number): Announced {
+export function announce(home: Home, entry: Announcement, gone?: number): void {
+  const announced = announcementAt(home, entry, gone);
+  if (announced) writeJson(home.spool, `${announced.key}${ANNOUNCED}`, announced);
+}
+
+/** The same beside other work; a caller keeps the announcements of a session in their order. */
+export async function announceAside(home: Home, entry: Announcement, gone?: number): Promise<void> {
+  const announced = announcementAt(home, entry, gone);
+  if (announced) await writeJsonAside(home.spool, `${announced.key}${ANNOUNCED}`, announced);
+}
+
+/** Undefined when a later event was announced before. */
+function announcementAt(home: Home, entry: Announcement, gone: number | undefined): Announced | undefined {
   const key = sessionKey(entry);
   const at = gone ?? systemClock.now().getTime();
   const before = gone === undefined ? undefined : readAnnounced(home, key);
-  if (before?.at !== undefined && before.at > at) return before;
-  const announced = { ...entry, key, mark: randomUUID(), at };
-  writeJson(home.spool, `${key}${ANNOUNCED}`, announced);
-  return announced;
+  if (before?.at !== undefined && before.at > at) return undefined;
+  return { ...entry, key, mark: randomUUID(), at };
 }
 
 /** An announcement without `by` was written by an older version and is ignored: the session announces itself again. */

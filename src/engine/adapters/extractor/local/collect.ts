@@ -140,10 +140,21 @@ export function learn(material: Material, reader = shippedReader()): Answer {
   };
 }
 
-export function learnFrom(
-  material: Material,
-  reader = shippedReader(),
-): { readonly answer: Answer; readonly found: Found } {
+interface Learning {
+  readonly answer: Answer;
+  readonly found: Found;
+}
+
+export function learnFrom(material: Material, reader = shippedReader()): Learning {
+  const steps = learnInSteps(material, reader);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** Stops after each episode: a hundred take a tenth of a second, in which nobody else would be answered. */
+export function* learnInSteps(material: Material, reader = shippedReader()): Generator<void, Learning> {
   const betweenPeople = sessionsBetweenPeople(material.episodes);
   const bars = material.bars ?? BAR;
   const names = new Set(material.episodes.flatMap(({ speaker }) => firstName(speaker) ?? []));
@@ -189,6 +200,7 @@ export function learnFrom(
     if (said === undefined) last.delete(turn);
     else last.set(turn, { said, label: episode.label });
     for (const { made: rule } of told.rules) addRule(rules, rule, episode.label, PATTERNS);
+    yield;
   }
   return answerOf(material, withoutParts([...items.values()]), [...rules.values()]);
 }

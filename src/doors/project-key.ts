@@ -38,6 +38,12 @@ export function projectKey(given: string): string | undefined {
   return finished(text);
 }
 
+/**
+ * The project that a request names beside a call. A name with spaces or signs outside of ASCII, which no scope may hold, is the project that
+ * hooks and commands make of it; any other stands for itself.
+ */
+export const namedProject = (given: string): string => (/^[!-~]*$/.test(given) ? given : (projectKey(given) ?? given));
+
 /** The key of a remote's address; undefined when it is a path on this machine. */
 export function remoteKey(address: string): string | undefined {
   const text = address.trim().replace(HELPER, "");
