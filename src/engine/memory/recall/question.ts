@@ -35,6 +35,8 @@ export interface Asking {
   readonly depth: DepthOf;
   /** More candidates are taken of what the people named said. */
   readonly withTheirs: boolean;
+  /** Called as soon as the question is embedded, which may be long before its words are read. */
+  readonly onEmbedded?: (embedded: Embedded) => void;
 }
 
 export const NO_VECTOR = "no embedding model: results are by keyword only. Run `butler model pull`.";
@@ -57,6 +59,8 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
     ? await index.speakers(asking.scopes, possible)
     : possible.filter((name) => knownNames(memory, caller.tenant).has(name));
   const embedding = mode === "keyword" ? undefined : embed(guess);
+  const { onEmbedded } = asking;
+  if (onEmbedded) void embedding?.then((made) => made && onEmbedded(made));
   const first = mode === "semantic" ? undefined : ranked();
   const people = async () => {
     const names = await index.speakers(asking.scopes, possible);
