@@ -17,7 +17,8 @@ export interface Stopwatch {
 
 /** By the first words that tell a statement apart. */
 const NAMES: readonly [RegExp, string][] = [
-  [/lex_block b on b\.key/, "postings"],
+  [/^with asked as/, "postings"],
+  [/^with vectors as/, "vectors"],
   [/^with keyword as/, "candidates"],
   [/split_part\((e\.)?speaker/, "names"],
   [/reference_count = m\.reference_count|into episode_references/, "count references"],

@@ -8,7 +8,6 @@ import {
   type Entry,
   eachEntry,
   eachForward,
-  eachSlim,
   encodeEntries,
   encodeForward,
   h40,
@@ -21,6 +20,26 @@ import { naiveBm25, naiveDoc } from "../support/naive-bm25.ts";
 
 const WORDS = ["zebra", "piano", "lemon", "tango", "kiwi"];
 const words = fc.array(fc.constantFrom(...WORDS), { maxLength: 8 });
+
+/** Over slim blocks as a statement glues them: b (4), number of bytes (4), both big-endian, the bytes. */
+function eachSlim(glued: Uint8Array, visit: (slot: number, tf: number) => void): void {
+  const view = new DataView(glued.buffer, glued.byteOffset, glued.byteLength);
+  for (let at = 0; at < glued.length; ) {
+    let slot = view.getInt32(at);
+    const end = at + 8 + view.getInt32(at + 4);
+    at += 8;
+    while (at < end) {
+      let byte = glued[at++] as number;
+      let value = byte & 0x7f;
+      for (let unit = 0x80; byte > 0x7f; unit *= 0x80) {
+        byte = glued[at++] as number;
+        value += (byte & 0x7f) * unit;
+      }
+      slot += Math.floor(value / 4);
+      visit(slot, value % 4 === 3 ? (glued[at++] as number) : value % 4);
+    }
+  }
+}
 
 function idOf(i: number): Uint8Array {
   const id = new Uint8Array(16);

@@ -10,6 +10,7 @@ import type { Reranker } from "../adapters/reranker/port.ts";
 import type { Tokenizer } from "../adapters/tokenizer/port.ts";
 import type { Vault } from "../adapters/vault/port.ts";
 import type { Trust } from "../domain/learning/trust.ts";
+import type { LruCache } from "../domain/lru-cache.ts";
 import type { Recipe } from "../domain/ranking/recipe.ts";
 import type { RequestContext } from "../domain/request.ts";
 import type { Viewer } from "../domain/scope.ts";
@@ -20,6 +21,7 @@ import type { Following } from "./following.ts";
 import type { Timelines } from "./past/timelines.ts";
 import type { FollowedModel } from "./read-model/follow.ts";
 import type { Uncounted } from "./recall/reference.ts";
+import type { Sizes } from "./recall/vector-arm.ts";
 import type { EmbeddingVersions } from "./recall/versions.ts";
 import type { Settings } from "./settings.ts";
 
@@ -47,6 +49,8 @@ export interface Memory {
   readonly recipe: Recipe;
   /** First names of speakers that earlier questions named, by tenant. A guess: the store is asked each time. */
   readonly knownNames: Map<string, Set<string>>;
+  /** How many memories the shelves of earlier questions held. A guess too. */
+  readonly knownSizes: LruCache<string, Sizes>;
   readonly tokenizer: Tokenizer;
   readonly settings: Settings;
   readonly shelves: Shelves;

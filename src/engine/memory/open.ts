@@ -9,6 +9,7 @@ import { type Meter, silentMeter } from "../adapters/meter.ts";
 import type { Reranker } from "../adapters/reranker/port.ts";
 import type { Tokenizer } from "../adapters/tokenizer/port.ts";
 import type { Vault } from "../adapters/vault/port.ts";
+import { lruCache } from "../domain/lru-cache.ts";
 import { RECIPE, type Recipe } from "../domain/ranking/recipe.ts";
 import { asNobody, asOwnerOf, asTenant } from "../store/access/access.ts";
 import type { StoreAccess } from "../store/access/roles.ts";
@@ -63,6 +64,8 @@ async function warnOfRole({ log, butler }: MemoryParts, access: StoreAccess): Pr
   if (weak) log.warn({ butler }, `${weak.found}. ${weak.remedy}`);
 }
 
+const MOST_SIZES = 1_000;
+
 export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
   const access = await migrate(parts.db);
   const { roles } = access;
@@ -83,6 +86,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
     vault: parts.vault,
     recipe: parts.recipe ?? RECIPE,
     knownNames: new Map(),
+    knownSizes: lruCache(MOST_SIZES),
     get embedder() {
       return versions.own?.embedder;
     },

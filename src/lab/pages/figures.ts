@@ -10,8 +10,8 @@ export interface PagesReport {
   readonly calls: number;
   /** Null when the store was filled before. */
   readonly filled_seconds: number | null;
-  /** The owner keeps what it has read then. */
-  readonly first_past_seconds: number;
+  /** The owner keeps what it has read then. Null when nothing was asked of the past. */
+  readonly first_past_seconds: number | null;
   readonly routes: Readonly<Record<string, RouteTime>>;
   /** The routes, as the API names them. */
   readonly asked: readonly string[];
@@ -39,7 +39,9 @@ export function pagesLines(report: PagesReport): string[] {
     `${machine.cores} × ${machine.cpu}, Node ${machine.node}, load ${machine.load} at the start`,
     "Rows and events were written by SQL; vectors are mixtures, as with bench scale.",
     report.filled_seconds === null ? "The store was filled before." : `Filled in ${report.filled_seconds} s.`,
-    `The first search of a past day, which reads the stream: ${report.first_past_seconds} s.`,
+    ...(report.first_past_seconds === null
+      ? []
+      : [`The first search of a past day, which reads the stream: ${report.first_past_seconds} s.`]),
     "",
     row(["route, ms", "p50", "p95", "max", "CPU", "KB"]),
     ...Object.entries(routes).map(([name, t]) =>

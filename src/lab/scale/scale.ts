@@ -13,7 +13,7 @@ import { MemoryError, unavailable } from "../../engine/domain/errors.ts";
 import { maintain } from "../../engine/memory/keep/maintain.ts";
 import { fitIndex } from "../../engine/memory/keep/vector-index.ts";
 import type { OpenMemory } from "../../engine/memory/open.ts";
-import { asOwner } from "../../engine/memory/tenancy.ts";
+import { asOwner, wholeMemory } from "../../engine/memory/tenancy.ts";
 import type { Context } from "../../main/program/command.ts";
 import { memoryOpener } from "../../main/wiring/engines.ts";
 import { type Progress, progressLine } from "../../main/words/progress.ts";
@@ -147,7 +147,7 @@ async function finish({ n, progress }: Bench, memory: OpenMemory): Promise<Omit<
     );
   }, POLL_MS);
   try {
-    if (serving !== undefined) await fitIndex(memory, serving);
+    if (serving !== undefined) await fitIndex(wholeMemory(memory, "lab"), serving);
   } finally {
     clearInterval(poll);
   }

@@ -136,7 +136,8 @@ export async function planEvents(db: Db, total: number, now: Date): Promise<void
       add("consolidation.failed", "started_at", "consolidation_runs where state = 'failed'", episode),
     ].join(";\n"),
   );
-  await db.query(
+  await unhurried(
+    db,
     `with filler as materialized (
        select n, random() as luck, 1 + floor(random() * (select count(*) from bench_facts))::int4 as fact, random() as share
        from generate_series(1, greatest(0, $1::int4 - (select count(*)::int4 from bench_events))) n)
@@ -152,6 +153,13 @@ export async function planEvents(db: Db, total: number, now: Date): Promise<void
   await db.exec("create index bench_events_at on bench_events (at); analyze bench_events");
 }
 
+/** Ten million events take longer than a statement usually may. */
+const unhurried = (db: Db, statement: string, params: readonly unknown[]) =>
+  db.tx(async (sql) => {
+    await sql.query("set local statement_timeout = 0");
+    await sql.query(statement, params);
+  });
+
 /** As the row was when it was stored. */
 const NEWBORN = `|| jsonb_build_object('reference_count', 0, 'last_referenced_at', null, 'validity', 'active', 'forgotten_at', null, 'forget_reason', null)`;
 const CONFIRMED = (alias: string) => `|| jsonb_build_object('last_confirmed_at', ${alias}.created_at)`;
@@ -164,8 +172,9 @@ const LINK = (
     'relation', '${relation}', 'created_at', f.created_at, 'request_id', null)) end`;
 
 /** The events of a part of the year, in the order of their times. Four memories are read at a time. */
-export async function putEvents(sql: Sql, tenant: string, butler: string, from: Date, to: Date): Promise<void> {
-  await sql.query(
+export async function putEvents(db: Db, tenant: string, butler: string, from: Date, to: Date): Promise<void> {
+  await unhurried(
+    db,
     `insert into memory_events (id, tenant_id, butler, scope, event_type, entity_type, entity_id, occurred_at, actor, session_id, payload)
      select ${UUID("e.at", "e.id::text || e.kind || e.at || random()")}, $1, $2, e.scope, e.kind,
        case split_part(e.kind, '.', 1) when 'memory' then 'read' else split_part(e.kind, '.', 1) end, e.id, e.at, e.actor, e.session,

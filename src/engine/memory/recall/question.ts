@@ -38,6 +38,8 @@ export interface Asking {
   readonly withTheirs: boolean;
   /** Done with what the words found, while the model has the question. */
   readonly ahead?: ((hits: readonly Hit[]) => Promise<void>) | undefined;
+  /** Called as soon as the question is embedded, which may be long before its words are read. */
+  readonly onEmbedded?: ((embedded: Embedded) => void) | undefined;
 }
 
 export const NO_VECTOR = "no embedding model: results are by keyword only. Run `butler model pull`.";
@@ -60,6 +62,9 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
     ? await index.speakers(asking.scopes, possible)
     : possible.filter((name) => knownNames(memory, caller.tenant).has(name));
   const embedding = mode === "keyword" ? undefined : embed(guess);
+  const { onEmbedded } = asking;
+  // Whoever waits for the embedding hears of a failure.
+  if (onEmbedded) embedding?.then((made) => made && onEmbedded(made)).catch(() => undefined);
   const first = mode === "semantic" ? undefined : ranked();
   const preparing = asking.ahead !== undefined && index.inMemory ? prepare(await first, asking) : undefined;
   const people = async () => {

@@ -12,18 +12,17 @@ import type { Look } from "../../domain/present.ts";
 import { fitOf } from "../../domain/ranking/fit.ts";
 import { fuse } from "../../domain/ranking/fuse.ts";
 import type { MemoryEvidence, Reading } from "../../domain/ranking/late-interaction.ts";
-import { rerankArm, withTheirs } from "../../domain/ranking/recipe.ts";
 import { byRank } from "../../domain/ranking/scoring.ts";
 import type { BestFirst } from "../../domain/ranking/words/best-first.ts";
 import { type Hit, UNIT } from "../../domain/ranking/words/bm25.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
 import type { Candidate, Filters, Gathered, VectorArm } from "../../store/index/search.ts";
-import { comparedAs } from "../../store/index/vectors.ts";
 import { stopIfCancelled } from "../following.ts";
 import type { Call } from "../memory.ts";
 import { indexFor } from "../read-model/index-for.ts";
 import { type Asked, ask, type Mode } from "./question.ts";
 import { type Reranking, rerankByCrossEncoder, rerankByTokens, surroundings } from "./rerank.ts";
+import { askEarly, depthOf, depthsOf, noteSizes, sizesOf, vectorArm } from "./vector-arm.ts";
 
 export type { Mode };
 
@@ -70,11 +69,6 @@ export interface Retrieval {
   readonly embedMs: number;
 }
 
-/** Candidates of each arm: 500 raised candidate recall from 90 to 98 %, but the quality of results only by half a point. */
-const ARM = 100;
-/** Below this many memories on the shelves all vectors are compared: about 2 ms on the embedded store, no more than an index takes. */
-const EXACT_BELOW = 1000;
-
 /** How far the arms looked, to explain why a memory was not among the results. */
 export interface Trace {
   readonly asked: Asked;
@@ -113,23 +107,33 @@ async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval
   const all = await memory.shelves.find(memory.db, caller.tenant, query.scopes);
   const shelves = all.filter((s) => query.types.includes(s.type));
   const groups = groupsOf(query, shelves);
-  const withTheirs = takesTheirs(rerankingOf(call, query.mode), query);
-  const depth = (memories: number) => depthOf(query, rerankingOf(call, query.mode), memories);
+  const reranking = rerankingOf(call, query.mode);
+  const searching = { call, query, reranking, groups };
+  const depth = (memories: number) => depthOf(searching, memories);
   const index = await indexFor(call);
-  const { text, mode, scopes } = query;
+  const early = askEarly(searching, index, filters(call, query));
   const ahead =
     query.ahead &&
     (async (hits: readonly Hit[]) => {
       const { candidates } = await index.candidates(hits, undefined, filters(call, query), undefined);
       query.ahead?.(candidates);
     });
-  const asked = await span("search question", { mode }, () =>
-    ask(call, index, { text, mode, scopes, groups, depth, withTheirs, ahead }),
+  const asked = await span("search question", { mode: query.mode }, () =>
+    ask(call, index, {
+      ...{ text: query.text, mode: query.mode, scopes: query.scopes, groups, depth, ahead },
+      withTheirs: takesTheirs(reranking, query),
+      onEmbedded: early?.begin,
+    }),
   );
+  noteSizes(searching, asked);
   return retrieveFrom(call, query, {
     asked,
     groups,
-    fetchCandidates: (...wanted) => span("search candidates", {}, () => index.candidates(...wanted)),
+    fetchCandidates: (hits, arm, ...wanted) =>
+      span("search candidates", {}, async () => {
+        const found = arm && (await early?.foundBy(arm));
+        return index.candidates(hits, found ? { ...arm, found } : arm, ...wanted);
+      }),
   });
 }
 
@@ -198,21 +202,17 @@ export const lookOf = ({ memory, now }: Call, ladder: readonly string[] | undefi
   threshold: memory.settings.facts.retrieval_confidence_threshold,
 });
 
-/** How deep each arm goes. */
-function depthOf({ perType, wanted }: RetrieveQuery, reranking: Reranking, memories: number): number {
-  return perType ? wanted : Math.max(reranking === "none" ? ARM : rerankArm(memories), wanted);
-}
-
 async function gather(
   call: Call,
   query: RetrieveQuery,
   { asked, groups, fetchCandidates }: CandidateSource,
   reranking: Reranking,
 ): Promise<Pick<Trace, "arm" | "keywordDepth"> & { candidates: Candidate[]; evidence: Map<string, MemoryEvidence> }> {
-  const depth = depthOf(query, reranking, asked.statistics?.n ?? 0);
-  const parts = withTheirs(depth);
-  const all = asked.said === undefined ? depth : Math.max(parts.all, query.wanted);
-  const arm = vectorArm(call, query, asked, groups, all, parts.theirs);
+  const { embedded } = asked;
+  const sizes = sizesOf(asked);
+  const searching = { call, query, reranking, groups };
+  const { all, theirs } = depthsOf(searching, asked, sizes);
+  const arm = embedded && vectorArm(searching, { ...asked, embedded }, sizes);
   const around = reranking === "none" ? undefined : surroundings(call, asked.names, query.perType ?? false);
   const candidates: Candidate[] = [];
   const evidence = new Map<string, MemoryEvidence>();
@@ -221,7 +221,7 @@ async function gather(
     // The first page nearly always suffices; later ones are read when filters discard much.
     if (page > 0 && candidates.filter((c) => isGood(call, query, c)).length >= query.wanted) break;
     const paged = await pageOf(asked.rankings ?? [], all, page);
-    const hits = page === 0 ? await addTheirs(asked, paged, parts.theirs) : paged;
+    const hits = page === 0 ? await addTheirs(asked, paged, theirs) : paged;
     if (page > 0 && hits.length === 0) break;
     const searched = page === 0 || arm === undefined ? arm : { ...arm, groups: [], theirs: undefined };
     const found = await fetchCandidates(hits, searched, filters(call, query), around);
@@ -239,43 +239,6 @@ async function addTheirs({ rankings, said }: Asked, hits: readonly Hit[], limit:
   const met = new Set(hits.map(key));
   const more = await Promise.all((rankings ?? []).map((ranking) => ranking.topAmong(limit, said)));
   return [...hits, ...more.flat().filter((hit) => !met.has(key(hit)))];
-}
-
-function vectorArm(
-  call: Call,
-  query: RetrieveQuery,
-  asked: Asked,
-  groups: readonly (readonly number[])[],
-  limit: number,
-  ofTheirs: number,
-): VectorArm | undefined {
-  const { embedded, rankings, said, names } = asked;
-  if (embedded === undefined) return undefined;
-  const { version, vector } = embedded;
-  const shelves = vectorGroups(query, groups).map((members) => ({
-    sks: members.flatMap((index) => groups[index] ?? []),
-    exact: members.reduce((sum, index) => sum + (rankings?.[index]?.n ?? Infinity), 0) <= EXACT_BELOW,
-    limit: limit * members.length,
-  }));
-  const faded = query.minConfidence < call.memory.settings.facts.retrieval_confidence_threshold;
-  return {
-    version,
-    as: comparedAs(call.memory.db.kind, vector.length),
-    query: vector,
-    groups: shelves,
-    faded,
-    theirs: said && { tenant: call.caller.tenant, names, limit: ofTheirs },
-  };
-}
-
-/** Facts and rules share one index scan, which takes 2 ms: they are few compared with episodes, so that it finds enough of both. */
-function vectorGroups({ perType, types }: RetrieveQuery, groups: readonly unknown[]): number[][] {
-  const all = [...groups.keys()];
-  if (!perType) return [all];
-  const episodes = types.indexOf("episode");
-  return [all.filter((index) => index === episodes), all.filter((index) => index !== episodes)].filter(
-    (members) => members.length > 0,
-  );
 }
 
 const MAX_PAGES = 8;

@@ -1,11 +1,18 @@
 /** What a search asks for: words, names, and candidates with what a reranker reads of them. From the store, or from memory (read-model/). */
-import type { Sql } from "../../adapters/db/port.ts";
+import type { Db } from "../../adapters/db/port.ts";
 import type { Look } from "../../domain/present.ts";
 import type { BestFirst } from "../../domain/ranking/words/best-first.ts";
 import type { Hit, Members, Statistics } from "../../domain/ranking/words/bm25.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
 import { rankWords } from "../../store/index/rank-words.ts";
-import { type Filters, type Gathered, gatherCandidates, type VectorArm } from "../../store/index/search.ts";
+import {
+  type Filters,
+  type Gathered,
+  gatherCandidates,
+  type Near,
+  nearestVectors,
+  type VectorArm,
+} from "../../store/index/search.ts";
 import { type LexicalEntry, lexicalEntryOf, type VectorRank, vectorRankOf } from "../../store/index/why.ts";
 import { saidBy, speakersAmong } from "../../store/memories/names.ts";
 import { type Origin, originsOf } from "../../store/memories/origins.ts";
@@ -27,6 +34,8 @@ export interface SearchIndex {
   speakers(scopes: readonly string[] | undefined, words: readonly string[]): Promise<string[]>;
   /** What these people said, on these shelves; undefined when there is nothing, or too much of it. */
   saidBy(names: readonly string[], sks: readonly number[]): Promise<Members | undefined>;
+  /** The vector arm alone, where it can be asked beside the words: on a server. */
+  nearest?(arm: VectorArm, filters: Filters): Promise<readonly Near[]>;
   candidates(
     hits: readonly Hit[],
     arm: VectorArm | undefined,
@@ -43,8 +52,9 @@ export interface SearchIndex {
   origins(ids: readonly string[], until: Date): Promise<Origin[]>;
 }
 
-export const sqlIndex = (sql: Sql, tenant: string): SearchIndex => ({
+export const sqlIndex = (sql: Db, tenant: string): SearchIndex => ({
   inMemory: false,
+  ...(sql.kind === "postgres" && { nearest: (arm, filters) => nearestVectors(sql, arm, filters) }),
   rank: (words, groups, depth) => rankWords(sql, words, groups, depth),
   speakers: (scopes, words) => speakersAmong(sql, tenant, scopes, words),
   saidBy: (names, sks) => saidBy(sql, tenant, names, sks),

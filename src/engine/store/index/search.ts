@@ -48,6 +48,9 @@ export interface VectorGroup {
   readonly limit: number;
 }
 
+/** A memory and its cosine distance from the question. */
+export type Near = readonly [memoryId: string, distance: number];
+
 export interface VectorArm {
   readonly version: number;
   /** The type that both sides are cast to: `comparedAs`. */
@@ -57,6 +60,8 @@ export interface VectorArm {
   readonly groups: readonly VectorGroup[];
   /** A further list, of what the people said whom the question names. */
   readonly theirs: { readonly tenant: string; readonly names: readonly string[]; readonly limit: number } | undefined;
+  /** What was found already, by `nearestVectors`: the lists are not asked for again. */
+  readonly found?: readonly Near[] | undefined;
   /** Finds memories below the usual threshold too. `visible_until` was computed for that threshold, so the rows are asked instead. */
   readonly faded: boolean;
 }
@@ -129,7 +134,7 @@ export async function gatherCandidates(
   const params: unknown[] = [filters.now, filters.tags ?? null, filters.tier ?? null, ...hitParams(hits)];
   const param = (value: unknown) => `$${params.push(value)}`;
   const query = arm && `${param(vectorLiteral(arm.query))}::${arm.as}`;
-  const vectors = arm === undefined || query === undefined ? NO_VECTORS : vectorSql(arm, query, filters, param);
+  const vectors = arm === undefined || query === undefined ? NO_VECTORS : foundSql(arm, query, filters, param);
   const found = around === undefined ? "found as materialized (select * from met)" : aroundSql(around, param);
   const rows = `select json_agg(json_build_array(${GLUED}))::text
     from (${EPISODES} union all ${FACTS} and ${isValueSql("m", filters, param)} union all ${RULES}) as m`;
@@ -150,6 +155,26 @@ export async function gatherCandidates(
     candidates: (JSON.parse(all?.rows ?? "[]") as unknown[][]).map(candidateOf),
     evidence: all === undefined || around === undefined ? new Map() : evidenceOf(all),
   };
+}
+
+/** The vector arm alone, for a server: it takes as long as reading the words, and another connection can do it meanwhile. */
+export async function nearestVectors(sql: Sql, arm: VectorArm, filters: Filters): Promise<readonly Near[]> {
+  const params: unknown[] = [filters.now, filters.tags ?? null, filters.tier ?? null];
+  const param = (value: unknown) => `$${params.push(value)}`;
+  const vectors = vectorSql(arm, `${param(vectorLiteral(arm.query))}::${arm.as}`, filters, param);
+  const [all] = await sql.query<{ near: string | null }>(
+    `with vectors as materialized (${vectors}), given as (select $1::timestamptz, $2::text[], $3::text)
+     select json_agg(json_build_array(memory_id, distance))::text as near from vectors`,
+    params,
+  );
+  return JSON.parse(all?.near ?? "[]") as Near[];
+}
+
+function foundSql(arm: VectorArm, query: string, filters: Filters, param: (value: unknown) => string): string {
+  const { found } = arm;
+  if (found === undefined) return vectorSql(arm, query, filters, param);
+  const [ids, distances] = [param(found.map(([id]) => id)), param(found.map(([, distance]) => distance))];
+  return `select * from unnest(${ids}::uuid[], ${distances}::float8[]) as v (memory_id, distance)`;
 }
 
 const IS_TIME = COLUMNS.map((name) => TIMES.has(name));

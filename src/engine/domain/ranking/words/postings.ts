@@ -119,26 +119,6 @@ export function slimOf(x: Uint8Array, b: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Over slim blocks as a statement glues them: b (4), number of bytes (4), both big-endian, the bytes. */
-export function eachSlim(glued: Uint8Array, visit: (slot: number, tf: number) => void): void {
-  const view = new DataView(glued.buffer, glued.byteOffset, glued.byteLength);
-  for (let at = 0; at < glued.length; ) {
-    let slot = view.getInt32(at);
-    const end = at + 8 + view.getInt32(at + 4);
-    at += 8;
-    while (at < end) {
-      let byte = glued[at++] as number;
-      const tf = byte & 3;
-      slot += (byte & 0x7f) >> 2;
-      for (let unit = 0x20; byte > 0x7f; unit *= 0x80) {
-        byte = glued[at++] as number;
-        slot += (byte & 0x7f) * unit;
-      }
-      visit(slot, tf === 3 ? (glued[at++] as number) : tf);
-    }
-  }
-}
-
 /** The block without one memory's entry, or nothing if it is not there. */
 export function withoutSlot(x: Uint8Array, slot: number): Uint8Array | undefined {
   const view = new DataView(x.buffer, x.byteOffset, x.byteLength);
