@@ -1,6 +1,7 @@
 /**
  * Candidates from both arms (words and vectors), filtered and scored: what search, recall and context share. A first statement
- * fetches the postings while the query is embedded; a second one the nearest vectors, the rows, and what the reranker reads.
+ * fetches the postings while the query is embedded; a second one the nearest vectors, the rows, and what the reranker reads. A server
+ * is asked for the nearest vectors beside the postings (vector-arm.ts).
  */
 
 import { span } from "../../adapters/trace.ts";

@@ -1,6 +1,6 @@
 /**
  * The second trip of a search: the vector arm, and the bodies of both arms' candidates, in one statement. (The first trip
- * brings the postings while the query is being embedded.)
+ * brings the postings while the query is being embedded.) On a server the vector arm may have been asked for beside the first trip.
  */
 
 import type { Sql } from "../../adapters/db/port.ts";
