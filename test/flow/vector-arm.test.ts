@@ -23,25 +23,28 @@ function watch(db: Db) {
 }
 
 onEachStore("the vector arm", (open, store) => {
-  it("is asked for beside the words once the size of the shelves is known", async () => {
-    const { db, sent } = watch((await open()).db);
-    const rig = await openRig(db);
-    for (const content of TEXTS) await rig.call("memory_store_episode", { content });
-    await rig.settled();
-    const ask = async () => {
-      sent.length = 0;
-      const { results } = await rig.call("memory_search", { query: "where does the cat sleep", min_relevance: 0 });
+  it.each(["late-interaction", "none"])(
+    "is asked for beside the words once the size of the shelves is known: %s",
+    async (rerank) => {
+      const { db, sent } = watch((await open()).db);
+      const rig = await openRig(db, { settings: { retrieval: { rerank } } });
+      for (const content of TEXTS) await rig.call("memory_store_episode", { content });
       await rig.settled();
-      const early = sent.filter((text) => text.startsWith("with vectors as")).length;
-      return { early, results: results.map(({ id, relevance }: Record<string, unknown>) => ({ id, relevance })) };
-    };
-    const onServer = store.includes("PostgreSQL") ? 1 : 0;
-    const first = await ask();
-    expect(first.early).toBe(0);
-    expect(first.results).toHaveLength(TEXTS.length);
-    expect(await ask()).toEqual({ early: onServer, results: first.results });
-    // A guess that was wrong: the lists that were found are too deep, and are asked for again.
-    Object.assign(rig.memory.knownSizes, { get: () => ({ all: 1_000_000, each: [1_000_000] }) });
-    expect(await ask()).toEqual({ early: onServer, results: first.results });
-  });
+      const ask = async () => {
+        sent.length = 0;
+        const { results } = await rig.call("memory_search", { query: "where does the cat sleep", min_relevance: 0 });
+        await rig.settled();
+        const early = sent.filter((text) => text.startsWith("with vectors as")).length;
+        return { early, results: results.map(({ id, relevance }: Record<string, unknown>) => ({ id, relevance })) };
+      };
+      const onServer = store.includes("PostgreSQL") ? 1 : 0;
+      const first = await ask();
+      expect(first.early).toBe(0);
+      expect(first.results).toHaveLength(TEXTS.length);
+      expect(await ask()).toEqual({ early: onServer, results: first.results });
+      // A guess that was wrong: the lists that were found are too deep, and are asked for again.
+      Object.assign(rig.memory.knownSizes, { get: () => ({ all: 1_000_000, each: [1_000_000] }) });
+      expect(await ask()).toEqual({ early: onServer, results: first.results });
+    },
+  );
 });

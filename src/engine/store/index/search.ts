@@ -133,8 +133,10 @@ export async function gatherCandidates(
 ): Promise<Gathered> {
   const params: unknown[] = [filters.now, filters.tags ?? null, filters.tier ?? null, ...hitParams(hits)];
   const param = (value: unknown) => `$${params.push(value)}`;
-  const query = arm && `${param(vectorLiteral(arm.query))}::${arm.as}`;
-  const vectors = arm === undefined || query === undefined ? NO_VECTORS : foundSql(arm, query, filters, param);
+  // A statement may not be given what it does not use.
+  const isCompared = arm !== undefined && (arm.found === undefined || around !== undefined);
+  const query = isCompared ? `${param(vectorLiteral(arm.query))}::${arm.as}` : "";
+  const vectors = arm === undefined ? NO_VECTORS : foundSql(arm, query, filters, param);
   const found = around === undefined ? "found as materialized (select * from met)" : aroundSql(around, param);
   const rows = `select json_agg(json_build_array(${GLUED}))::text
     from (${EPISODES} union all ${FACTS} and ${isValueSql("m", filters, param)} union all ${RULES}) as m`;
@@ -148,7 +150,7 @@ export async function gatherCandidates(
        full join (select memory_id, distance, row_number() over (order by distance, memory_id) as rank from vectors) v
          on v.memory_id = k.memory_id),
      ${found}
-     select (${rows}) as rows${around === undefined ? "" : `, w.* from (${evidenceSql(arm && { version: arm.version, as: arm.as, query: query ?? "" })}) w`}`,
+     select (${rows}) as rows${around === undefined ? "" : `, w.* from (${evidenceSql(arm && { version: arm.version, as: arm.as, query })}) w`}`,
     params,
   );
   return {
