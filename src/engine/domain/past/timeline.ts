@@ -116,6 +116,13 @@ export interface SaidWhere {
   readonly since: number;
 }
 
+/** Where a speaker spoke. */
+export interface SpokenIn {
+  /** The first turn in each session, of lines that are fixed. */
+  readonly firsts: Iterable<SaidWhere>;
+  readonly loose: readonly Line[];
+}
+
 export interface Timeline {
   apply(told: Iterable<Told>): void;
   readonly lines: readonly Line[];
@@ -129,6 +136,7 @@ export interface Timeline {
   withKey(key: string): readonly Line[];
   inSession(session: string): readonly Line[];
   spokenBy(name: string): readonly Line[];
+  spokenIn(name: string): SpokenIn;
   /** Those that lasted at some time, whatever is asked: facts by their permanence, rules that were proven. */
   readonly lasting: ReadonlySet<Line>;
   /** Where this word stands, and how often: place · 256 + tf. */
@@ -150,6 +158,8 @@ export function openTimeline(): Timeline {
   const bySession = new Map<string, Line[]>();
   const byName = new Map<string, Line[]>();
   const lasting = new Set<Line>();
+  const spoken = new Map<string, SpokenSoFar>();
+  let loosened = 0;
   const spans = openSpans();
   /** When a line got other words, the last time. */
   const reworded = new Map<number, number>();
@@ -192,6 +202,30 @@ export function openTimeline(): Timeline {
     byId.set(id, line);
     return line;
   };
+  const loosen = (line: Line) => {
+    line.fixed = false;
+    loosened += 1;
+  };
+  /** What was gathered of a name is gone on with, unless a line was loosened since. */
+  const spokenIn = (name: string): SpokenIn => {
+    const lines = byName.get(name);
+    if (lines === undefined) return { firsts: [], loose: [] };
+    const known = spoken.get(name);
+    const so: SpokenSoFar =
+      known?.loosened === loosened ? known : { loosened, looked: 0, bySession: new Map(), loose: [] };
+    for (; so.looked < lines.length; so.looked++) {
+      const line = lines[so.looked] as Line;
+      const said = line.fixed ? saidAt(line, Number.POSITIVE_INFINITY) : undefined;
+      if (said === undefined) so.loose.push(line);
+      else if (said.birth.name === name && said.birth.type === "episode") {
+        const session = JSON.stringify([said.birth.scope, said.session]);
+        const before = so.bySession.get(session);
+        if (before === undefined || before.since > said.since) so.bySession.set(session, said);
+      }
+    }
+    spoken.set(name, so);
+    return { firsts: so.bySession.values(), loose: so.loose };
+  };
   const applyOne = (told: Told): void => {
     if (told.kind === "read") {
       extendLife(byId.get(told.id), told);
@@ -204,7 +238,7 @@ export function openTimeline(): Timeline {
       const change = { ...standing, session: one(standing.session), speaker: one(standing.speaker) };
       const words = fileWords(line, told.said);
       const isFirst = line.steps.push({ at: told.at, birth, change, words }) === 1;
-      if (!isFirst) line.fixed = false;
+      if (!isFirst) loosen(line);
       if (isFirst && isLive(standing.validity)) spans.begin(line.nth, told.at, { type, scope: birth.scope, words });
       else spans.scatter(line.nth);
       if (mayLast(standing)) lasting.add(line);
@@ -219,12 +253,12 @@ export function openTimeline(): Timeline {
     if (line === undefined) return;
     if (told.kind === "deleted") {
       spans.end(line.nth, told.at);
-      line.fixed = false;
+      loosen(line);
       line.steps.push({ at: told.at, birth: undefined, change: undefined, words: undefined });
       return;
     }
     const { at, change, said } = told;
-    if ("session" in change || "speaker" in change) line.fixed = false;
+    if ("session" in change || "speaker" in change) loosen(line);
     const state = canonicalState(change.validity);
     if (state !== undefined && !isLive(state)) spans.end(line.nth, at);
     else if (said !== undefined || (state !== undefined && !spans.isOpen(line.nth))) spans.scatter(line.nth);
@@ -245,6 +279,7 @@ export function openTimeline(): Timeline {
     withKey: (key) => byKey.get(key) ?? NO_LINES,
     inSession: (session) => bySession.get(session) ?? NO_LINES,
     spokenBy: (name) => byName.get(name) ?? NO_LINES,
+    spokenIn,
     lasting,
     postingsOf: (hash) => {
       const list = postings.get(hash);
@@ -259,6 +294,14 @@ export function openTimeline(): Timeline {
     wordsAt: (place) => forwards.get(place) ?? NO_WORDS,
     rewordedAfter: (moment) => new Set([...reworded].filter(([, at]) => at > moment).map(([nth]) => nth)),
   };
+}
+
+interface SpokenSoFar {
+  /** How many lines had been loosened when this was begun. */
+  readonly loosened: number;
+  looked: number;
+  readonly bySession: Map<string, SaidWhere>;
+  readonly loose: Line[];
 }
 
 const NO_LINES: readonly Line[] = [];

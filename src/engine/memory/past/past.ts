@@ -57,27 +57,12 @@ export interface PastScope {
   readonly ladder?: readonly string[] | undefined;
 }
 
-/** The first `n` of each array belong together. */
-export interface Having {
-  readonly n: number;
-  /** Numbers of lines. */
-  readonly lines: Int32Array;
-  /** How often the word stands in it. */
-  readonly tfs: Uint8Array;
-  /** How many words it has in all. */
-  readonly lengths: Uint16Array;
-  /** How many there are of each kind. */
-  readonly ofKind: Int32Array;
-}
-
 /** Every memory that was indexed then: the live ones, and expired episodes, which count in the statistics of words. */
 export interface PastView {
   /** Numbers of their lines, in the order in which they were stored. */
   readonly lines: Int32Array;
   /** Those of these types. */
   linesOf(types: readonly MemoryType[]): Int32Array;
-  /** By number of a line: what it is, as `kindOf` numbers it, or 0 where it does not belong to the view. */
-  readonly kinds: Uint8Array;
   lineAt(nth: number): Line;
   /** Put together when it is first asked for; undefined where it does not belong to the view. */
   memory(line: Line): PastMemory | undefined;
@@ -88,8 +73,15 @@ export interface PastView {
   saidBy(names: readonly string[], most: number): readonly string[] | undefined;
   /** The words of this question that it had, and how many words it had in all. */
   wordsOf(memory: { readonly id: string }, asked: ReadonlySet<number>): Said;
-  /** Those that had this word. */
-  having(hash: number): Having;
+  /** By place of words: what the memory is that had them then, or 0 where it does not belong to the view. */
+  readonly kindAt: Uint8Array;
+  /** By place of words: how many there are in all. */
+  readonly lengths: Uint16Array;
+  /** Places that have this word, of any time: place · 256 + tf. */
+  postingsOf(hash: number): Int32Array;
+  lineOfPlace(place: number): Line;
+  /** Where the words of these memories were then. */
+  placesOf(ids: Iterable<string>): ReadonlySet<number>;
   /** How many there were of a type, and how long they were in all. */
   sizeOf(type: MemoryType): { readonly n: number; readonly tl: number };
   /** Facts and rules that may have belonged into every block. */
@@ -105,12 +97,15 @@ export function viewOf(call: Call, timeline: Timeline, { types, scopes, ladder }
   const look = lookOf(call, ladder);
   const { lines, kinds, places } = timeline.alive({ moment: now, types, scopes });
   const { lengths, holders } = timeline;
+  const kindAt = new Uint8Array(lengths.length);
   const sizes = Array.from({ length: KINDS }, () => ({ n: 0, tl: 0 }));
   for (let at = 0; at < lines.length; at++) {
     const nth = lines[at] as number;
-    const size = sizes[kinds[nth] as number] as (typeof sizes)[number];
+    const [kind, place] = [kinds[nth] as number, places[nth] as number];
+    const size = sizes[kind] as (typeof sizes)[number];
     size.n += 1;
-    size.tl += lengths[places[nth] as number] as number;
+    size.tl += lengths[place] as number;
+    kindAt[place] = kind;
   }
 
   const made = new Map<Line, { readonly memory: PastMemory; readonly key: string | undefined }>();
@@ -159,7 +154,6 @@ export function viewOf(call: Call, timeline: Timeline, { types, scopes, ladder }
       }
       return found.subarray(0, n);
     },
-    kinds,
     memory,
     find(id) {
       const line = timeline.lineOf(id);
@@ -195,28 +189,23 @@ export function viewOf(call: Call, timeline: Timeline, { types, scopes, ladder }
         ? { len: 0, x: new Uint8Array() }
         : { len: lengths[place] as number, x: onlyThese(timeline.wordsAt(place), asked) };
     },
-    having(hash) {
+    kindAt,
+    lengths,
+    postingsOf(hash) {
       const entries = timeline.postingsOf(hash);
-      const having = {
-        lines: new Int32Array(entries.length),
-        tfs: new Uint8Array(entries.length),
-        lengths: new Uint16Array(entries.length),
-        ofKind: new Int32Array(KINDS),
-      };
-      let n = 0;
-      for (let at = 0; at < entries.length; at++) {
-        const entry = entries[at] as number;
-        const place = entry >>> 8;
-        const nth = holders[place] ?? -1;
-        // It had other words then, or did not belong to the view; a line that was begun since is not numbered in it.
-        const kind = kinds[nth] ?? 0;
-        if (kind === 0 || places[nth] !== place) continue;
-        having.lines[n] = nth;
-        having.tfs[n] = entry & 255;
-        having.lengths[n++] = lengths[place] as number;
-        having.ofKind[kind] = (having.ofKind[kind] as number) + 1;
+      let n = entries.length;
+      // What was told since may have places beyond those of the view; they come last.
+      while (n > 0 && (entries[n - 1] as number) >>> 8 >= kindAt.length) n--;
+      return entries.subarray(0, n);
+    },
+    lineOfPlace: (place) => timeline.lines[holders[place] as number] as Line,
+    placesOf(ids) {
+      const own = new Set<number>();
+      for (const id of ids) {
+        const nth = timeline.lineOf(id)?.nth ?? -1;
+        if (kinds[nth]) own.add(places[nth] as number);
       }
-      return { n, ...having };
+      return own;
     },
     lineAt: (nth) => timeline.lines[nth] as Line,
     lasting: () => all([...timeline.lasting].sort((a, b) => a.nth - b.nth)),

@@ -1,5 +1,6 @@
 /** Prepares a question for both arms as recall/question.ts does, from the words and the speakers known at that moment. */
 
+import { meanwhile } from "../../adapters/turns.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import type { Timeline } from "../../domain/past/timeline.ts";
 import { readWhole } from "../../domain/ranking/words/best-first.ts";
@@ -43,18 +44,25 @@ export async function askThen(
   const names = [...new Set(here.map(({ name }) => name))].sort();
 
   const started = performance.now();
-  const embedded = mode === "keyword" ? undefined : await queryVector(memory, withoutNames(text, names));
-  const embedMs = performance.now() - started;
+  let embedMs = 0;
+  const embed = async () => {
+    const made = await queryVector(memory, withoutNames(text, names));
+    embedMs = performance.now() - started;
+    return made;
+  };
+  const ranked = () =>
+    rankThen(
+      view,
+      wordsOf(text),
+      groups.map((sks) => sks.flatMap((sk) => types[sk] ?? [])),
+    );
+  const [embedded, first] = await Promise.all([
+    mode === "keyword" ? undefined : embed(),
+    mode === "semantic" ? undefined : meanwhile(ranked),
+  ]);
   const degraded =
     mode === "keyword" ? undefined : (memory.versions.degraded ?? (embedded === undefined ? NO_VECTOR : undefined));
-  const read =
-    mode === "semantic" && degraded === undefined
-      ? undefined
-      : rankThen(
-          view,
-          wordsOf(text),
-          groups.map((sks) => sks.flatMap((sk) => types[sk] ?? [])),
-        );
+  const read = first ?? (degraded === undefined ? undefined : ranked());
   const withTheirs = takesTheirs(rerankingOf(call, mode), query) && view.lines.length > memory.recipe.theirsAbove;
   const asked: Asked = {
     names,

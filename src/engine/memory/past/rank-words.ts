@@ -1,14 +1,25 @@
 /** Exact BM25 over the memories of a moment, with the same numbers as the index has: n, df and lengths are those of then. */
 import type { MemoryType } from "../../domain/memory-types.ts";
-import { askedKinds, kindOf } from "../../domain/past/spans.ts";
-import { type Hit, idf, type Ranking, rankingOf, type Statistics, weight } from "../../domain/ranking/words/bm25.ts";
+import { KINDS, kindOf } from "../../domain/past/spans.ts";
+import {
+  type Hit,
+  idf,
+  type Members,
+  type Ranking,
+  rankingOf,
+  type Statistics,
+  weight,
+} from "../../domain/ranking/words/bm25.ts";
 import { countHashes } from "../../domain/ranking/words/postings.ts";
-import type { Having, PastView } from "./past.ts";
+import type { PastView } from "./past.ts";
 
 interface Term {
   readonly hash: number;
   readonly count: number;
-  readonly having: Having;
+  /** Place · 256 + tf, of memories of any time. */
+  readonly entries: Int32Array;
+  /** How many memories of the view have it, by kind. */
+  readonly ofKind: Int32Array;
 }
 
 /** Words of a memory that is short. */
@@ -21,16 +32,28 @@ interface RankedThen {
   readonly statistics: Statistics;
 }
 
+/** No type is in two groups. */
 export function rankThen(
   view: PastView,
   words: readonly string[],
   groups: readonly (readonly MemoryType[])[],
 ): RankedThen {
-  const terms = [...countHashes(words)].map(([hash, count]) => ({ hash, count, having: view.having(hash) }));
+  const terms = [...countHashes(words)].map(([hash, count]) => termOf(view, hash, count));
+  const statistics = groups.map((types) => statisticsOf(view, terms, types));
   return {
-    rankings: groups.map((types) => rankOne(view, terms, types)),
+    rankings: rankAll(view, terms, groups, statistics),
     statistics: statisticsOf(view, terms, [...new Set(groups.flat())]),
   };
+}
+
+function termOf({ kindAt, postingsOf }: PastView, hash: number, count: number): Term {
+  const entries = postingsOf(hash);
+  const ofKind = new Int32Array(KINDS);
+  for (let at = 0; at < entries.length; at++) {
+    const kind = kindAt[(entries[at] as number) >>> 8] as number;
+    ofKind[kind] = (ofKind[kind] as number) + 1;
+  }
+  return { hash, count, entries, ofKind };
 }
 
 function statisticsOf(view: PastView, terms: readonly Term[], types: readonly MemoryType[]): Statistics {
@@ -40,39 +63,60 @@ function statisticsOf(view: PastView, terms: readonly Term[], types: readonly Me
   return {
     n,
     avgdl: n > 0 ? Math.max(tl, 1) / n : 1,
-    terms: terms.map(({ hash, count, having }) => {
-      const df = types.reduce((sum, type) => sum + (having.ofKind[kindOf(type)] as number), 0);
+    terms: terms.map(({ hash, count, ofKind }) => {
+      const df = types.reduce((sum, type) => sum + (ofKind[kindOf(type)] as number), 0);
       return { hash, count, df, idf: idf(n, df) };
     }),
   };
 }
 
-function rankOne(view: PastView, terms: readonly Term[], types: readonly MemoryType[]): Ranking {
-  const statistics = statisticsOf(view, terms, types);
-  const { avgdl } = statistics;
-  const { kinds } = view;
-  const isAsked = askedKinds(types);
-  const met: number[] = [];
-  const sums = new Float64Array(kinds.length);
-  for (const [nth, { having }] of terms.entries()) {
-    const { count, idf: rarity } = statistics.terms[nth] as Statistics["terms"][number];
-    const { n, lines, tfs, lengths } = having;
+/** All groups in one pass over the postings: a memory is in one of them. Sums are filed by the place of its words. */
+function rankAll(
+  view: PastView,
+  terms: readonly Term[],
+  groups: readonly (readonly MemoryType[])[],
+  statistics: readonly Statistics[],
+): Ranking[] {
+  const { kindAt, lengths } = view;
+  /** By kind, from 1: 0 is in none. */
+  const groupOf = new Uint8Array(KINDS);
+  for (const [nth, types] of groups.entries()) for (const type of types) groupOf[kindOf(type)] = nth + 1;
+  const sums = new Float64Array(kindAt.length);
+  const met = groups.map((): number[] => []);
+  for (const [nth, { count, entries }] of terms.entries()) {
     // Most have a word once and are short: their weight is worked out once for each length.
-    const once = Float64Array.from({ length: SHORT }, (_, length) => count * weight(rarity, 1, length, avgdl));
-    for (let at = 0; at < n; at++) {
-      const line = lines[at] as number;
-      if (isAsked[kinds[line] as number] === 0) continue;
-      const [tf, length] = [tfs[at] as number, lengths[at] as number];
-      const before = sums[line] as number;
-      if (before === 0) met.push(line);
-      sums[line] =
-        before + (tf === 1 && length < SHORT ? (once[length] as number) : count * weight(rarity, tf, length, avgdl));
+    const once = new Float64Array(SHORT * groups.length);
+    for (const [group, { terms: asked, avgdl }] of statistics.entries())
+      for (let length = 0; length < SHORT; length++)
+        once[group * SHORT + length] = count * weight(asked[nth]?.idf ?? 0, 1, length, avgdl);
+    for (let at = 0; at < entries.length; at++) {
+      const entry = entries[at] as number;
+      const place = entry >>> 8;
+      const group = (groupOf[kindAt[place] as number] as number) - 1;
+      if (group < 0) continue;
+      const length = lengths[place] as number;
+      const before = sums[place] as number;
+      if (before === 0) (met[group] as number[]).push(place);
+      if ((entry & 255) === 1 && length < SHORT) sums[place] = before + (once[group * SHORT + length] as number);
+      else {
+        const { terms: asked, avgdl } = statistics[group] as Statistics;
+        sums[place] = before + count * weight(asked[nth]?.idf ?? 0, entry & 255, length, avgdl);
+      }
     }
   }
-  const scores = new Float64Array(met.length);
-  for (let i = 0; i < met.length; i++) scores[i] = sums[met[i] as number] as number;
-  const idAt = (i: number): string => view.lineAt(met[i] as number).id;
+  return statistics.map((one, group) => rankingAt(view, one, Int32Array.from(met[group] ?? []), sums));
+}
+
+function rankingAt(view: PastView, statistics: Statistics, places: Int32Array, sums: Float64Array): Ranking {
+  const scores = new Float64Array(places.length);
+  for (let i = 0; i < places.length; i++) scores[i] = sums[places[i] as number] as number;
   // Each type is a shelf of its own, and nobody asks which.
-  const hitAt = (i: number): Hit => ({ sk: 0, memoryId: idAt(i), score: scores[i] as number });
-  return rankingOf(statistics, scores, hitAt, (i, { ids }) => ids.has(idAt(i)));
+  const hitAt = (i: number): Hit => ({
+    ...{ sk: 0, memoryId: view.lineOfPlace(places[i] as number).id, score: scores[i] as number },
+  });
+  let last: { readonly members: Members; readonly own: ReadonlySet<number> } | undefined;
+  return rankingOf(statistics, scores, hitAt, (i, members) => {
+    if (last?.members !== members) last = { members, own: view.placesOf(members.ids) };
+    return last.own.has(places[i] as number);
+  });
 }

@@ -1,5 +1,5 @@
 /** Who had spoken where by a moment. */
-import type { Line, Timeline } from "../../domain/past/timeline.ts";
+import type { SaidWhere, Timeline } from "../../domain/past/timeline.ts";
 
 export interface SpokenThen {
   readonly scope: string;
@@ -15,29 +15,26 @@ export function spokenThen(
   wanted: { readonly names: readonly string[]; readonly sessions: readonly string[] },
   until: Date,
 ): SpokenThen[] {
-  const lines = new Set<Line>([
-    ...wanted.names.flatMap((name) => timeline.spokenBy(name)),
-    ...wanted.sessions.flatMap((session) => timeline.inSession(session)),
-  ]);
+  const moment = until.getTime();
   const names = new Set(wanted.names);
   const sessions = new Set(wanted.sessions);
   const spoken = new Map<string, SpokenThen>();
-  let last: SpokenThen | undefined;
-  for (const line of lines) {
-    const told = timeline.saidAt(line, until.getTime());
-    if (told?.birth.type !== "episode" || told.birth.name === undefined) continue;
-    const { since } = told;
-    const { scope, name } = told.birth;
+  const note = (told: SaidWhere | undefined) => {
+    if (told === undefined || told.since > moment) return;
+    const { type, scope, name } = told.birth;
+    if (type !== "episode" || name === undefined) return;
     const session = told.session ?? null;
-    if (!names.has(name) && !(session !== null && sessions.has(session))) continue;
-    // Turns of a session come one after the other, mostly.
-    if (last?.session === session && last.scope === scope && last.name === name && last.since.getTime() <= since)
-      continue;
+    if (!names.has(name) && !(session !== null && sessions.has(session))) return;
     const key = JSON.stringify([scope, session, name]);
     const known = spoken.get(key);
-    last =
-      known !== undefined && known.since.getTime() <= since ? known : { scope, session, name, since: new Date(since) };
-    spoken.set(key, last);
+    if (known === undefined || known.since.getTime() > told.since)
+      spoken.set(key, { scope, session, name, since: new Date(told.since) });
+  };
+  for (const name of names) {
+    const { firsts, loose } = timeline.spokenIn(name);
+    for (const first of firsts) note(first);
+    for (const line of loose) note(timeline.saidAt(line, moment));
   }
+  for (const session of sessions) for (const line of timeline.inSession(session)) note(timeline.saidAt(line, moment));
   return [...spoken.values()];
 }
