@@ -3,6 +3,7 @@
  * line, so that all of them are gone through in a fraction of a millisecond. The others are looked at one by one.
  */
 import { MEMORY_TYPES, type MemoryType } from "../memory-types.ts";
+import { withRoom } from "../with-room.ts";
 
 export interface Span {
   readonly type: MemoryType;
@@ -120,10 +121,4 @@ export function openSpans(): Spans {
       return { ...found, lines: found.lines.subarray(0, n) };
     },
   };
-}
-
-/** The array with more room, and all that the one before it holds. */
-export function withRoom<T extends { set(before: T): void }>(next: T, before: T): T {
-  next.set(before);
-  return next;
 }

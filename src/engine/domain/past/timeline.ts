@@ -10,7 +10,8 @@ import { eachForward } from "../ranking/words/postings.ts";
 import { type Arena, openArena } from "../read-model/arena.ts";
 import { addTo, entriesOf, listOf, type PostingList } from "../read-model/posting-list.ts";
 import { firstName } from "../text/names.ts";
-import { type Alive, type AliveQuery, openSpans, type Span, withRoom } from "./spans.ts";
+import { withRoom } from "../with-room.ts";
+import { type Alive, type AliveQuery, openSpans, type Span } from "./spans.ts";
 
 /** What ranking reads of a row. Times are milliseconds since 1970. */
 export interface Standing {

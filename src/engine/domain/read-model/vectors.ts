@@ -1,5 +1,6 @@
 /** The vectors of the read model by shelf, the bits of their tokens, and the nearest to a question. */
 import { kthLargest } from "../ranking/words/bm25.ts";
+import { withRoom } from "../with-room.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { type Codes, openCodes } from "./codes.ts";
 import { type Halves, openHalves } from "./halves.ts";
@@ -65,15 +66,11 @@ export function openVectors(): Vectors {
     while (shelfOf.length <= slot) shelfOf.push(undefined);
     if (slot < visible.length) return;
     const room = Math.ceil(Math.max(1024, slot * 1.25));
-    const grow = <T extends { set(from: T): void }>(next: T, before: T): T => {
-      next.set(before);
-      return next;
-    };
-    norms = grow(new Float32Array(room), norms);
-    visible = grow(new Float64Array(room), visible);
-    live = grow(new Float64Array(room), live);
-    pieces = grow(new Int32Array(room), pieces);
-    places = grow(new Int32Array(room), places);
+    norms = withRoom(new Float32Array(room), norms);
+    visible = withRoom(new Float64Array(room), visible);
+    live = withRoom(new Float64Array(room), live);
+    pieces = withRoom(new Int32Array(room), pieces);
+    places = withRoom(new Int32Array(room), places);
   };
   const dropFromShelf = (slot: number) => {
     const list = lists.get(shelfOf[slot] ?? -1);

@@ -6,6 +6,7 @@
 import type { Line, Timeline } from "../../domain/past/timeline.ts";
 import type { ReadModel } from "../../domain/read-model/model.ts";
 import { openVectors, type Vectors } from "../../domain/read-model/vectors.ts";
+import { withRoom } from "../../domain/with-room.ts";
 import { vectorsHeld } from "../../store/history/timeline.ts";
 import type { Call } from "../memory.ts";
 
@@ -115,7 +116,5 @@ function slotIn(model: ReadModel, id: string): number {
 
 function grown(slots: Int32Array, size: number): Int32Array {
   if (size <= slots.length) return slots;
-  const next = new Int32Array(Math.ceil(size * 1.25)).fill(-1);
-  next.set(slots);
-  return next;
+  return withRoom(new Int32Array(Math.ceil(size * 1.25)).fill(-1), slots);
 }

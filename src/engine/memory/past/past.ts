@@ -50,6 +50,14 @@ export interface PastMemory
   readonly asks: boolean;
 }
 
+export const sessionKey = ({
+  scope,
+  session,
+}: {
+  readonly scope: string;
+  readonly session: string | null | undefined;
+}): string => `${scope} ${session}`;
+
 export interface PastScope {
   readonly types: readonly MemoryType[];
   /** Undefined: every scope of the tenant. */
@@ -159,9 +167,10 @@ export function viewOf(call: Call, timeline: Timeline, { types, scopes, ladder }
       const line = timeline.lineOf(id);
       return line && memory(line);
     },
-    turnsWith({ scope, session }) {
+    turnsWith(spot) {
+      const { scope, session } = spot;
       if (session === undefined) return [];
-      const key = `${scope} ${session}`;
+      const key = sessionKey(spot);
       const known = sessions.get(key);
       if (known !== undefined) return known;
       const turns = all(timeline.inSession(session)).filter(

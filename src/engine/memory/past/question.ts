@@ -12,7 +12,7 @@ import { queryVector } from "../embed.ts";
 import type { Call } from "../memory.ts";
 import { type Asked, NO_VECTOR, namesAsked, wordsOf } from "../recall/question.ts";
 import { groupsOf, type RetrieveQuery, rerankingOf, takesTheirs } from "../recall/retrieve.ts";
-import type { PastMemory, PastView } from "./past.ts";
+import { type PastView, sessionKey } from "./past.ts";
 import { rankThen } from "./rank-words.ts";
 import { type SpokenThen, spokenThen } from "./spoken.ts";
 
@@ -81,9 +81,6 @@ function saidThen(view: PastView, names: readonly string[]): Members | undefined
   const ids = view.saidBy(names, MOST_SAID) ?? [];
   return ids.length === 0 ? undefined : { slots: new Map(), ids: new Set(ids) };
 }
-
-export const sessionKey = ({ scope, session }: Pick<PastMemory | SpokenThen, "scope" | "session">): string =>
-  `${scope} ${session}`;
 
 /** Sessions in which somebody spoke whom the question names. */
 export const namedSessions = (spoken: readonly SpokenThen[], names: readonly string[]): ReadonlySet<string> =>

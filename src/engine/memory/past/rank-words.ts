@@ -111,9 +111,8 @@ function rankingAt(view: PastView, statistics: Statistics, places: Int32Array, s
   const scores = new Float64Array(places.length);
   for (let i = 0; i < places.length; i++) scores[i] = sums[places[i] as number] as number;
   // Each type is a shelf of its own, and nobody asks which.
-  const hitAt = (i: number): Hit => ({
-    ...{ sk: 0, memoryId: view.lineOfPlace(places[i] as number).id, score: scores[i] as number },
-  });
+  const idAt = (i: number): string => view.lineOfPlace(places[i] as number).id;
+  const hitAt = (i: number): Hit => ({ sk: 0, memoryId: idAt(i), score: scores[i] as number });
   let last: { readonly members: Members; readonly own: ReadonlySet<number> } | undefined;
   return rankingOf(statistics, scores, hitAt, (i, members) => {
     if (last?.members !== members) last = { members, own: view.placesOf(members.ids) };

@@ -1,5 +1,4 @@
 /** Vectors for a search in the past: stored ones where the text is still the same, else made again, a limited number of them. */
-import type { Line } from "../../domain/past/timeline.ts";
 import { nearestThen, type PastVectors, vectorsThen, withoutVector } from "../../store/history/as-of.ts";
 import type { VectorArm } from "../../store/index/search.ts";
 import { EMBED_CHARS, type Embedded, queryVector, spokenText } from "../embed.ts";
@@ -78,10 +77,9 @@ export function openVectorsThen(call: Call, followed: Followed, view: PastView):
   const inMemory = (held: AllVectors, arm: VectorArm, wanted: Wanted): Compared => {
     const query = held.model.vectors.queryOf(arm.query);
     const { kept, gone, lacking } = sorted(held, wanted.lines);
-    const lineIn = (slot: number) => timeline.lineOf(held.model.idOf(slot)) as Line;
     const among = (depth: number): Near[] =>
       [
-        ...held.model.vectors.nearest(query, kept, depth).map((one): Near => [lineIn(one.slot).id, one.distance]),
+        ...held.model.vectors.nearest(query, kept, depth).map((one): Near => [held.model.idOf(one.slot), one.distance]),
         ...held.gone.nearest(query, gone, depth).map((one): Near => [view.lineAt(one.slot).id, one.distance]),
       ]
         .sort(nearestFirst)
@@ -106,7 +104,7 @@ export function openVectorsThen(call: Call, followed: Followed, view: PastView):
       );
       const [near, far] = [held.model.vectors.distances(query, own.kept), held.gone.distances(query, own.gone)];
       return [
-        ...Array.from(own.kept, (slot, at): Near => [lineIn(slot).id, near[at] as number]),
+        ...Array.from(own.kept, (slot, at): Near => [held.model.idOf(slot), near[at] as number]),
         ...Array.from(own.gone, (nth, at): Near => [view.lineAt(nth).id, far[at] as number]),
       ].filter(isWanted);
     }

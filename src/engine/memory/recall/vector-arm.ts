@@ -100,7 +100,7 @@ export function askEarly(search: Searching, index: SearchIndex, filters: Filters
     begin: (embedded: Embedded) => {
       const arm = vectorArm(search, { embedded, said: undefined, names: [] }, sizes);
       const found = nearest(arm, filters);
-      // Whoever waits for it hears of a failure; nobody may.
+      // Its failure is told to the search that waits for it; where none does, it does not matter.
       found.catch(() => undefined);
       begun = { arm, found };
     },
