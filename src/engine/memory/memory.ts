@@ -18,6 +18,7 @@ import type { StoreRoles } from "../store/access/access.ts";
 import type { Shelves } from "../store/memories/shelves.ts";
 import type { Afterwards } from "./afterwards.ts";
 import type { Following } from "./following.ts";
+import type { Groups } from "./groups.ts";
 import type { Timelines } from "./past/timelines.ts";
 import type { FollowedModel } from "./read-model/follow.ts";
 import type { Uncounted } from "./recall/reference.ts";
@@ -60,6 +61,8 @@ export interface Memory {
   readonly timelines: Timelines;
   /** How many memories this process has added to each shelf since its postings were last folded. */
   readonly unfolded: Map<number, number>;
+  /** Writes that come while another is under way, to be carried out together. */
+  readonly groups: Groups;
   /** Answers whose references wait to be counted. */
   readonly uncounted: Uncounted[];
   /** Work that follows the answer: counting references, folding postings. */

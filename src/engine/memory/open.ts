@@ -16,6 +16,7 @@ import type { StoreAccess } from "../store/access/roles.ts";
 import { openShelves } from "../store/memories/shelves.ts";
 import { migrate } from "../store/schema/migrate.ts";
 import { openAfterwards } from "./afterwards.ts";
+import { openGroups } from "./groups.ts";
 import type { Memory } from "./memory.ts";
 import { openTimelines } from "./past/timelines.ts";
 import { followModel, noModel } from "./read-model/follow.ts";
@@ -98,6 +99,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
     readModel,
     timelines,
     unfolded: new Map(),
+    groups: openGroups(),
     uncounted: [],
     afterwards,
     adopt: versions.adopt,

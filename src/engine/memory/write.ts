@@ -2,13 +2,14 @@
 
 import { createHash } from "node:crypto";
 import type { Sql } from "../adapters/db/port.ts";
-import { conflict } from "../domain/errors.ts";
+import { conflict, MemoryError } from "../domain/errors.ts";
 import type { NewEvent } from "../domain/event.ts";
 import type { MemoryType } from "../domain/memory-types.ts";
 import { appendEvents } from "../store/history/events.ts";
-import { findAnswers, keepAnswers } from "../store/memories/idempotency.ts";
+import { findAnswers, type KeyOwner, keepAnswers, type NewAnswer } from "../store/memories/idempotency.ts";
 import { stopIfCancelled } from "./following.ts";
 import type { Call } from "./memory.ts";
+import type { Given } from "./read-model/given.ts";
 
 export interface Happened {
   readonly type: string;
@@ -19,10 +20,12 @@ export interface Happened {
 
 export interface Writing {
   readonly sql: Sql;
-  /** Adds an event. Events are written at the end of the transaction, in the order in which they were added. */
-  tell(happened: Happened): void;
+  /** Adds an event. Events are written at the end of the transaction, in the order in which they were added. `by` is the call that caused it, where several are carried out together. */
+  tell(happened: Happened, by?: Call): void;
   /** Adds events that were made elsewhere. */
   record(...events: readonly NewEvent[]): void;
+  /** Hands a new memory over to the read model, which then need not read it from the store. */
+  give(given: readonly Given[]): void;
 }
 
 export interface Written<A> {
@@ -35,15 +38,36 @@ export interface Written<A> {
 const LOST_A_RACE = new Set(["23505", "40001", "40P01"]);
 const ATTEMPTS = 5;
 
+/** One of several calls that are carried out together. */
+export interface Asked {
+  readonly call: Call;
+  readonly input: unknown;
+}
+
 export async function write<A extends object>(
   call: Call,
   tool: string,
   input: unknown,
   work: (writing: Writing) => Promise<A>,
 ): Promise<Written<A>> {
+  const [written] = await writeTogether(tool, [{ call, input }], async (writing) => [await work(writing)]);
+  if (written === undefined) throw new Error("a write ended without an answer");
+  if (written instanceof Error) throw written;
+  return written;
+}
+
+/**
+ * The calls of one tenant and butler in one transaction. `work` carries out those whose keys are new, in their order. A call that
+ * is cancelled, or whose key was used for something else, gets its error and does not touch the others.
+ */
+export async function writeTogether<A extends object, Q extends Asked>(
+  tool: string,
+  asked: readonly Q[],
+  work: (writing: Writing, fresh: readonly Q[]) => Promise<readonly A[]>,
+): Promise<readonly (Written<A> | MemoryError)[]> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await writeOnce(call, tool, input, work);
+      return await writeOnce(tool, asked, work);
     } catch (error) {
       if (attempt === ATTEMPTS || !lostRace(error)) throw error;
     }
@@ -56,35 +80,74 @@ function lostRace(error: unknown): boolean {
   return error === keyTaken || (error instanceof Error && "code" in error && LOST_A_RACE.has(String(error.code)));
 }
 
-async function writeOnce<A extends object>(
-  call: Call,
+async function writeOnce<A extends object, Q extends Asked>(
   tool: string,
-  input: unknown,
-  work: (writing: Writing) => Promise<A>,
-): Promise<Written<A>> {
-  const { memory, caller, now, idempotencyKey: key } = call;
+  asked: readonly Q[],
+  work: (writing: Writing, fresh: readonly Q[]) => Promise<readonly A[]>,
+): Promise<readonly (Written<A> | MemoryError)[]> {
+  const [first] = asked;
+  if (first === undefined) return [];
+  const { memory, caller } = first.call;
   const owner = { tenant: caller.tenant, butler: caller.butler, tool };
-  return memory.db.tx(async (sql) => {
-    const hash = key === undefined ? undefined : inputHash(input);
-    if (key !== undefined && hash !== undefined) {
-      const kept = (await findAnswers(sql, owner, [key])).get(key);
-      if (kept) return { answer: sameInput(kept.input_hash, hash, kept.answer) as A, repeated: true };
-    }
-    stopIfCancelled(call);
-    const events: NewEvent[] = [];
-    const answer = await work({
-      sql,
-      tell: (happened) => events.push(eventOf(call, happened)),
-      record: (...made) => void events.push(...made),
+  const given: Given[] = [];
+  try {
+    return await memory.db.tx(async (sql) => {
+      const known = await answeredBefore<A>(sql, owner, asked);
+      const fresh = asked.filter((one) => !known.has(one));
+      if (fresh.length === 0) return asked.map((one) => answerOf(known, one));
+      const events: NewEvent[] = [];
+      const answers = await work(
+        {
+          sql,
+          tell: (happened, by = first.call) => events.push(eventOf(by, happened)),
+          record: (...made) => void events.push(...made),
+          give: (made) => void given.push(...made),
+        },
+        fresh,
+      );
+      for (const [at, one] of fresh.entries()) known.set(one, { answer: answers[at] as A, repeated: false });
+      const kept = fresh.flatMap(({ call: { idempotencyKey: key, now }, input }, at): NewAnswer[] => {
+        const answer = answers[at] as Record<string, unknown>;
+        return key === undefined ? [] : [{ key, input_hash: inputHash(input), answer, created_at: now }];
+      });
+      if (fresh.length === 1) stopIfCancelled(first.call);
+      const [isKept] = await Promise.all([keepAnswers(sql, owner, kept), appendEvents(sql, events)]);
+      if (!isKept) throw keyTaken;
+      memory.readModel.expect(given);
+      return asked.map((one) => answerOf(known, one));
     });
-    if (key !== undefined && hash !== undefined) {
-      const kept = { key, input_hash: hash, answer: answer as Record<string, unknown> };
-      if (!(await keepAnswers(sql, owner, [kept], now))) throw keyTaken;
+  } finally {
+    memory.readModel.unexpect(given);
+  }
+}
+
+type Known<A> = Map<Asked, Written<A> | MemoryError>;
+
+/** The calls that are not carried out: their keys were used before, or nobody waits for them any more. */
+async function answeredBefore<A>(sql: Sql, owner: KeyOwner, asked: readonly Asked[]): Promise<Known<A>> {
+  const known: Known<A> = new Map();
+  const keys = asked.flatMap(({ call }) => call.idempotencyKey ?? []);
+  const before = await findAnswers(sql, owner, keys);
+  for (const one of asked) {
+    const { idempotencyKey: key } = one.call;
+    const kept = key === undefined ? undefined : before.get(key);
+    try {
+      if (kept) {
+        const answer = sameInput(kept.input_hash, inputHash(one.input), kept.answer) as A;
+        known.set(one, { answer, repeated: true });
+      } else stopIfCancelled(one.call);
+    } catch (error) {
+      if (!(error instanceof MemoryError)) throw error;
+      known.set(one, error);
     }
-    stopIfCancelled(call);
-    await appendEvents(sql, events);
-    return { answer, repeated: false };
-  });
+  }
+  return known;
+}
+
+function answerOf<A>(known: Known<A>, one: Asked): Written<A> | MemoryError {
+  const written = known.get(one);
+  if (written === undefined) throw new Error("a call was carried out without an answer");
+  return written;
 }
 
 export function sameInput<A>(kept: Uint8Array, given: Uint8Array, answer: A): A {

@@ -109,3 +109,36 @@ export function halfOf(bits: number): number {
   if (exponent === 31) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
+
+/** In the form in which they are stored: the nearest half of each number, of two equally near ones the even one, the higher byte first. */
+export function halvesOf(vector: Float32Array): Uint8Array {
+  const bytes = new Uint8Array(vector.length * 2);
+  const floats = new Uint32Array(vector.buffer, vector.byteOffset, vector.length);
+  for (let i = 0; i < vector.length; i++) {
+    const bits = bitsOf(vector[i] as number, floats[i] as number);
+    bytes[2 * i] = bits >> 8;
+    bytes[2 * i + 1] = bits & 255;
+  }
+  return bytes;
+}
+
+/** The least number that has no half near it: it is taken for infinity. */
+const TOO_LARGE = 65_520;
+const LEAST_NORMAL = 2 ** -14;
+
+function bitsOf(value: number, float: number): number {
+  const sign = (float >>> 16) & 0x8000;
+  const size = Math.abs(value);
+  if (Number.isNaN(value)) return 0x7e00;
+  if (size >= TOO_LARGE) return sign | 0x7c00;
+  if (size < LEAST_NORMAL) return sign | toEven(size * 2 ** 24);
+  const exponent = ((float >>> 23) & 255) - 127;
+  // A fraction that is rounded up to the next power of two carries over into the exponent by itself.
+  return sign | (((exponent + 15) << 10) + toEven((size / 2 ** exponent - 1) * 1024));
+}
+
+function toEven(x: number): number {
+  const down = Math.floor(x);
+  const over = x - down;
+  return over > 0.5 || (over === 0.5 && down % 2 === 1) ? down + 1 : down;
+}

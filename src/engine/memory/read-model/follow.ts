@@ -1,8 +1,8 @@
 /**
  * Keeps the read model in step with the store. It is loaded in the background, page by page, while the store answers; from then on every
  * transaction tells which memories it changed before its own answer is given, and those are read anew. A search waits until everything
- * that was told when it began has been read: it never sees less than the store would show. Counts of readings alone are read a moment later,
- * many at once, and nobody waits for them.
+ * that was told when it began has been read: it never sees less than the store would show. What a writer has handed over is taken in as soon
+ * as its commit is told, without asking the store. Counts of readings alone are read a moment later, many at once, and nobody waits for them.
  */
 import type { Db } from "../../adapters/db/port.ts";
 import type { Log } from "../../adapters/log.ts";
@@ -10,19 +10,22 @@ import { openReadModel, type ReadModel } from "../../domain/read-model/model.ts"
 import { readCounts } from "../../store/read-model/counts.ts";
 import { countMemories, idsAfter, readMemories } from "../../store/read-model/rows.ts";
 import { tellChanges } from "../../store/read-model/triggers.ts";
+import { type Given, readAs } from "./given.ts";
 
 /** A store that has more memories than this when it is loaded answers itself: about 4 KB each are kept here. */
 const MOST = 200_000;
 const PAGE = 500;
 const COUNTS_MS = 1_000;
-/** A search that has waited so many times for what was written meanwhile asks the store. */
-const MOST_ROUNDS = 5;
 
 export interface FollowedModel {
   /** The model with everything that was committed before this call; undefined while it is being loaded, or where there is none. */
   caughtUp(version: number | undefined): Promise<ReadModel | undefined>;
   /** Begins to load, unless that has been done. Resolves when it can be used, or cannot. */
   load(version: number | undefined): Promise<void>;
+  /** New memories of a transaction that is about to be committed: known from the moment its commit is told, if it comes to that. */
+  expect(given: readonly Given[]): void;
+  /** That transaction is over. */
+  unexpect(given: readonly Given[]): void;
   /** Resolves when the counts of readings are known too. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -31,6 +34,8 @@ export interface FollowedModel {
 export const noModel: FollowedModel = {
   caughtUp: async () => undefined,
   load: async () => undefined,
+  expect: () => undefined,
+  unexpect: () => undefined,
   settled: async () => undefined,
   close: async () => undefined,
 };
@@ -40,6 +45,9 @@ interface Loaded {
   readonly version: number;
   /** Changed since they were read last. */
   readonly stale: Set<string>;
+  /** How often changes were told, and up to which of them everything is known: a search does not wait for what is told after it began. */
+  told: number;
+  read: number;
   /** Of these a reading was counted since. */
   readonly counted: Set<string>;
   counting: NodeJS.Timeout | undefined;
@@ -54,7 +62,28 @@ export function followModel(db: Db, log: Log): FollowedModel {
   let loading: Promise<void> | undefined;
   let countsRead: Promise<void> = Promise.resolve();
   let closed = false;
+  const expected = new Map<string, Given>();
 
+  /** Takes in what its writer has handed over, and gives the ids of the rest. */
+  const takeGiven = (made: Loaded, ids: readonly string[]): readonly string[] => {
+    if (expected.size === 0 || !made.ready) return ids;
+    const all = [...new Set(ids)];
+    const given = all.flatMap((id) => expected.get(id) ?? []);
+    made.model.apply(given.map((one) => readAs(one, made.version)));
+    return all.filter((id) => !expected.has(id));
+  };
+  const hear = (made: Loaded, ids: readonly string[], counted: boolean): void => {
+    if (counted) {
+      for (const id of ids) made.counted.add(id);
+      if (made.ready) made.counting ??= setTimeout(() => void catchUpCounts(made), COUNTS_MS).unref();
+      return;
+    }
+    const unknown = takeGiven(made, ids);
+    if (unknown.length === 0) return;
+    for (const id of unknown) made.stale.add(id);
+    made.told += 1;
+    if (made.ready) keepUp(made);
+  };
   /** Read as soon as they are told, so that the next search need not wait; those told meanwhile are read after that. */
   const keepUp = (made: Loaded): void => {
     if (made.refreshing !== undefined || made.closed) return;
@@ -77,16 +106,19 @@ export function followModel(db: Db, log: Log): FollowedModel {
   const start = async (version: number): Promise<void> => {
     if ((await countMemories(db, MOST + 1)) > MOST) return;
     await tellChanges(db);
-    const stale = new Set<string>();
     const unfollow = db.onChange?.((ids, counted) => {
-      for (const id of ids) (counted ? made.counted : stale).add(id);
-      if (!made.ready) return;
-      if (!counted) keepUp(made);
-      else made.counting ??= setTimeout(() => void catchUpCounts(made), COUNTS_MS).unref();
+      try {
+        hear(made, ids, counted);
+      } catch (error) {
+        fail(error);
+      }
     });
     if (unfollow === undefined) return;
     const made: Loaded = {
-      ...{ model: openReadModel(), version, stale, unfollow, counted: new Set<string>(), counting: undefined },
+      ...{ model: openReadModel(), version, unfollow, counting: undefined },
+      ...{ stale: new Set<string>(), counted: new Set<string>() },
+      told: 0,
+      read: 0,
       ready: false,
       closed: false,
       refreshing: undefined,
@@ -122,10 +154,8 @@ export function followModel(db: Db, log: Log): FollowedModel {
       }
       const current = loaded;
       try {
-        for (let round = 0; current.stale.size > 0 || current.refreshing !== undefined; round++) {
-          if (round === MOST_ROUNDS) return undefined;
-          await refresh(db, current);
-        }
+        const told = current.told;
+        while (current.read < told && !current.closed) await refresh(db, current);
       } catch (error) {
         fail(error);
         return undefined;
@@ -136,6 +166,12 @@ export function followModel(db: Db, log: Log): FollowedModel {
       if (db.onChange === undefined || version === undefined || closed) return Promise.resolve();
       loading ??= start(version).catch(fail);
       return loading;
+    },
+    expect(given) {
+      for (const one of given) expected.set(one.row.id, one);
+    },
+    unexpect(given) {
+      for (const one of given) expected.delete(one.row.id);
     },
     async settled() {
       if (loaded?.ready === true) await catchUpCounts(loaded);
@@ -155,10 +191,12 @@ function refresh(db: Db, loaded: Loaded): Promise<void> {
   if (loaded.refreshing !== undefined) return loaded.refreshing;
   if (loaded.stale.size === 0 || loaded.closed) return Promise.resolve();
   const ids = [...loaded.stale];
+  const { told } = loaded;
   loaded.stale.clear();
   const parts = Array.from({ length: Math.ceil(ids.length / PAGE) }, (_, at) => ids.slice(at * PAGE, (at + 1) * PAGE));
   const work = async () => {
     for (const part of parts) loaded.model.apply(await readMemories(db, part, loaded.version));
+    loaded.read = told;
   };
   const done = work().finally(() => {
     loaded.refreshing = undefined;

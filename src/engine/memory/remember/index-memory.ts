@@ -3,7 +3,7 @@ import type { Sql } from "../../adapters/db/port.ts";
 import { confidentUntil, type Fading } from "../../domain/lifecycle/decay.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import { foldShelf } from "../../store/index/fold.ts";
-import { dropLexical, putLexical } from "../../store/index/lexical.ts";
+import { dropLexical, type Filed, putLexical } from "../../store/index/lexical.ts";
 import { putVectors, setVisibility } from "../../store/index/vectors.ts";
 import type { Vectors } from "../embed.ts";
 import type { Call, Memory } from "../memory.ts";
@@ -23,18 +23,21 @@ export async function shelfOf(call: Call, scope: string, type: MemoryType, withi
   return shelf.sk;
 }
 
-export async function indexMemories(sql: Sql, memory: Memory, filed: readonly Indexed[]): Promise<void> {
-  await putLexical(
+/** Gives the forward row of each. */
+export async function indexMemories(sql: Sql, memory: Memory, filed: readonly Indexed[]): Promise<Filed[]> {
+  const words = putLexical(
     sql,
     filed.map(({ id, sk, text }) => ({ memoryId: id, sk, text })),
   );
-  for (const { version } of memory.versions.written) {
+  const vectors = memory.versions.written.map(({ version }) => {
     const rows = filed.flatMap(({ id, sk, vector, visibleUntil }) => {
       const made = vector?.find((embedded) => embedded.version === version);
       return made ? [{ memoryId: id, sk, vector: made.vector, tokens: made.tokens, visibleUntil }] : [];
     });
-    await putVectors(sql, version, rows);
-  }
+    return putVectors(sql, version, rows);
+  });
+  const [forwards] = await Promise.all([words, ...vectors]);
+  return forwards;
 }
 
 const FOLD_AT = 256;

@@ -68,9 +68,9 @@ export async function ingest(call: Call, asked: unknown, inputs: readonly KeyedE
     for (const [at, row] of fresh.entries()) answers.set(row, answerAt(stored, at));
     const toKeep = [...firstOf].flatMap(([key, row]) => {
       const given = answers.get(row);
-      return given === undefined ? [] : [{ key, input_hash: row.hash, answer: given }];
+      return given === undefined ? [] : [{ key, input_hash: row.hash, answer: given, created_at: now }];
     });
-    if (!(await keepAnswers(writing.sql, owner, toKeep, now)))
+    if (!(await keepAnswers(writing.sql, owner, toKeep)))
       throw Object.assign(new Error("another call kept one of these keys first"), { code: "23505" });
     return { answers: rows.map((row) => answers.get(row)), refused };
   });

@@ -4,13 +4,14 @@ import { createHash } from "node:crypto";
 import type { Sql } from "../../adapters/db/port.ts";
 import { mapAhead, mapInTurns } from "../../adapters/turns.ts";
 import type { Episode } from "../../domain/episode.ts";
+import type { MemoryError } from "../../domain/errors.ts";
 import { type Trust, trustOfEpisode } from "../../domain/learning/trust.ts";
 import { expiryOf, seenUntil, type Tier } from "../../domain/lifecycle/tiers.ts";
 import type { Optional } from "../../domain/memory-types.ts";
 import type { Found } from "../../domain/redaction/redact.ts";
 import { firstName } from "../../domain/text/names.ts";
 import { contentKey } from "../../domain/text/text.ts";
-import { dropLexical } from "../../store/index/lexical.ts";
+import { dropLexical, type Filed } from "../../store/index/lexical.ts";
 import {
   deleteEpisodes,
   type EpisodeTwin,
@@ -25,9 +26,10 @@ import { spokenText, type Vectors, vectorsOf } from "../embed.ts";
 import { stopIfCancelled, tellShare } from "../following.ts";
 import type { Call } from "../memory.ts";
 import { openRedactor } from "../privacy.ts";
+import { givenEpisode } from "../read-model/given.ts";
 import { tierPolicy } from "../settings.ts";
-import { type Writing, type Written, write } from "../write.ts";
-import { foldSoon, indexMemories, shelfOf } from "./index-memory.ts";
+import { type Asked, type Writing, type Written, writeTogether } from "../write.ts";
+import { foldSoon, type Indexed, indexMemories, shelfOf } from "./index-memory.ts";
 import { newMemory } from "./new-memory.ts";
 
 export type EpisodeInput = Pick<Episode, "content"> &
@@ -43,6 +45,8 @@ export interface EpisodeAnswer {
 }
 
 export interface PreparedEpisode {
+  /** Who stores it. */
+  readonly call: Call;
   readonly row: NewEpisode;
   readonly vector: Vectors | undefined;
   readonly redactions: readonly Found[];
@@ -55,16 +59,36 @@ export async function rememberEpisode(
   asked: unknown,
   input: EpisodeInput,
 ): Promise<Written<EpisodeAnswer>> {
-  const prepared = await prepareEpisodes(call, [input]);
+  const [prepared] = await prepareEpisodes(call, [input]);
+  if (!prepared) throw new Error("an episode was not prepared");
   const sk = await shelfOf(call, call.caller.butler, "episode");
-  const written = await write(call, tool, asked, async (writing) => {
-    const [answer] = await storeEpisodes(call, writing, prepared, sk);
-    if (!answer) throw new Error("an episode was stored without an answer");
-    return answer;
-  });
+  const written = await storeSoon({ call, tool, input: asked, prepared, sk });
   foldSoon(call.memory, sk, written.repeated ? 0 : 1);
   return written;
 }
+
+interface Waiting extends Asked {
+  readonly tool: string;
+  readonly prepared: PreparedEpisode;
+  readonly sk: number;
+}
+
+/**
+ * Episodes that come while one is being written are written together, in the next transaction: it takes little longer for twenty than for
+ * one. An episode that comes alone waits for nobody.
+ */
+function storeSoon(one: Waiting): Promise<Written<EpisodeAnswer>> {
+  const { memory, caller } = one.call;
+  return memory.groups.add(JSON.stringify([caller.tenant, caller.butler, one.tool]), one, storeGroup);
+}
+
+const storeGroup = (group: readonly Waiting[]): Promise<readonly (Written<EpisodeAnswer> | MemoryError)[]> =>
+  writeTogether(group[0]?.tool ?? "", group, (writing, fresh) => {
+    const [first] = fresh;
+    if (first === undefined) return Promise.resolve([]);
+    const prepared = fresh.map((one) => one.prepared);
+    return storeEpisodes(first.call, writing, prepared, first.sk);
+  });
 
 export async function prepareEpisodes(call: Call, inputs: readonly EpisodeInput[]): Promise<PreparedEpisode[]> {
   const drafts = await mapInTurns(inputs, contentChars, (input) => {
@@ -81,7 +105,7 @@ export async function prepareEpisodes(call: Call, inputs: readonly EpisodeInput[
     const vector = await vectorsOf(call.memory, texts[index] ?? drawn.row.content);
     done += 1;
     if (inputs.length > 1) tellShare(call, done, inputs.length, "read and embedded");
-    return { ...drawn, vector };
+    return { ...drawn, vector, call };
   });
 }
 
@@ -103,7 +127,7 @@ async function spokenTexts({ memory, caller }: Call, rows: readonly NewEpisode[]
   );
 }
 
-async function draft(call: Call, input: EpisodeInput): Promise<Omit<PreparedEpisode, "vector">> {
+async function draft(call: Call, input: EpisodeInput): Promise<Omit<PreparedEpisode, "vector" | "call">> {
   const { memory, caller, now } = call;
   const redactor = openRedactor(memory);
   const content = await redactor.longText(input.content);
@@ -163,37 +187,37 @@ export async function storeEpisodes(
   const { sql, tell } = writing;
   const { memory, caller } = call;
   const keys = prepared.map((p) => p.row.content_key);
-  const twins = await liveTwins(call, writing, await findTwins(sql, caller.tenant, caller.butler, keys));
-  const rows = await withOrdinals(sql, caller.tenant, prepared);
+  const [found, rows] = await Promise.all([
+    findTwins(sql, caller.tenant, caller.butler, keys),
+    withOrdinals(sql, caller.tenant, prepared),
+  ]);
+  const twins = await liveTwins(call, writing, found);
 
   const fresh = rows.filter(({ row }) => !twins.has(keyText(row.content_key)));
   const firsts = [...new Map(fresh.toReversed().map((p) => [keyText(p.row.content_key), p])).values()].toReversed();
-  const made = await insertEpisodes(
+  for (const { row } of firsts) twins.set(keyText(row.content_key), row);
+  const indexed = firsts.map(({ row, vector }) => ({
+    id: row.id,
+    sk,
+    text: row.content,
+    vector,
+    visibleUntil: seenUntil(row.expires_at),
+  }));
+  const inserting = insertEpisodes(
     sql,
     firsts.map((p) => p.row),
   );
-  for (const { row } of firsts) twins.set(keyText(row.content_key), row);
-  const stored = firsts.filter(({ row }) => made.has(row.id));
-  if (stored.length < firsts.length) throw Object.assign(new Error("a twin was stored meanwhile"), { code: "23505" });
-
-  await indexMemories(
-    sql,
-    memory,
-    stored.map(({ row, vector }) => ({
-      id: row.id,
-      sk,
-      text: row.content,
-      vector,
-      visibleUntil: seenUntil(row.expires_at),
-    })),
-  );
-  return rows.map(({ row, redactions }) => {
+  const [made, words] = await Promise.all([inserting, indexMemories(sql, memory, indexed)]);
+  if (made.size < firsts.length) throw Object.assign(new Error("a twin was stored meanwhile"), { code: "23505" });
+  writing.give(firsts.map(({ row }, at) => givenEpisode(row, indexed[at] as Indexed, words[at] as Filed)));
+  return rows.map(({ row, redactions, call: by }) => {
     const twin = twins.get(keyText(row.content_key)) ?? row;
     const duplicate = twin.id !== row.id;
     const entity = { type: "episode", id: twin.id } as const;
     if (duplicate)
-      tell({ type: "episode.repeated", entity, scope: row.butler, payload: { session_id: row.session_id } });
-    else tell({ type: "episode.stored", entity, scope: row.butler, payload: { row: episodeJson(row), redactions } });
+      tell({ type: "episode.repeated", entity, scope: row.butler, payload: { session_id: row.session_id } }, by);
+    else
+      tell({ type: "episode.stored", entity, scope: row.butler, payload: { row: episodeJson(row), redactions } }, by);
     return { id: twin.id, tier: twin.tier, expires_at: twin.expires_at.toISOString(), duplicate, redactions };
   });
 }

@@ -19,9 +19,12 @@ export interface LexicalRow {
   readonly text: string;
 }
 
-/** Bytes travel as one value with offsets: arrays of bytea are written differently by each driver. */
-export async function putLexical(sql: Sql, rows: readonly LexicalRow[]): Promise<void> {
-  if (rows.length === 0) return;
+/** The number of its lexemes, and its forward row. */
+export type Filed = ReturnType<typeof encodeForward>;
+
+/** Bytes travel as one value with offsets: arrays of bytea are written differently by each driver. The answer is what was filed of each. */
+export async function putLexical(sql: Sql, rows: readonly LexicalRow[]): Promise<Filed[]> {
+  if (rows.length === 0) return [];
   const forwards = await mapInTurns(
     rows,
     ({ text }) => text.length,
@@ -40,6 +43,7 @@ export async function putLexical(sql: Sql, rows: readonly LexicalRow[]): Promise
       concat(forwards.map((forward) => forward.x)),
     ],
   );
+  return forwards;
 }
 
 /** Where each part begins in the concatenation, counted from 1 as SQL does. */

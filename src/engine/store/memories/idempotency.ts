@@ -29,13 +29,12 @@ export async function findAnswers(
   return new Map(rows.map((row) => [row.key, row]));
 }
 
+export interface NewAnswer extends KeptAnswer {
+  readonly created_at: Date;
+}
+
 /** False when another transaction kept an answer under one of these keys first. */
-export async function keepAnswers(
-  sql: Sql,
-  owner: KeyOwner,
-  answers: readonly KeptAnswer[],
-  now: Date,
-): Promise<boolean> {
+export async function keepAnswers(sql: Sql, owner: KeyOwner, answers: readonly NewAnswer[]): Promise<boolean> {
   const rows = answers.map((kept) => ({
     tenant_id: owner.tenant,
     butler: owner.butler,
@@ -43,7 +42,7 @@ export async function keepAnswers(
     key: kept.key,
     input_hash: byteaLiteral(kept.input_hash),
     answer: kept.answer,
-    created_at: now,
+    created_at: kept.created_at,
   }));
   const columns = ["tenant_id", "butler", "tool", "key", "input_hash", "answer", "created_at"];
   const made = await insertRows(sql, "idempotency_keys", columns, rows, "on conflict do nothing returning key");
