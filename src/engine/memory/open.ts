@@ -99,6 +99,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
     readModel,
     timelines,
     unfolded: new Map(),
+    traffic: { calls: 0 },
     groups: openGroups(),
     uncounted: [],
     afterwards,

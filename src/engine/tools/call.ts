@@ -45,6 +45,7 @@ export function callTool(
   const known = viewNamed(request.tool) ?? toolNamed(request.tool);
   const tool = known?.name ?? "unknown";
   const { door = "inside" } = request;
+  memory.traffic.calls += 1;
   const started = performance.now();
   return span(
     `tool ${tool}`,

@@ -20,6 +20,8 @@ export interface JobContext {
   readonly now: Date;
   /** Reports what would change, and changes nothing. */
   readonly dryRun: boolean;
+  /** Nobody waits for its end: it may take its time while others wait for answers. */
+  readonly unhurried?: boolean;
   /** True when the owner is stopping: the job ends after the current batch, and the next run goes on. */
   interrupted(): boolean;
 }

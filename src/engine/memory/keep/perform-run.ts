@@ -146,6 +146,7 @@ async function performNow(
     memory,
     now: startedAt,
     dryRun: false,
+    unhurried: run.trigger !== "manual",
     interrupted: () => lease.lost() || interrupted(),
   });
   lease.release();
@@ -183,7 +184,13 @@ async function performNow(
  */
 export async function lendAHand(memory: Memory, job: Job, interrupted: () => boolean): Promise<JobReport | undefined> {
   const { butler, log, clock } = memory;
-  const { report, error } = await attempt(job, { memory, now: clock.now(), dryRun: false, interrupted });
+  const { report, error } = await attempt(job, {
+    memory,
+    now: clock.now(),
+    dryRun: false,
+    unhurried: true,
+    interrupted,
+  });
   if (report === undefined)
     log.warn({ butler, job: job.name, reason: error }, "a share of a job failed; its run goes on elsewhere");
   else if (report.changed > 0)

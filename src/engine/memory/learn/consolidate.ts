@@ -17,6 +17,7 @@ import { retrieve } from "../recall/retrieve.ts";
 import { isSecret } from "../sealing.ts";
 import { beginAttempt, type Claimed, claim, materialOf } from "./claim.ts";
 import { asFailure, fail, release } from "./end.ts";
+import { giveWay } from "./give-way.ts";
 import { barsOf } from "./judgements.ts";
 import type { Shown } from "./known.ts";
 import { learn } from "./learn.ts";
@@ -108,11 +109,15 @@ async function consolidateShard(
       return "next";
     }
     const { provider } = extractor;
+    const [started, { calls }] = [performance.now(), context.memory.traffic];
     const attributes = { "butler.name": context.memory.butler, provider, episodes: claimed.episodes.length };
     const end = await span("consolidation", attributes, () =>
       consolidateBatch(call, claimed, { extractor, bars }, tally, context.interrupted),
     );
     if (end !== "next") return end === "shard" ? "next" : "stop";
+    const [first] = claimed.episodes;
+    const batch = { calls, tookMs: performance.now() - started, oldest: first?.created_at };
+    if (context.unhurried) await giveWay(context.memory, batch, context.interrupted);
   }
 }
 

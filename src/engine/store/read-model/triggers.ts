@@ -14,7 +14,7 @@ export const COUNTING =
   "select set_config('butler.counting', 'on', true), set_config('synchronous_commit', 'off', true)";
 
 /** Part of the triggers' names: whoever changes them takes the next number, and has the old ones dropped. */
-const EDITION = 2;
+const EDITION = 3;
 
 interface Watched {
   readonly table: string;
@@ -25,8 +25,16 @@ interface Watched {
 const every = (ids: string) => ({ insert: ids, update: ids, delete: ids });
 const LEARNED = `select case when source_type = 'episode' then target_id else source_id end as id from changed`;
 
+/** What the read model reads of an episode. That it was learned from, or is to be, changes none of it. */
+const READ =
+  `tenant_id butler validity content summary importance tags reference_count created_at last_referenced_at prior_referenced_at
+  trust tier session_id ordinal speaker occurred_at expires_at`.split(/\s+/);
+const readOf = (rows: string) => `(${READ.map((column) => `${rows}.${column}`).join(", ")})`;
+const SEEN = `select c.id from changed c join was w on w.id = c.id where ${readOf("w")} is distinct from ${readOf("c")}`;
+
 const WATCHED: readonly Watched[] = [
-  ...["episodes", "facts", "rules"].map((table) => ({ table, ids: every("select id from changed") })),
+  { table: "episodes", ids: { ...every("select id from changed"), update: SEEN } },
+  ...["facts", "rules"].map((table) => ({ table, ids: every("select id from changed") })),
   { table: "embeddings", ids: every("select memory_id as id from changed") },
   {
     table: "lex_doc",
@@ -65,7 +73,11 @@ const DROP_OLDER = `do $$
 
 function triggerOf({ table, ids }: Watched, operation: (typeof OPERATIONS)[number]): string[] {
   const name = `changed_${EDITION}_${table}_${operation}`;
-  const rows = operation === "delete" ? "old" : "new";
+  const rows = {
+    insert: "new table as changed",
+    update: "old table as was new table as changed",
+    delete: "old table as changed",
+  };
   return [
     `create or replace function ${name}() returns trigger language plpgsql as $$
      declare told text;
@@ -78,6 +90,6 @@ function triggerOf({ table, ids }: Watched, operation: (typeof OPERATIONS)[numbe
        return null;
      end $$;`,
     `create or replace trigger ${name} after ${operation} on ${table}
-     referencing ${rows} table as changed for each statement execute function ${name}();`,
+     referencing ${rows[operation]} for each statement execute function ${name}();`,
   ];
 }

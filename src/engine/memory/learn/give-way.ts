@@ -1,0 +1,46 @@
+/**
+ * Learning takes turns with those who wait for an answer: while calls come in, a batch is followed by a pause of four times its length, so that
+ * it has a fifth of the time at most; half of it where episodes have waited for long. It catches up when the calls stop.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import type { Memory } from "../memory.ts";
+
+/** How many times as long as the batch the pause is. */
+const PAUSE = 4;
+const OVERDUE_PAUSE = 1;
+const LONGEST_MS = 5_000;
+/** So long without a call, and the next batch may begin. */
+const QUIET_MS = 250;
+const STEP_MS = 50;
+/** A tenth of the six hours that an episode may wait, less some time to catch up. */
+const OVERDUE_MS = 20 * 60_000;
+
+export interface Batch {
+  /** The number of calls when it began. */
+  readonly calls: number;
+  readonly tookMs: number;
+  /** When the oldest of its episodes was stored. */
+  readonly oldest: Date | undefined;
+}
+
+export async function giveWay(
+  { traffic, clock }: Pick<Memory, "traffic" | "clock">,
+  { calls, tookMs, oldest }: Batch,
+  interrupted: () => boolean,
+  wait: (ms: number) => Promise<unknown> = pause,
+): Promise<void> {
+  if (traffic.calls === calls) return;
+  const times = isOverdue(clock.now(), oldest) ? OVERDUE_PAUSE : PAUSE;
+  let left = Math.min(LONGEST_MS, times * tookMs);
+  let seen = traffic.calls;
+  let quiet = 0;
+  while (left > 0 && quiet < QUIET_MS && !interrupted()) {
+    await wait(STEP_MS);
+    left -= STEP_MS;
+    quiet = traffic.calls === seen ? quiet + STEP_MS : 0;
+    seen = traffic.calls;
+  }
+}
+
+const isOverdue = (now: Date, oldest: Date | undefined): boolean =>
+  oldest !== undefined && now.getTime() - oldest.getTime() > OVERDUE_MS;

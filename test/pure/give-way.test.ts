@@ -1,0 +1,45 @@
+/** Learning beside calls: it has a fifth of the time at most, none is lost when nobody calls, and nothing waits for ever. */
+import { describe, expect, it } from "vitest";
+import { giveWay } from "../../src/engine/memory/learn/give-way.ts";
+
+const NOW = new Date("2026-05-04T10:00:00Z");
+
+/** How long a batch of 200 ms is followed by nothing, where calls come as `callsAt` says. */
+async function pausedFor(
+  callsAt: (ms: number) => number,
+  { tookMs = 200, during = 1, oldest = NOW, stopAt = Number.POSITIVE_INFINITY } = {},
+): Promise<number> {
+  const traffic = { calls: during };
+  let waited = 0;
+  await giveWay(
+    { traffic, clock: { now: () => NOW, fixed: true } },
+    { calls: 0, tookMs, oldest },
+    () => waited >= stopAt,
+    async (ms) => {
+      waited += ms;
+      traffic.calls = during + callsAt(waited);
+    },
+  );
+  return waited;
+}
+
+describe("learning gives way", () => {
+  it("pauses for four times as long as the batch took while calls come in", async () => {
+    expect(await pausedFor((ms) => Math.floor(ms / 50))).toBe(800);
+    expect(await pausedFor((ms) => Math.floor(ms / 50), { tookMs: 60_000 })).toBe(5_000);
+  });
+  it("goes on at once where nobody called during the batch", async () => {
+    expect(await pausedFor(() => 0, { during: 0 })).toBe(0);
+  });
+  it("goes on after a quarter of a second without a call", async () => {
+    expect(await pausedFor(() => 0)).toBe(250);
+    expect(await pausedFor((ms) => (ms <= 300 ? Math.floor(ms / 50) : 6))).toBe(550);
+  });
+  it("pauses no longer than the batch took when episodes have waited for long", async () => {
+    const oldest = new Date(NOW.getTime() - 21 * 60_000);
+    expect(await pausedFor((ms) => ms, { oldest })).toBe(200);
+  });
+  it("ends when the owner is stopping", async () => {
+    expect(await pausedFor((ms) => ms, { stopAt: 100 })).toBe(100);
+  });
+});
