@@ -1,4 +1,4 @@
-/** Learning beside calls: it has a fifth of the time at most, none is lost when nobody calls, and nothing waits for ever. */
+/** Learning beside calls: it has a tenth of the time at most, none is lost when nobody calls, and nothing waits for ever. */
 import { describe, expect, it } from "vitest";
 import { giveWay } from "../../src/engine/memory/learn/give-way.ts";
 
@@ -24,8 +24,8 @@ async function pausedFor(
 }
 
 describe("learning gives way", () => {
-  it("pauses for four times as long as the batch took while calls come in", async () => {
-    expect(await pausedFor((ms) => Math.floor(ms / 50))).toBe(800);
+  it("pauses for nine times as long as the batch took while calls come in", async () => {
+    expect(await pausedFor((ms) => Math.floor(ms / 50))).toBe(1_800);
     expect(await pausedFor((ms) => Math.floor(ms / 50), { tookMs: 60_000 })).toBe(5_000);
   });
   it("goes on at once where nobody called during the batch", async () => {

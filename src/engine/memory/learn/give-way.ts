@@ -1,12 +1,12 @@
 /**
- * Learning takes turns with those who wait for an answer: while calls come in, a batch is followed by a pause of four times its length, so that
- * it has a fifth of the time at most; half of it where episodes have waited for long. It catches up when the calls stop.
+ * Learning takes turns with those who wait for an answer: while calls come in, a batch is followed by a pause of nine times its length, so that
+ * it has a tenth of the time at most; half of it where episodes have waited for long. It catches up when the calls stop.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Memory } from "../memory.ts";
 
 /** How many times as long as the batch the pause is. */
-const PAUSE = 4;
+const PAUSE = 9;
 const OVERDUE_PAUSE = 1;
 const LONGEST_MS = 5_000;
 /** So long without a call, and the next batch may begin. */
