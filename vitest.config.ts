@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /** What a project starts before its tests: only the projects that are run are set up, and what several need is started once. */
@@ -11,15 +12,25 @@ const SERVER = "test/support/setup/server.ts";
 /** A folder of `test` each. The model of embeddings is loaded by the tests that need it. */
 const PROJECTS: Readonly<Record<string, readonly string[]>> = {
   pure: [PROGRAMS],
-  contract: [SERVER],
-  flow: [SERVER],
-  doors: [SERVER, BUILD],
-  owner: [PROGRAMS, SERVER, BUILD, PROMETHEUS],
+  contract: [SERVER, SCRIPTS],
+  flow: [SERVER, SCRIPTS],
+  doors: [SERVER, BUILD, SCRIPTS],
+  owner: [PROGRAMS, SERVER, BUILD, SCRIPTS, PROMETHEUS],
   faults: [SERVER, BUILD, SCRIPTS],
-  browser: [CHROMIUM, SERVER, BUILD],
+  browser: [CHROMIUM, SERVER, BUILD, SCRIPTS],
 };
 
 const SHARED_MODULES = ["pure", "flow"];
+
+/** Threads of stores and models start compiled code: from TypeScript each takes a second of CPU time more, and a run opens hundreds. */
+const WORKERS = fileURLToPath(new URL("test/support/compiled-workers.ts", import.meta.url));
+const SOURCES = fileURLToPath(new URL("src/engine/", import.meta.url));
+const compiledWorkers = {
+  name: "compiled-workers",
+  enforce: "pre" as const,
+  resolveId: (source: string, importer: string | undefined) =>
+    source.endsWith("/threads/worker.ts") && importer?.startsWith(SOURCES) ? WORKERS : undefined,
+};
 
 const LIMIT_MS = 20 * 60_000;
 
@@ -33,6 +44,7 @@ export default defineConfig({
     hookTimeout: LIMIT_MS,
     projects: Object.entries(PROJECTS).map(([name, globalSetup]) => ({
       extends: true,
+      plugins: globalSetup.includes(SCRIPTS) ? [compiledWorkers] : [],
       test: {
         name,
         include: [`test/${name}/**/*.test.ts`],

@@ -1,19 +1,36 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
+import { inject } from "vitest";
 import { startServer } from "../../scripts/postgres/server.ts";
+
+interface RunningServer {
+  readonly url: string;
+  /** Names of databases of this run begin so. */
+  readonly prefix: string;
+  stop(): Promise<void>;
+}
 
 /**
  * The server of a test run: the one that BUTLER_TEST_DATABASE_URL names (its user must be allowed to create databases
  * and the extension `vector`), or a throw-away one. Throws with the reason when there is none to be had.
  */
-export async function startPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startPostgres(): Promise<RunningServer> {
   const given = process.env.BUTLER_TEST_DATABASE_URL;
-  if (given === undefined || given === "") return startServer();
+  const prefix = `test_${randomBytes(4).toString("hex")}_`;
+  if (given === undefined || given === "") return { ...(await startServer()), prefix };
   await administer(given, (client) => client.query("select 1")).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`The server that BUTLER_TEST_DATABASE_URL names cannot be used: ${reason}`, { cause: error });
   });
-  return { url: given, stop: async () => undefined };
+  return { url: given, prefix, stop: () => dropAll(given, prefix) };
+}
+
+/** Stores that are kept from file to file have no test that drops them. */
+async function dropAll(url: string, prefix: string): Promise<void> {
+  await administer(url, async (client) => {
+    const { rows } = await client.query("select datname from pg_database where starts_with(datname, $1)", [prefix]);
+    for (const { datname } of rows) await client.query(`drop database if exists ${quote(datname)} with (force)`);
+  });
 }
 
 export interface TestDatabase {
@@ -53,7 +70,7 @@ export async function templateDatabase(url: string, name: string, prepare: (url:
 }
 
 async function create(url: string, clause: string): Promise<TestDatabase> {
-  const name = `test_${randomBytes(8).toString("hex")}`;
+  const name = `${inject("databasePrefix")}${randomBytes(8).toString("hex")}`;
   await administer(url, (client) => client.query(`create database ${quote(name)} ${clause}`));
   return {
     url: withDatabase(url, name),

@@ -20,7 +20,7 @@ import { tellChanges } from "../../src/engine/store/read-model/triggers.ts";
 import { migrate } from "../../src/engine/store/schema/migrate.ts";
 import { callTool, type Identity } from "../../src/engine/tools/call.ts";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
-import { closeSharedAtEnd, closeWithFile } from "./file-end.ts";
+import { closeSharedAtEnd } from "./file-end.ts";
 import { testModel } from "./model.ts";
 import { cloneDatabase, templateDatabase } from "./postgres.ts";
 import { takeStore } from "./reused-stores.ts";
@@ -72,15 +72,10 @@ const digest = createHash("sha256")
 
 let embedder: Promise<Embedder> | undefined;
 
+/** For all files that share modules: it ends with the process. */
 function sharedEmbedder(): Promise<Embedder> {
-  if (embedder !== undefined) return embedder;
-  const opening = testModel().then((files) => openOnnxEmbedder(files));
-  embedder = opening;
-  closeWithFile(async () => {
-    embedder = undefined;
-    await (await opening).close();
-  });
-  return opening;
+  embedder ??= testModel().then((files) => openOnnxEmbedder(files));
+  return embedder;
 }
 
 /** Migrating takes seconds, copying a migrated store a fraction of one. */

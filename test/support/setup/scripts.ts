@@ -1,6 +1,7 @@
-/** Set-up of the projects whose tests kill scripts of `test/support`. */
-import { compileVictims } from "../compiled.ts";
+/** Set-up of the projects whose tests open stores and models, or kill scripts of `test/support`. */
+import { compileScripts } from "../compiled.ts";
+import { once } from "./once.ts";
 
-export function setup(): void {
-  compileVictims();
+export async function setup(): Promise<void> {
+  await once("scripts", compileScripts);
 }
