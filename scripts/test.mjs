@@ -1,9 +1,9 @@
 /**
- * The whole test run: static checks, build (unless what is built is of these very sources), then vitest on both stores, and at the end one line per lane. With arguments only
- * vitest is run, with them: `npm test -- --project pure`, `npm test -- test/flow/facts.test.ts`. What a project needs is then
+ * The whole test run: build (unless what is built is of these very sources), then vitest on both stores, with the static checks beside it, and at the end one line per lane. With
+ * arguments only vitest is run, with them: `npm test -- --project pure`, `npm test -- test/flow/facts.test.ts`. What a project needs is then
  * started by its set-up (`vitest.config.ts`), the build among it.
  */
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { relative } from "node:path";
 import { isBuilt } from "./build-stamp.mjs";
@@ -16,34 +16,50 @@ rmSync(report, { force: true });
 const lanes = new Map();
 const started = performance.now();
 
-function run(command, args) {
-  return spawnSync(command, args, { stdio: "inherit", shell: process.platform === "win32" }).status === 0;
+/** With `held` it says nothing before its end, so that its lines do not stand between those of another one. */
+function run(command, args, held = false) {
+  const stdio = held ? ["ignore", "pipe", "pipe"] : "inherit";
+  const child = spawn(command, args, { stdio, shell: process.platform === "win32" });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", (chunk) => {
+      said += chunk;
+    });
+  return new Promise((done) => {
+    child.once("error", (error) => done({ ok: false, said: error.message }));
+    child.once("close", (code) => done({ ok: code === 0, said }));
+  });
 }
 
-function check(name, command, args) {
-  const ok = run(command, args);
+async function check(name, command, args, held) {
+  const { ok, said } = await run(command, args, held);
+  if (!ok) process.stdout.write(`\nstatic: ${name} failed\n${said}\n`);
   lanes.set(`static: ${name}`, { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 });
   return ok;
 }
 
-if (chosen.length === 0) {
-  check("biome", "npx", ["--no-install", "biome", "ci", "--colors=off"]);
-  check("tsc", "npx", ["--no-install", "tsc", "--noEmit"]);
-  check("tsc of the pages", "npx", ["--no-install", "tsc", "-p", "web"]);
-  check("tsc of their tests", "npx", ["--no-install", "tsc", "-p", "test/browser"]);
-  check("knip", "npx", ["--no-install", "knip"]);
-  if (isBuilt()) lanes.set("static: build", { passed: 1, failed: 0, skipped: 0 });
-  else if (!check("build", "npm", ["run", "--silent", "build"])) finish(false);
+const CHECKS = {
+  biome: ["biome", "ci", "--colors=off"],
+  tsc: ["tsc", "--noEmit"],
+  "tsc of the pages": ["tsc", "-p", "web"],
+  "tsc of their tests": ["tsc", "-p", "test/browser"],
+  knip: ["knip"],
+};
+
+/** Beside the first minute of vitest, in which programs are fetched and the cores have little to do. */
+async function checkSources() {
+  for (const [name, args] of Object.entries(CHECKS)) await check(name, "npx", ["--no-install", ...args], true);
 }
 
-const green = run("npx", [
-  "--no-install",
-  "vitest",
-  "run",
-  "--reporter=default",
-  "--reporter=json",
-  `--outputFile=${report}`,
-  ...chosen,
+if (chosen.length === 0) {
+  if (isBuilt()) lanes.set("static: build", { passed: 1, failed: 0, skipped: 0 });
+  else if (!(await check("build", "npm", ["run", "--silent", "build"]))) finish(false);
+}
+
+const vitest = ["vitest", "run", "--reporter=default", "--reporter=json", `--outputFile=${report}`, ...chosen];
+const [{ ok: green }] = await Promise.all([
+  run("npx", ["--no-install", ...vitest]),
+  chosen.length === 0 ? checkSources() : undefined,
 ]);
 for (const file of JSON.parse(readFileSync(report, "utf8")).testResults) {
   const path = relative(process.cwd(), file.name).replaceAll("\\", "/");

@@ -332,14 +332,10 @@ describe("properties of redact", () => {
       `${begin(PKCS8)} `,
       `${begin(PKCS8)}\\n`,
     ].map((unit) => [unit]),
-  )(
-    "handles a megabyte of %j",
-    (unit) => {
-      const input = fill(unit);
-      const once = redact(`${input} ghp_${mix(36)}`).text;
-      expect(once).not.toContain(mix(36));
-      expect(once.length).toBeLessThanOrEqual(input.length * 4 + 100);
-    },
-    60_000,
-  );
+  )("handles a megabyte of %j", (unit) => {
+    const input = fill(unit);
+    const once = redact(`${input} ghp_${mix(36)}`).text;
+    expect(once).not.toContain(mix(36));
+    expect(once.length).toBeLessThanOrEqual(input.length * 4 + 100);
+  });
 });
