@@ -20,8 +20,6 @@ const PROJECTS: Readonly<Record<string, readonly string[]>> = {
   browser: [CHROMIUM, SERVER, BUILD, SCRIPTS],
 };
 
-const SHARED_MODULES = ["pure", "flow"];
-
 /** Threads of stores and models start compiled code: from TypeScript each takes a second of CPU time more, and a run opens hundreds. */
 const WORKERS = fileURLToPath(new URL("test/support/compiled-workers.ts", import.meta.url));
 const SOURCES = fileURLToPath(new URL("src/engine/", import.meta.url));
@@ -49,8 +47,9 @@ export default defineConfig({
         name,
         include: [`test/${name}/**/*.test.ts`],
         globalSetup: [...globalSetup],
-        // These tests leave nothing behind in a module: sharing modules saves a third of the time of the pure ones.
-        isolate: !SHARED_MODULES.includes(name),
+        // Tests leave nothing behind in a module. Loading modules anew for each file takes a third of the time of the pure ones, and 1 to 4 s of
+        // CPU time of a file that opens an embedded store: its engine is compiled again, and what is often used optimised again.
+        isolate: false,
       },
     })),
   },
