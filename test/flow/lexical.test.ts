@@ -18,6 +18,7 @@ import { unfoldShelf, verifyLexical } from "../../src/engine/store/index/lexical
 import { migrate } from "../../src/engine/store/schema/migrate.ts";
 import { naiveBm25, naiveDoc } from "../support/naive-bm25.ts";
 import { freshDatabase } from "../support/postgres.ts";
+import { migratedSnapshot } from "../support/stores.ts";
 
 interface Opened {
   readonly db: Db;
@@ -39,7 +40,7 @@ async function openOnPostgres(): Promise<Opened> {
 }
 
 async function openEmbedded(): Promise<Opened> {
-  const db = await openPglite({ dir: undefined });
+  const db = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
   return { db, close: () => db.close() };
 }
 

@@ -13,6 +13,7 @@ import { addLongLists } from "../../src/engine/store/index/long-lists.ts";
 import { rankWords } from "../../src/engine/store/index/rank-words.ts";
 import { migrate } from "../../src/engine/store/schema/migrate.ts";
 import { freshDatabase } from "../support/postgres.ts";
+import { migratedSnapshot } from "../support/stores.ts";
 
 const postgresUrl = inject("postgresUrl");
 
@@ -21,7 +22,7 @@ const STORES = [
     name: "pglite",
     skip: false,
     open: async () => {
-      const db = await openPglite({ dir: undefined });
+      const db = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
       return { db, close: () => db.close() };
     },
   },

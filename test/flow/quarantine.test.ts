@@ -1,13 +1,11 @@
 /** Words of tools, and whoever repeats them, do not reach a context block until somebody else stands for them. */
 import { describe, expect, it } from "vitest";
-import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { decaySweep } from "../../src/engine/memory/keep/decay-sweep.ts";
 import { promote } from "../../src/engine/memory/keep/promote.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
-import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact, labelled, scripted } from "../support/scripted-extractor.ts";
-import { migratedSnapshot } from "../support/stores.ts";
+import { verifyInScratch } from "../support/scratch.ts";
 import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const AGENT = { as: { voice: "agent" } } as const;
@@ -234,9 +232,7 @@ onOneRig("quarantine", (guest) => {
   });
 
   it("and the stream rebuilds all of it", async () => {
-    const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
-    const { equal, differences, orphans } = await verifyReplay(guest().db, scratch);
-    await scratch.close();
+    const { equal, differences, orphans } = await verifyInScratch(guest().db);
     expect([differences, orphans, equal]).toEqual([[], [], true]);
   });
 });

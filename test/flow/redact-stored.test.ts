@@ -1,12 +1,10 @@
 /** What a policy finds in what is stored already is taken out of every row, payload, word and vector, and the stream still rebuilds the rows. */
 import { expect, it } from "vitest";
-import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
-import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { asOwner } from "../../src/engine/memory/tenancy.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact, labelled, scripted } from "../support/scripted-extractor.ts";
-import { migratedSnapshot } from "../support/stores.ts";
+import { verifyInScratch } from "../support/scratch.ts";
 import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const TABLES = [
@@ -124,9 +122,7 @@ onOneRig("redaction of what is stored", (guest) => {
     } finally {
       Object.defineProperty(g.memory, "settings", { value: kept, configurable: true, writable: true });
     }
-    const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
-    const { equal, differences, orphans, receipts } = await verifyReplay(asOwner(g.memory, "replay"), scratch);
-    await scratch.close();
+    const { equal, differences, orphans, receipts } = await verifyInScratch(asOwner(g.memory, "replay"));
     expect([differences, orphans, receipts.faults, equal]).toEqual([[], [], [], true]);
   });
 });

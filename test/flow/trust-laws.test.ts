@@ -1,14 +1,12 @@
 /** Over any history of speakers: what the user said is not taken away by lesser words, and nothing is better than its sources. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { openPglite } from "../../src/engine/adapters/db/pglite.ts";
 import { type Trust, trustRank } from "../../src/engine/domain/learning/trust.ts";
 import { effectiveConfidence } from "../../src/engine/domain/lifecycle/decay.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
-import { verifyReplay } from "../../src/engine/memory/past/replay.ts";
 import { runJob } from "../support/job-runs.ts";
 import { fact, scripted } from "../support/scripted-extractor.ts";
-import { migratedSnapshot } from "../support/stores.ts";
+import { verifyInScratch } from "../support/scratch.ts";
 import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const THRESHOLD = 0.2;
@@ -80,7 +78,6 @@ onOneRig(
   "laws of trust",
   (guest) => {
     it("hold whoever says what, and the stream replays to the same rows", async () => {
-      const scratch = await openPglite({ dir: undefined, snapshot: await migratedSnapshot() });
       const met = new Set<string>();
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 14 }), async (history) => {
@@ -117,8 +114,7 @@ onOneRig(
         { numRuns: 20, seed: 20261115, endOnFailure: true },
       );
       const { db } = guest();
-      const { equal, differences, orphans } = await verifyReplay(db, scratch);
-      await scratch.close();
+      const { equal, differences, orphans } = await verifyInScratch(db);
       expect([differences, orphans, equal]).toEqual([[], [], true]);
       expect([...met]).toEqual(
         expect.arrayContaining(["fact.echoed", "fact.contradicted", "fact.superseded", "rule.echoed", "fact.repeated"]),
