@@ -5,12 +5,12 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, realpathSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { acquireLock } from "../../src/engine/adapters/files/lock.ts";
 import { lockInFolder } from "../../src/engine/adapters/files/lock-folder.ts";
+import { compiled } from "../support/compiled.ts";
 
-const HOLDER = fileURLToPath(new URL("../support/lock-holder.ts", import.meta.url));
+const HOLDER = compiled("lock-holder");
 const ROOT = process.platform === "linux" && process.getuid?.() === 0;
 const NO_ROOT = "only root can start a process of another user";
 /** `nobody` on most systems; any id that is not ours will do. */
@@ -37,7 +37,7 @@ async function kill(child: ChildProcess): Promise<void> {
 
 /** The child and the first line it prints. */
 async function contend(path: string, uid = 0): Promise<{ child: ChildProcess; answer: string }> {
-  const child = spawn(process.execPath, ["--import", "tsx", HOLDER, path, String(uid)], {
+  const child = spawn(process.execPath, [HOLDER, path, String(uid)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   children.push(child);

@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { type ServerType, serve } from "@hono/node-server";
 import { type Client, ProtocolError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -11,13 +10,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loopbackHosts } from "../../src/doors/http/guards.ts";
 import { httpApp } from "../../src/doors/http/http.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
+import { compiled } from "../support/compiled.ts";
 import { anyone, fakeHost, fakeTools } from "../support/fake-host.ts";
 import { PatientClient } from "../support/patient-client.ts";
 import { serveLocalLine } from "../support/thin-line.ts";
 import { WHOLE } from "../support/whole-answers.ts";
 
-const FIXTURE = fileURLToPath(new URL("../support/mcp-fixture.ts", import.meta.url));
-const node = (...args: string[]) => ({ command: process.execPath, args: ["--import", "tsx", FIXTURE, ...args] });
+const node = (...args: string[]) => ({ command: process.execPath, args: [compiled("mcp-fixture"), ...args] });
 
 const host = fakeHost();
 let server: ServerType;
