@@ -70,7 +70,8 @@ export async function claudeApi(): Promise<ClaudeApi> {
     out.end();
   }
 
-  const server = createServer((incoming, outgoing) => {
+  // It never hangs up on an idle client: on a busy machine that would meet the client's next request, which then fails.
+  const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     let asked = "";
     incoming.on("data", (chunk) => {
       asked += chunk;

@@ -29,7 +29,8 @@ export async function startIssuer(now: () => Date = () => new Date()): Promise<I
   let turn = 0;
   let pair: { privateKey: CryptoKey; publicKey: CryptoKey } = await generateKeyPair("ES256");
   const published = async () => ({ ...(await exportJWK(pair.publicKey)), kid: `k${turn}`, alg: "ES256", use: "sig" });
-  const server = createServer(async (request, response) => {
+  // It never hangs up on an idle client: on a busy machine that would meet the client's next request, which then fails.
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     if (request.url !== "/keys") return void response.writeHead(404).end();
     count++;
     if (!up) return void response.writeHead(500).end();

@@ -37,7 +37,8 @@ export async function modelApis(): Promise<ModelApis> {
   let words = "Noted.";
   let calls: ToolCall[] = [];
   let asked: ModelRequest[] = [];
-  const server = createServer((incoming, out) => {
+  // It never hangs up on an idle client: on a busy machine that would meet the client's next request, which then fails.
+  const server = createServer({ keepAliveTimeout: 0 }, (incoming, out) => {
     void bodyOf(incoming).then((body) => {
       const path = (incoming.url ?? "").split("?")[0] ?? "";
       const at = performance.now();
