@@ -4,8 +4,8 @@ import { decaySweep } from "../../src/engine/memory/keep/decay-sweep.ts";
 import { promote } from "../../src/engine/memory/keep/promote.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { runJob } from "../support/job-runs.ts";
-import { fact, labelled, scripted } from "../support/scripted-extractor.ts";
 import { verifyInScratch } from "../support/scratch.ts";
+import { fact, labelled, scripted } from "../support/scripted-extractor.ts";
 import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const AGENT = { as: { voice: "agent" } } as const;

@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { asOwner } from "../../src/engine/memory/tenancy.ts";
 import { runJob } from "../support/job-runs.ts";
-import { fact, labelled, scripted } from "../support/scripted-extractor.ts";
 import { verifyInScratch } from "../support/scratch.ts";
+import { fact, labelled, scripted } from "../support/scripted-extractor.ts";
 import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const TABLES = [

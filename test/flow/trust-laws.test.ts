@@ -5,8 +5,8 @@ import { type Trust, trustRank } from "../../src/engine/domain/learning/trust.ts
 import { effectiveConfidence } from "../../src/engine/domain/lifecycle/decay.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { runJob } from "../support/job-runs.ts";
-import { fact, scripted } from "../support/scripted-extractor.ts";
 import { verifyInScratch } from "../support/scratch.ts";
+import { fact, scripted } from "../support/scripted-extractor.ts";
 import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const THRESHOLD = 0.2;
