@@ -4,6 +4,7 @@ type Form = string | Form[];
 type List = Form[];
 
 const I32 = 0x7f;
+const I64 = 0x7e;
 const F32 = 0x7d;
 const V128 = 0x7b;
 /** Precedes the opcode of an instruction on 128 bits. */
@@ -13,6 +14,7 @@ const END = 0x0b;
 
 /** What follows the opcode of a load or store: alignment (as a power of two) and offset. */
 const PLAIN: Readonly<Record<string, readonly number[]>> = {
+  "i32.eq": [0x46],
   "i32.lt_u": [0x49],
   "i32.ge_u": [0x4f],
   "i32.add": [0x6a],
@@ -28,6 +30,7 @@ const PLAIN: Readonly<Record<string, readonly number[]>> = {
   "f32.mul": [0x94],
   "f32.store": [0x38, 2, 0],
   "i64.load": [0x29, 3, 0],
+  "i64.add": [0x7c],
   "i64.popcnt": [0x7b],
   "i64.xor": [0x85],
   "v128.load": [SIMD, 0x00, 4, 0],
@@ -56,6 +59,7 @@ export function assemble(text: string): Uint8Array {
   // Those of one type stand together, in this order.
   const groups = [
     [ofType("i32") - params, I32],
+    [ofType("i64"), I64],
     [ofType("f32"), F32],
     [ofType("v128"), V128],
   ].filter(([count]) => count !== 0);
@@ -105,7 +109,9 @@ function instruction([name, ...rest]: List, names: readonly string[], labels: re
     default: {
       const opcode = PLAIN[name as string];
       if (opcode === undefined) throw new Error(`the assembler does not know ${JSON.stringify(name)}`);
-      return [...all(rest), ...opcode];
+      const [, offset] = /^offset=(\d+)$/.exec(typeof first === "string" ? first : "") ?? [];
+      if (offset === undefined) return [...all(rest), ...opcode];
+      return [...all(others), ...opcode.slice(0, -1), ...unsigned(Number(offset))];
     }
   }
 }

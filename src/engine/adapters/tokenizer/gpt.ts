@@ -79,7 +79,7 @@ export async function openTokenizer(name: TokenizerName): Promise<Tokenizer> {
     return from < text.length ? total + countTokens(text.slice(from)) : total;
   }
 
-  const counted = remembered(countParts);
+  const counted = remembered(countParts, alone);
   return {
     name,
     count(text) {
@@ -87,10 +87,10 @@ export async function openTokenizer(name: TokenizerName): Promise<Tokenizer> {
       let total = 0;
       let from = 0;
       for (const { 0: mark, index } of text.matchAll(BREAK)) {
-        total += counted(alone(text.slice(from, index + mark.length)));
+        total += counted(text.slice(from, index + mark.length));
         from = index + mark.length;
       }
-      return total + counted(alone(text.slice(from)));
+      return total + counted(text.slice(from));
     },
   };
 }

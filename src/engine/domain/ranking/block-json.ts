@@ -23,7 +23,7 @@ export function blockJson(text: string, budget: number): Record<string, Json> {
       const name = line.slice(2).toLowerCase();
       lines = [];
       sections[name] = lines;
-    } else lines.push(line.replace(/^- /, ""));
+    } else lines.push(line.startsWith("- ") ? line.slice(2) : line);
   }
   return fitJson({ note: note.join(" "), ...sections }, text.length);
 }

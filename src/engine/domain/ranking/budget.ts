@@ -19,6 +19,8 @@ export interface Line<T> {
   readonly name?: string | undefined;
   /** Names of lines that need not be shown after this one: what it was learned from. */
   readonly tells?: readonly string[] | undefined;
+  /** Of the line, where they were counted. */
+  readonly tokens?: number | undefined;
 }
 
 /** Whether an earlier line has said it. */
@@ -71,7 +73,10 @@ export function fillBudget<T>(
     const filled = fillLines(offered, allowance - heading, count);
     const used = filled.kept.length === 0 ? 0 : filled.used + heading;
     carried = allowance - used;
-    for (const { key, tells = [] } of filled.kept) for (const said of [key, ...tells]) told.add(said);
+    for (const { key, tells } of filled.kept) {
+      told.add(key);
+      if (tells !== undefined) for (const said of tells) told.add(said);
+    }
     kept.push({ section, kept: filled.kept, offered: offered.length, used });
   }
   let text = render(frame, kept);
@@ -99,7 +104,18 @@ export function fillBudget<T>(
 }
 
 /** Tokens by which quotes, backslashes and the marks around a line can make the other form longer. */
-const mostEscapes = (text: string): number => 2 * (text.match(/["\\\n]/g)?.length ?? 0);
+function mostEscapes(text: string): number {
+  let marks = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE || code === BACKSLASH || code === NEWLINE) marks += 1;
+  }
+  return 2 * marks;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const NEWLINE = 10;
 
 /**
  * In order, until one does not fit: nothing is shown that ranks below what is left out. A line that the whole section could not
@@ -114,8 +130,8 @@ export function fillLines<T>(
   let used = 0;
   for (const line of lines) {
     const most = Math.min(Math.floor(room / 2), room - used);
-    const whole = count(line.line);
-    const shown = whole <= room ? line : { ...line, line: cut(line.line, most, count) };
+    const whole = line.tokens ?? count(line.line);
+    const shown = whole <= room ? line : { ...line, line: cut(line.line, most, count), tokens: undefined };
     const cost = whole <= room ? whole : count(shown.line);
     if (shown.line === "" || used + cost > room) return { kept, used, ended: line };
     kept.push(shown);

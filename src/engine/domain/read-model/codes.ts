@@ -7,9 +7,10 @@ import { type Assembly, growTo, instanceOf } from "../assembled.ts";
 
 /** codes.wat, assembled: `test/pure/read-model.test.ts` holds them together. */
 export const ASSEMBLED =
-  "AGFzbQEAAAABCgFgBn9/f39/fwADAgEABQMBABAHFgIGbWVtb3J5AgAJZGlzdGFuY2VzAAAKeQF3AQV/IAJBA3QhBiADIARBAnRqIQcCQANAIAMg" +
-  "B08NASABIAMoAgAgBmxqIQhBACEKQQAhCQNAIAogACAJaikDACAIIAlqKQMAhXunaiEKIAlBCGohCSAJIAZJDQALIAUgCjsBACAFQQJqIQUgA0EE" +
-  "aiEDDAALCws=";
+  "AGFzbQEAAAABCgFgBn9/f39/fwADAgEABQMBABAHFgIGbWVtb3J5AgAJZGlzdGFuY2VzAAAKmQIBlgICBX8GfiACQQN0IQYgAyAEQQJ0aiEHIAJBBk" +
+  "YEQCAAKQMAIQsgACkDCCEMIAApAxAhDSAAKQMYIQ4gACkDICEPIAApAyghEAJAA0AgAyAHTw0BIAEgAygCAEEwbGohCCAFIAsgCCkDAIV7IAwgCCkD" +
+  "CIV7IA0gCCkDEIV7IA4gCCkDGIV7IA8gCCkDIIV7IBAgCCkDKIV7fHx8fHynOwEAIAVBAmohBSADQQRqIQMMAAsLCwJAA0AgAyAHTw0BIAEgAygCAC" +
+  "AGbGohCEEAIQpBACEJA0AgCiAAIAlqKQMAIAggCWopAwCFe6dqIQogCUEIaiEJIAkgBkkNAAsgBSAKOwEAIAVBAmohBSADQQRqIQMMAAsLCw==";
 
 interface Distances extends Assembly {
   distances(query: number, codes: number, words: number, slots: number, count: number, out: number): void;

@@ -19,7 +19,7 @@ export interface Lookups {
   /** What people of these first names said, in all scopes of the tenant. */
   saidBy(tenant: string, names: readonly string[]): readonly number[];
   /** Live facts under the key of this one, in all scopes of its tenant; itself among them. */
-  sameKey(row: ReadRow): ReadonlySet<number>;
+  sameKey(slot: number): ReadonlySet<number>;
   /** What has this tag, in all scopes of the tenant. */
   tagged(tenant: string, tag: string): ReadonlySet<number>;
   /** Lasting facts or proven rules of a scope: what a profile is made of. */
@@ -49,15 +49,16 @@ export function openLookups(): Lookups {
   /** By slot: a key put together of three texts for every turn of every candidate took a tenth of a search. */
   const sessionAt: (Session | undefined)[] = [];
   const nameAt: (string | undefined)[] = [];
+  const sameKeyAt: (ReadonlySet<number> | undefined)[] = [];
   const said = new Map<string, Map<string, Set<number>>>();
   const keys = new Map<string, Set<number>>();
   const lasting = new Map<string, Set<number>>();
   const tagged = new Map<string, Set<number>>();
 
-  const add = (all: Map<string, Set<number>>, key: string, slot: number) => {
-    const known = all.get(key);
-    if (known === undefined) all.set(key, new Set([slot]));
-    else known.add(slot);
+  const add = (all: Map<string, Set<number>>, key: string, slot: number): ReadonlySet<number> => {
+    const known = all.get(key) ?? new Set();
+    if (known.size === 0) all.set(key, known);
+    return known.add(slot);
   };
   const take = (all: Map<string, Set<number>>, key: string, slot: number) => {
     const known = all.get(key);
@@ -93,8 +94,11 @@ export function openLookups(): Lookups {
   return {
     put(slot, row) {
       for (const tag of row.tags) add(tagged, joined(row.tenant_id, tag), slot);
-      if (row.type === "fact") add(keys, keyOf(row), slot);
-      if (row.type !== "episode") return isForProfile(row) ? add(lasting, lastingKey(row), slot) : undefined;
+      if (row.type === "fact") sameKeyAt[slot] = add(keys, keyOf(row), slot);
+      if (row.type !== "episode") {
+        if (isForProfile(row)) add(lasting, lastingKey(row), slot);
+        return;
+      }
       nameAt[slot] = firstName(row.speaker);
       const session = row.session_id === null ? undefined : sessionFor(row);
       sessionAt[slot] = session;
@@ -107,6 +111,7 @@ export function openLookups(): Lookups {
     drop(slot, row) {
       for (const tag of row.tags) take(tagged, joined(row.tenant_id, tag), slot);
       if (row.type === "fact") take(keys, keyOf(row), slot);
+      sameKeyAt[slot] = undefined;
       if (row.type !== "episode") return take(lasting, lastingKey(row), slot);
       speakerChange(slot, row, -1);
       const session = sessionAt[slot];
@@ -144,7 +149,7 @@ export function openLookups(): Lookups {
         for (const own of said.get(nameKey(tenant, name))?.values() ?? []) for (const slot of own) slots.push(slot);
       return slots;
     },
-    sameKey: (row) => keys.get(keyOf(row)) ?? NONE,
+    sameKey: (slot) => sameKeyAt[slot] ?? NONE,
     tagged: (tenant, tag) => tagged.get(joined(tenant, tag)) ?? NONE,
     lasting: (tenant, scope, type) => lasting.get(joined(tenant, scope, type)) ?? NONE,
   };

@@ -4,10 +4,11 @@
  */
 import type { Held } from "../fact.ts";
 import { isLive } from "../lifecycle/lifecycle.ts";
+import { newRetelling, type Retelling } from "../ranking/retelling.ts";
 import { type Told, told as toldBy } from "../ranking/told-times.ts";
 import { isSealed } from "../sealed.ts";
 import { type Lookups, openLookups } from "./lookups.ts";
-import type { ReadCounts, ReadLink, ReadMemory, ReadRow } from "./rows.ts";
+import { ownRow, type ReadCounts, type ReadLink, type ReadMemory, type ReadRow } from "./rows.ts";
 import { openVectors, type Vectors } from "./vectors.ts";
 import { MOST_SLOTS, openWords, type Words } from "./words.ts";
 
@@ -20,6 +21,8 @@ export interface ReadModel {
   rowAt(slot: number): ReadRow | undefined;
   /** What a search sees in the words of an episode whatever is asked: read once. */
   toldOf(slot: number): Told;
+  /** What a block tells of it, filled in by whoever makes blocks; undefined where its text is encrypted. */
+  retellingOf(slot: number): Retelling | undefined;
   /** Whether any memory is encrypted. */
   holdsSealed(): boolean;
   /** Where a fact or rule was learned. */
@@ -30,12 +33,17 @@ export interface ReadModel {
   size(): number;
 }
 
+/** Of so many memories it is kept what a block tells of them, some hundred bytes each: then all is made anew. */
+const MOST_RETOLD = 16_384;
+
 export function openReadModel(): ReadModel {
   const slots = new Map<string, number>();
   const ids: string[] = [];
   const rows: (ReadRow | undefined)[] = [];
   const links: (readonly ReadLink[] | undefined)[] = [];
   const told: (Told | undefined)[] = [];
+  let retold: (Retelling | undefined)[] = [];
+  let retellings = 0;
   let sealed = 0;
   const free: number[] = [];
   const shared = new Map<string, string>();
@@ -67,16 +75,8 @@ export function openReadModel(): ReadModel {
     if (before !== undefined && isSealed(before.content)) sealed -= 1;
     if (row !== undefined && isSealed(row.content)) sealed += 1;
     if (before?.content !== row?.content) told[slot] = undefined;
-    rows[slot] = row && {
-      ...row,
-      ...{ tenant_id: one(row.tenant_id), scope: one(row.scope), session_id: one(row.session_id) },
-      ...{ speaker: one(row.speaker), subject: one(row.subject), predicate: one(row.predicate) },
-      ...{
-        subject_key: one(row.subject_key),
-        predicate_key: one(row.predicate_key),
-        tags: row.tags.length === 0 ? NO_TAGS : row.tags,
-      },
-    };
+    retold[slot] = undefined;
+    rows[slot] = row && ownRow(row, row, one);
     if (row !== undefined) lookups.put(slot, row);
   };
 
@@ -92,6 +92,19 @@ export function openReadModel(): ReadModel {
       if (known !== undefined) return known;
       const made = toldBy(rows[slot]?.content ?? "");
       told[slot] = made;
+      return made;
+    },
+    retellingOf(slot) {
+      const known = retold[slot];
+      if (known !== undefined) return known;
+      const row = rows[slot];
+      if (row === undefined || isSealed(row.content)) return undefined;
+      if (++retellings > MOST_RETOLD) {
+        retold = new Array(ids.length).fill(undefined);
+        retellings = 1;
+      }
+      const made = newRetelling();
+      retold[slot] = made;
       return made;
     },
     holdsSealed: () => sealed > 0,
@@ -113,11 +126,12 @@ export function openReadModel(): ReadModel {
       }
     },
     applyCounts(counts) {
-      for (const { id, visibleUntil, ...counted } of counts) {
+      for (const counted of counts) {
+        const { id, visibleUntil } = counted;
         const slot = slots.get(id);
         const before = slot === undefined ? undefined : rows[slot];
         if (slot === undefined || before === undefined) continue;
-        const row = { ...before, ...counted };
+        const row = ownRow(before, counted, same);
         rows[slot] = row;
         if (visibleUntil !== undefined && vectors.has(slot)) vectors.see(slot, visibleUntil, liveUntil(row));
       }
@@ -132,14 +146,18 @@ function liveUntil({ type, state, expires_at }: ReadRow): number {
   return state === "active" ? (expires_at ?? 0) : 0;
 }
 
-const NO_TAGS: readonly string[] = [];
+const same = <T>(text: T): T => text;
 const NO_LINKS: readonly ReadLink[] = [];
 
 export const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
 
 /** What decides which of several facts of one key is told. */
 export const heldOf = (row: ReadRow): Held => ({
-  ...{ id: row.id, scope: row.scope, trust: row.trust, confidence: row.confidence, decay_rate: row.decay_rate },
+  id: row.id,
+  scope: row.scope,
+  trust: row.trust,
+  confidence: row.confidence,
+  decay_rate: row.decay_rate,
   last_confirmed_at: new Date(row.last_confirmed_at),
   valid_to: dateOf(row.valid_to),
   waits_until: dateOf(row.waits_until),

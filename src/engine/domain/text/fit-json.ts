@@ -12,7 +12,27 @@ export function fitJson(value: Readonly<Record<string, unknown>>, chars: number)
   return (fitted(value, chars) ?? {}) as Record<string, Json>;
 }
 
-const sizeOf = (value: Json): number => JSON.stringify(value).length;
+const sizeOf = (value: Json): number => (typeof value === "string" ? textSize(value) : JSON.stringify(value).length);
+
+const SHORT_ESCAPES = new Set('"\\\b\t\n\f\r');
+/** Of `\u0000` and its like. */
+const LONG_ESCAPE = 6;
+
+/** The length of a text as JSON, without making it: a block is asked for the length of each of its lines. */
+export function textSize(text: string): number {
+  let size = text.length + 2;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code > 92 && code < 0xd800) continue;
+    if (code < 32 || code === 34 || code === 92) size += SHORT_ESCAPES.has(text.charAt(at)) ? 1 : LONG_ESCAPE - 1;
+    else if (code >= 0xd800 && code < 0xe000) {
+      const isPair = code < 0xdc00 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
+      if (isPair) at += 1;
+      else size += LONG_ESCAPE - 1;
+    }
+  }
+  return size;
+}
 
 function fitted(value: unknown, room: number): Json | undefined {
   if (typeof value === "string") return fitText(value, room);

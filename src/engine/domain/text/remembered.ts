@@ -4,10 +4,13 @@ const MOST = 4_096;
 export const REMEMBERED_CHARACTERS = 1_000;
 
 /**
- * `make` must depend on nothing but the text. When there are too many, those are dropped that were not asked for since there were too many last:
+ * `keyOf` gives a copy of a text to keep, where the text itself would keep more in memory. `make` must depend on nothing but the text. When there are too many, those are dropped that were not asked for since there were too many last:
  * keeping an order costs more than it saves.
  */
-export function remembered<T extends string | number | boolean>(make: (text: string) => T): (text: string) => T {
+export function remembered<T extends string | number | boolean>(
+  make: (text: string) => T,
+  keyOf: (text: string) => string = (text) => text,
+): (text: string) => T {
   let known = new Map<string, T>();
   let older = new Map<string, T>();
   return (text) => {
@@ -19,7 +22,7 @@ export function remembered<T extends string | number | boolean>(make: (text: str
       older = known;
       known = new Map();
     }
-    known.set(text, made);
+    known.set(keyOf(text), made);
     return made;
   };
 }

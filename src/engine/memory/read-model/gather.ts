@@ -2,6 +2,7 @@
 import { isLive } from "../../domain/lifecycle/lifecycle.ts";
 import { isValue } from "../../domain/present.ts";
 import type { MemoryEvidence } from "../../domain/ranking/late-interaction.ts";
+import type { Retelling } from "../../domain/ranking/retelling.ts";
 import type { Hit } from "../../domain/ranking/words/bm25.ts";
 import { dateOf, heldOf, type ReadModel } from "../../domain/read-model/model.ts";
 import type { ReadRow } from "../../domain/read-model/rows.ts";
@@ -30,9 +31,9 @@ export function gather(
   const candidates: Candidate[] = [];
   for (const slot of [...met.keys(), ...neighbours]) {
     const row = model.rowAt(slot);
-    if (row === undefined || !isShown(model, row, filters)) continue;
-    const { keyword, distance } = met.get(slot) ?? { keyword: null, distance: null };
-    candidates.push(candidateOf(row, keyword, distance));
+    if (row === undefined || !isShown(model, slot, row, filters)) continue;
+    const found = met.get(slot);
+    candidates.push(candidateOf(row, found?.keyword ?? null, found?.distance ?? null, model.retellingOf(slot)));
   }
   if (around === undefined) return { candidates, evidence: new Map() };
   const beside = [...turns.keys(), ...[...met.keys()].filter((slot) => !turns.has(slot))];
@@ -65,7 +66,10 @@ function meet(
   for (const [at, { slot, distance }] of byDistance.entries()) {
     const known = met.get(slot);
     if (known === undefined) met.set(slot, { keyword: null, distance, rank: at + 1 });
-    else Object.assign(known, { distance, rank: Math.min(known.rank, at + 1) });
+    else {
+      known.distance = distance;
+      known.rank = Math.min(known.rank, at + 1);
+    }
   }
   return met;
 }
@@ -73,22 +77,25 @@ function meet(
 const isLiveEpisode = (row: ReadRow, now: number): boolean =>
   row.state === "active" && row.expires_at !== null && row.expires_at > now;
 
-function isShown(model: ReadModel, row: ReadRow, filters: Filters): boolean {
+function isShown(model: ReadModel, slot: number, row: ReadRow, filters: Filters): boolean {
   const now = filters.now.getTime();
   if (!matches(row, filters)) return false;
   if (row.type === "episode") return isLiveEpisode(row, now);
   if (!isLive(row.state)) return false;
-  return row.type === "rule" || ((row.valid_to === null || row.valid_to > now) && isTheValue(model, row, filters));
+  return (
+    row.type === "rule" || ((row.valid_to === null || row.valid_to > now) && isTheValue(model, slot, row, filters))
+  );
 }
 
 export function isTheValue(
   model: ReadModel,
+  slot: number,
   row: ReadRow,
   look: Pick<Filters, "ladder" | "now" | "threshold">,
 ): boolean {
-  const slots = model.lookups.sameKey(row);
+  const slots = model.lookups.sameKey(slot);
   if (slots.size <= 1 && row.waits_until === null) return true;
-  const rivals = [...slots].flatMap((slot) => model.rowAt(slot) ?? []).filter(({ state }) => isLive(state));
+  const rivals = [...slots].flatMap((other) => model.rowAt(other) ?? []).filter(({ state }) => isLive(state));
   return isValue(heldOf(row), rivals.map(heldOf), look);
 }
 
@@ -152,7 +159,12 @@ function evidenceOf(
 
 const NOTHING = new Uint8Array(0);
 
-function candidateOf(row: ReadRow, keyword: number | null, distance: number | null): Candidate {
+function candidateOf(
+  row: ReadRow,
+  keyword: number | null,
+  distance: number | null,
+  retelling: Retelling | undefined,
+): Candidate {
   return {
     type: row.type,
     id: row.id,
@@ -184,5 +196,6 @@ function candidateOf(row: ReadRow, keyword: number | null, distance: number | nu
     occurred_at: dateOf(row.occurred_at),
     expires_at: dateOf(row.expires_at),
     corroborated_at: dateOf(row.corroborated_at),
+    retelling,
   };
 }

@@ -47,8 +47,9 @@ export function modelIndex(model: ReadModel, tenant: string): SearchIndex {
   };
 }
 
-const isInProfile = (model: ReadModel, row: ReadRow, look: Look): boolean =>
-  row.type === "rule" || ((row.valid_to === null || row.valid_to > look.now.getTime()) && isTheValue(model, row, look));
+const isInProfile = (model: ReadModel, slot: number, row: ReadRow, look: Look): boolean =>
+  row.type === "rule" ||
+  ((row.valid_to === null || row.valid_to > look.now.getTime()) && isTheValue(model, slot, row, look));
 
 /** The most important of what lasts. A row is looked at closely only where it would be among them. */
 function first(model: ReadModel, tenant: string, type: "fact" | "rule", look: Look, limit: number): ProfileItem[] {
@@ -58,7 +59,7 @@ function first(model: ReadModel, tenant: string, type: "fact" | "rule", look: Lo
       const row = model.rowAt(slot);
       const last = best.length < limit ? undefined : best.at(-1);
       if (row === undefined || (last !== undefined && byImportance(row, last) > 0)) continue;
-      if (!isLive(row.state) || isUntold(row) || !isInProfile(model, row, look)) continue;
+      if (!isLive(row.state) || isUntold(row) || !isInProfile(model, slot, row, look)) continue;
       const at = best.findIndex((other) => byImportance(row, other) < 0);
       best.splice(at === -1 ? best.length : at, 0, row);
       if (best.length > limit) best.pop();
@@ -73,9 +74,16 @@ const isUntold = ({ trust, corroborated_at }: ReadRow): boolean =>
   isKeptOut({ trust, corroborated_at: dateOf(corroborated_at) });
 
 const profileItem = (row: ReadRow): ProfileItem => ({
-  ...{ type: row.type === "fact" ? "fact" : "rule", id: row.id, content: row.content, importance: row.importance },
-  ...{ subject_text: row.subject ?? "", predicate_text: row.predicate ?? "", permanence: row.permanence ?? "" },
-  ...{ confidence: row.confidence, decay_rate: row.decay_rate, last_confirmed_at: new Date(row.last_confirmed_at) },
+  type: row.type === "fact" ? "fact" : "rule",
+  id: row.id,
+  content: row.content,
+  importance: row.importance,
+  subject_text: row.subject ?? "",
+  predicate_text: row.predicate ?? "",
+  permanence: row.permanence ?? "",
+  confidence: row.confidence,
+  decay_rate: row.decay_rate,
+  last_confirmed_at: new Date(row.last_confirmed_at),
 });
 
 function originsOf(model: ReadModel, tenant: string, id: string, until: Date): Origin[] {

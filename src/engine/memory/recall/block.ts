@@ -11,14 +11,14 @@ import { shortId } from "../../domain/short-id.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { neutralLine as neutralLineOf, OWN_TAG } from "../../domain/text/neutral.ts";
 import { remembered } from "../../domain/text/remembered.ts";
-import { clip, contentKey as contentKeyOf, normaliseKey as keyOf } from "../../domain/text/text.ts";
+import { clip, contentKey as contentKeyOf, normaliseKey as normaliseKeyOf } from "../../domain/text/text.ts";
 import type { Candidate } from "../../store/index/search.ts";
 import type { ProfileItem } from "../../store/memories/profile.ts";
 import type { Call } from "../memory.ts";
 
 /** Nearly every block is made of lines that were made before. */
 export const contentKey = remembered(contentKeyOf);
-const normaliseKey = remembered(keyOf);
+const normaliseKey = remembered(normaliseKeyOf);
 const neutralLine = remembered(neutralLineOf);
 export const retold = remembered(retoldOf);
 export const teachesNothing = remembered(isIdle);
@@ -101,7 +101,8 @@ export function profileLines(call: Call, lasting: readonly ProfileItem[]): Line<
 export const RULE_TRUST = { candidate: 0, established: 1, proven: 2, anti_pattern: 2 } as const;
 
 /** In tenths: a finer number would change every hour, and the bytes of the block with it. */
-export const sureness = (confidence: number): string => `confidence ${(Math.round(confidence * 10) / 10).toFixed(1)}`;
+export const tenthsOf = (confidence: number): number => Math.round(confidence * 10);
+export const sureness = (tenths: number): string => `confidence ${(tenths / 10).toFixed(1)}`;
 
 export function profileLine(item: ProfileItem): Line<ContextItem> {
   const { type, id, importance } = item;
@@ -113,10 +114,12 @@ export function profileLine(item: ProfileItem): Line<ContextItem> {
   };
 }
 
+export const keyOfLine = ({ key }: Line<ContextItem>): string => key;
+
 /** The same words in two scopes, or from two sources, are shown once: the best ranked. */
-export function firstOfEach<L extends { readonly key: string }>(lines: readonly L[]): L[] {
+export function firstOfEach<L>(lines: readonly L[], keyOf: (line: L) => string): L[] {
   const said = new Set<string>();
-  return lines.filter(({ key }) => !said.has(key) && said.add(key));
+  return lines.filter((line) => said.size < said.add(keyOf(line)).size);
 }
 
 export const factKey = (fact: FactWords): string =>

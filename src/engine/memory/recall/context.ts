@@ -23,24 +23,19 @@ import {
   type ContextInput,
   type ContextItem,
   candidateFact,
-  contentKey,
-  episodeLine,
-  factKey,
-  factLine,
   firstOfEach,
+  keyOfLine,
   profileLines,
   RULE_TRUST,
   readOf,
   retold,
-  ruleLine,
   saidIn,
-  sureness,
-  teachesNothing,
 } from "./block.ts";
 import { measureReturned } from "./measure.ts";
 import { opening } from "./opening.ts";
 import { intentOf, type RankedResult, rankResults } from "./rank-results.ts";
 import { reference } from "./reference.ts";
+import { idlenessOf, keyOf, lineOf, tokensOf } from "./retell.ts";
 import { lookOf, type Retrieved, type RetrieveQuery, retrieve } from "./retrieve.ts";
 import { hasMostWords, toldOnce } from "./told-once.ts";
 
@@ -97,7 +92,7 @@ function makeLines(call: Call, found: readonly Candidate[]): void {
   for (const candidate of found) {
     if (isBeside({ candidate, fit: 0 })) continue;
     keyOf(candidate);
-    call.memory.tokenizer.count(lineOf(candidate, effectiveConfidence(candidate, call.now)));
+    tokensOf(call, candidate, lineOf(candidate, effectiveConfidence(candidate, call.now)));
   }
 }
 
@@ -140,9 +135,11 @@ function wanted(
 /** What teaches nothing ("good morning", "run the tests again") is told only to a prompt that asks for nothing else. */
 const ASKED_FOR = 0.75;
 
-export const isBeside = ({ candidate, fit }: Pick<Retrieved, "candidate" | "fit">): boolean =>
-  candidate.type === "episode" &&
-  (retold(readOf(candidate)) === "" || (fit < ASKED_FOR && teachesNothing(readOf(candidate))));
+export function isBeside({ candidate, fit }: Pick<Retrieved, "candidate" | "fit">): boolean {
+  if (candidate.type !== "episode") return false;
+  const idle = idlenessOf(candidate);
+  return idle === "empty" || (fit < ASKED_FOR && idle === "idle");
+}
 
 function unsaid(lines: readonly Line<ContextItem>[], said: ReadonlySet<string>): readonly Line<ContextItem>[] {
   return lines.filter(({ item }) => !said.has(item.id));
@@ -179,9 +176,11 @@ async function contextNow(call: Call, query: RetrieveQuery, withLasting: boolean
 async function lastingLines(call: Call, query: RetrieveQuery): Promise<Pick<Found, "lasting" | "profile">> {
   const lasting = await readLasting(call, query);
   const profile = profileLines(call, lasting);
-  // The block counts them anyway, and the tokenizer remembers what it has counted.
-  for (const { line } of profile) call.memory.tokenizer.count(line);
-  return { lasting, profile };
+  const { tokenizer } = call.memory;
+  return {
+    lasting,
+    profile: profile.map(({ line, item, key }) => ({ line, item, key, tokens: tokenizer.count(line) })),
+  };
 }
 
 async function contextAt(call: Call, query: RetrieveQuery): Promise<Found> {
@@ -192,44 +191,34 @@ async function contextAt(call: Call, query: RetrieveQuery): Promise<Found> {
 export const readLasting = async (call: Call, { scopes }: RetrieveQuery): Promise<ProfileItem[]> =>
   (await indexFor(call)).profile(lookOf(call, scopes), PROFILE_LIMIT);
 
-export interface Entry extends RankedResult {
-  /** Equal for entries that say the same, of which the best ranked is shown. */
-  readonly key: string;
-}
-
-export function rankForContext(call: Call, found: readonly Retrieved[], intent: Intent): Entry[] {
+export function rankForContext(call: Call, found: readonly Retrieved[], intent: Intent): RankedResult[] {
   const since = (c: Candidate) => settledReference(c, call.now);
-  return rankResults(call, found, { rank: "composite", intent, since }).map((p) => ({
-    ...p,
-    key: keyOf(p.candidate),
-  }));
-}
-
-const keyOf = (c: Candidate): string => (c.type === "fact" ? factKey(candidateFact(c)) : contentKey(readOf(c)));
-
-function lineOf(c: Candidate, confidence: number): string {
-  if (c.type === "fact") return factLine(candidateFact(c), sureness(confidence));
-  return c.type === "rule" ? ruleLine(c) : episodeLine(c);
+  return rankResults(call, found, { rank: "composite", intent, since });
 }
 
 export function arrange(
   call: Call,
   profile: readonly Line<ContextItem>[],
-  ranked: readonly Entry[],
+  ranked: readonly RankedResult[],
   intent: Intent,
   origins: readonly Origin[],
 ): Section<ContextItem>[] {
   const { retrieval } = call.memory.settings;
   const { quotas } = routed(retrieval.score_weights, retrieval.quotas, intent);
-  const of = (type: MemoryType) => firstOfEach(ranked.filter(({ candidate }) => candidate.type === type));
-  const line = (entry: Entry): Line<ContextItem> => ({
-    line: lineOf(entry.candidate, entry.effectiveConfidence),
-    item: { type: entry.candidate.type, id: entry.id, score: entry.score },
-    key: entry.key,
-  });
+  const of = (type: MemoryType) =>
+    firstOfEach(
+      ranked.filter(({ candidate }) => candidate.type === type),
+      ({ candidate }) => keyOf(candidate),
+    );
+  const lineFor = (c: Candidate, entry: RankedResult): Line<ContextItem> => {
+    const line = lineOf(c, entry.effectiveConfidence);
+    const item = { type: c.type, id: entry.id, score: entry.score };
+    return { line, item, key: keyOf(c), tokens: tokensOf(call, c, line) };
+  };
+  const line = (entry: RankedResult) => lineFor(entry.candidate, entry);
   const rules = of("rule").toSorted((a, b) => trustOf(b.candidate) - trustOf(a.candidate) || byRank(a, b));
   const sections = [
-    { name: "profile", heading: "# Always\n", quota: quotas.profile, items: firstOfEach(profile) },
+    { name: "profile", heading: "# Always\n", quota: quotas.profile, items: firstOfEach(profile, keyOfLine) },
     {
       name: "facts",
       heading: "# Facts\n",

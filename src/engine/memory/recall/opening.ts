@@ -24,10 +24,12 @@ import {
   factKey,
   factLine,
   firstOfEach,
+  keyOfLine,
   profileLine,
   RULE_TRUST,
   ruleLine,
   sureness,
+  tenthsOf,
 } from "./block.ts";
 import { latelyLines } from "./lately.ts";
 import { lookOf } from "./retrieve.ts";
@@ -71,12 +73,16 @@ function sectionsOf(call: Call, input: ContextInput, rows: OpeningRows): Section
     {
       name: "facts",
       heading: "# Facts\n",
-      items: passing.map((fact) => factOf(fact, sureness(confidenceOf(call, fact)))),
+      items: passing.map((fact) => factOf(fact, sureness(tenthsOf(confidenceOf(call, fact))))),
     },
     { name: "episodes", heading: "# Lately\n", items: latelyLines(rows.episodes, call.now) },
   ] as const;
   const quota = (section: (typeof sections)[number]) => OPENING_QUOTAS[section.name];
-  return sections.map((section) => ({ ...section, quota: quota(section), items: firstOfEach(section.items) }));
+  return sections.map((section) => ({
+    ...section,
+    quota: quota(section),
+    items: firstOfEach(section.items, keyOfLine),
+  }));
 }
 
 /**

@@ -16,6 +16,9 @@ export interface RankedResult extends Retrieved {
   readonly demoted: Demoted | undefined;
 }
 
+/** Before it is known who gives way. */
+type Ranking = Omit<RankedResult, "demoted"> & { demoted: Demoted | undefined };
+
 export interface RankOptions {
   readonly rank: "relevance" | "composite";
   readonly intent: Intent;
@@ -39,7 +42,8 @@ export function rankResults(call: Call, results: readonly Retrieved[], options: 
   const { items, demoted } = diversify(ranked, { keysOf: ({ candidate }) => clusterKeys(candidate), cap: CAP });
   if (demoted.length === 0) return [...items];
   const why = new Map(demoted.map((entry) => [entry.id, entry]));
-  return items.map((item) => ({ ...item, demoted: why.get(item.id) }));
+  for (const item of items) item.demoted = why.get(item.id);
+  return [...items];
 }
 
 function rankedResult(
@@ -47,7 +51,7 @@ function rankedResult(
   found: Retrieved,
   { rank, intent, since }: RankOptions,
   weights: ScoreWeights,
-): RankedResult {
+): Ranking {
   const { candidate: c, relevance } = found;
   const recent = recency(since(c), now);
   const signals = {

@@ -215,8 +215,8 @@ async function gather(
   const { all, theirs } = depthsOf(searching, asked, sizes);
   const arm = embedded && vectorArm(searching, { ...asked, embedded }, sizes);
   const around = reranking === "none" ? undefined : surroundings(call, asked.names, query.perType ?? false);
-  const candidates: Candidate[] = [];
-  const evidence = new Map<string, MemoryEvidence>();
+  let candidates: Candidate[] = [];
+  let evidence = new Map<string, MemoryEvidence>();
   let keywordDepth = 0;
   for (let page = 0; page < MAX_PAGES; page++) {
     // The first page nearly always suffices; later ones are read when filters discard much.
@@ -226,11 +226,13 @@ async function gather(
     if (page > 0 && hits.length === 0) break;
     const searched = page === 0 || arm === undefined ? arm : { ...arm, groups: [], theirs: undefined };
     const found = await fetchCandidates(hits, searched, filters(call, query), around);
-    candidates.push(...found.candidates);
-    for (const [id, item] of found.evidence) evidence.set(id, item);
+    candidates = page === 0 ? found.candidates : [...candidates, ...found.candidates];
+    evidence = page === 0 ? found.evidence : new Map([...evidence, ...found.evidence]);
     keywordDepth = pageStart(all, page + 1);
   }
-  return { candidates: mergeArms(candidates), evidence, arm, keywordDepth };
+  // One page names each memory once, and nearly always it is the only one.
+  const isOne = keywordDepth === pageStart(all, 1);
+  return { candidates: isOne ? candidates : mergeArms(candidates), evidence, arm, keywordDepth };
 }
 
 /** Among 12,000 memories, most of others, the plain lists miss much of what somebody said whom the question names. */
@@ -334,7 +336,15 @@ async function rerank(
     const reading = readings.get(found.candidate.id);
     const wordShare = (reading?.keywords.raw ?? 0) / all;
     const fit = reading === undefined ? found.fit : fitOf({ reading, cosine: undefined, wordShare });
-    return { ...found, relevance: reading?.relevance ?? 0, fit, reading };
+    return {
+      candidate: found.candidate,
+      fit,
+      relevance: reading?.relevance ?? 0,
+      effectiveConfidence: found.effectiveConfidence,
+      keywordRank: found.keywordRank,
+      semanticRank: found.semanticRank,
+      reading,
+    };
   });
   if (reranking !== "cross-encoder") return { results: read, degraded: undefined };
   const ranked = read

@@ -11,21 +11,20 @@ export function toldOnce(
   origins: readonly Origin[],
   saysIt: (learned: string, episode: string) => boolean,
 ): Section<ContextItem>[] {
-  const episodes = new Map(
-    sections.flatMap(({ items }) =>
-      items.flatMap(({ item, line }) => (item.type === "episode" ? [[item.id, line]] : [])),
-    ),
-  );
+  const episodes = new Map<string, string>();
+  for (const { items } of sections)
+    for (const { item, line } of items) if (item.type === "episode") episodes.set(item.id, line);
+  // Of most facts and rules no such episode is in the block.
+  const taught = origins.filter(({ episode }) => episodes.has(episode));
   const of = ({ item, line }: Line<ContextItem>) =>
-    origins
-      .filter(({ id, episode }) => id === item.id && episodes.has(episode))
-      .map(({ episode }) => episode)
-      .filter((episode) => saysIt(line, episodes.get(episode) ?? ""));
+    taught.flatMap(({ id, episode }) => (id === item.id && saysIt(line, episodes.get(episode) ?? "") ? [episode] : []));
   return sections.map((section) => ({
     ...section,
-    items: section.items.map((line) =>
-      line.item.type === "episode" ? { ...line, name: line.item.id } : { ...line, tells: of(line) },
-    ),
+    items: section.items.map((one): Line<ContextItem> => {
+      const { line, item, key, tokens } = one;
+      const isEpisode = item.type === "episode";
+      return { line, item, key, tokens, name: isEpisode ? item.id : undefined, tells: isEpisode ? undefined : of(one) };
+    }),
   }));
 }
 

@@ -12,6 +12,7 @@ import type { Tier } from "../../domain/lifecycle/tiers.ts";
 import type { MemoryType, OrNull, StoredMemory } from "../../domain/memory-types.ts";
 import type { Look } from "../../domain/present.ts";
 import type { MemoryEvidence } from "../../domain/ranking/late-interaction.ts";
+import type { Retelling } from "../../domain/ranking/retelling.ts";
 import type { Hit } from "../../domain/ranking/words/bm25.ts";
 import type { Rule } from "../../domain/rule.ts";
 import { isLive, isLiveEpisode, isVisible, stillHolds } from "../memories/live.ts";
@@ -39,6 +40,8 @@ export interface Candidate
   readonly subject: string | null;
   readonly predicate: string | null;
   readonly effectiveness: number | null;
+  /** Where the memory is held in this process. */
+  readonly retelling?: Retelling | undefined;
 }
 
 export interface VectorGroup {

@@ -5,7 +5,8 @@ import type { Line, Section } from "../../../domain/ranking/budget.ts";
 import { type Outcome, outcomesOf } from "../../../domain/ranking/budget-outcome.ts";
 import type { Call } from "../../memory.ts";
 import { type ContextItem, FRAME, inJson } from "../block.ts";
-import type { Entry } from "../context.ts";
+import type { RankedResult } from "../rank-results.ts";
+import { keyOf } from "../retell.ts";
 import { type Step, step } from "./step.ts";
 
 export interface Filling {
@@ -14,7 +15,7 @@ export interface Filling {
   readonly budget: number;
   /** Before those that say the same were taken out. */
   readonly profile: readonly Line<ContextItem>[];
-  readonly ranked: readonly Entry[];
+  readonly ranked: readonly RankedResult[];
   readonly sections: readonly Section<ContextItem>[];
 }
 
@@ -62,7 +63,13 @@ export function inBlock(call: Call, filling: Filling): InBlock {
     return {
       shown,
       profile: lasting.map((made) => ({ ...made, check: "profile" })),
-      section: steps(`${type}s`, twinOf(id, ofType)),
+      section: steps(
+        `${type}s`,
+        twinOf(
+          id,
+          ofType.map(({ id: other, candidate }) => ({ id: other, key: keyOf(candidate) })),
+        ),
+      ),
     };
   const where = { section: shown.section, place: shown.place, of: shown.of };
   const made = [stepOf(shown)];
