@@ -46,6 +46,7 @@ export function hookAnswerer(parts: HookParts): HookAnswerer {
     noticed: noticed(),
     asked: lruCache(MOST_ASKED),
     sending: new Map(),
+    announced: lruCache(MOST_ASKED),
     announcing: inOrder(),
   };
   return async (principal, asked, local) => {

@@ -49,6 +49,8 @@ export interface HookState extends HookParts {
    * known only when the answer has arrived or is lost.
    */
   readonly sending: Map<string, Promise<void>>;
+  /** Where the transcripts of sessions are, as this process has written it down, by session key. */
+  readonly announced: LruCache<string, string>;
   /** Announcements are written in the order of their events. */
   readonly announcing: (work: () => Promise<void>) => Promise<void>;
 }

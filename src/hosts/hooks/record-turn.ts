@@ -3,11 +3,16 @@
 import { episodeOf } from "../transcripts/episodes.ts";
 import { askedOf, exchangeOf } from "../transcripts/prompt-reply.ts";
 import { isTranscriptAgent } from "../transcripts/read.ts";
+import { faultOf } from "./fault.ts";
 import { type HookState, nowOf, type SessionEvent } from "./hook-state.ts";
 import { spoolRow } from "./spool/rows.ts";
 import { announceAside, standingAt } from "./spool/sessions.ts";
 
-/** Resolves when it is written: what an answer leaves behind outlives this process. */
+/**
+ * Resolves when it is written: what an answer leaves behind outlives this process. Only of a prompt in a session whose transcript is written
+ * down already nobody waits for the word that its agent works: beside a busy disk that took up to 0.1 s, and an owner that is killed before
+ * has lost nothing, because the end of the turn tells the same transcript.
+ */
 export async function recordTurn(state: HookState, event: SessionEvent): Promise<void> {
   const { by, agent, butler, project, key, reading } = event;
   const { moment, session, folder, transcript } = reading;
@@ -16,7 +21,14 @@ export async function recordTurn(state: HookState, event: SessionEvent): Promise
     return;
   }
   const entry = { by, agent, session, butler, transcript, folder, project, ...standingAt(moment) };
-  await state.announcing(() => announceAside(state.home, entry, event.gone));
+  const place = JSON.stringify([transcript, folder, project]);
+  const isKnown = state.announced.get(key) === place;
+  const written = state
+    .announcing(() => announceAside(state.home, entry, event.gone))
+    .then(() => state.announced.set(key, place));
+  if (moment !== "prompt" || !isKnown) await written;
+  else
+    written.catch((error: unknown) => state.log.error({ reason: faultOf(error) }, "a transcript could not be noted"));
   if (moment === "turn-end" || moment === "end") state.pickup.soon(key);
 }
 

@@ -1,5 +1,8 @@
 /** How long an agent waits for its hooks, and what `butler run` adds to an agent's start: whole processes, from start to end. */
 import { spawn } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
 import { unavailable } from "../../engine/domain/errors.ts";
 import type { Program } from "../mcp-line.ts";
 
@@ -29,6 +32,33 @@ export async function timeHook(script: HookScript, event: string, input: object)
   if (code !== 0) throw unavailable(`the hook ${event} ended with ${code}`);
   return { ms: performance.now() - started, said };
 }
+
+/** What answers nothing, on a socket of its own: the floor of every hook is a shell and a curl that ask it. */
+export async function openFloor(folder: string): Promise<Floor> {
+  const socket = join(folder, "floor.sock");
+  const path = join(folder, "floor.sh");
+  rmSync(socket, { force: true });
+  writeFileSync(path, FLOOR_SCRIPT);
+  const server = createServer((asked, answer) => {
+    asked.resume().once("end", () => answer.writeHead(204).end());
+  });
+  await new Promise<void>((listening) => server.listen(socket, listening));
+  return {
+    script: (env) => ({ path, folder, env: { ...env, BUTLER_FLOOR: socket } }),
+    close: () => new Promise((closed) => server.close(() => closed())),
+  };
+}
+
+interface Floor {
+  script(env: NodeJS.ProcessEnv): HookScript;
+  close(): Promise<void>;
+}
+
+/** One shell, one `cat`, one curl: no hook that a shell answers takes fewer. */
+const FLOOR_SCRIPT = `input=$(cat)
+answer=$(printf '%s' "$input" | LC_ALL=C curl -q -s --noproxy '*' --unix-socket "$BUTLER_FLOOR" --max-time 1.5 --data-binary @- http://localhost/)
+exit 0
+`;
 
 /** Milliseconds from the start of a command until its agent runs: the agent prints the time. */
 export async function agentStart(
