@@ -75,7 +75,7 @@ export function hookHost(parts: HookHostParts) {
   function makeDesk() {
     const pickup = createPickup({ ...reading, settleMs: 60_000 });
     const hook = hookAnswerer({
-      ...{ home, clock, log, pickup, limitMs },
+      ...{ home, clock, log, pickup, limitMs, noteMs: 600_000 },
       remembers: parts.remembers ?? (() => true),
       ...(parts.notices === undefined ? {} : { notices: parts.notices }),
       invoke: (principal, butler, request) => parts.invoke(principal, request, butler),

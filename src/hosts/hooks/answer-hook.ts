@@ -35,6 +35,8 @@ export type HookAnswerer = (principal: Principal, asked: HookRequest, local: boo
 
 /** Agents wait two seconds, of which starting the hook and its connection take a part. */
 const LIMIT_MS = 1_400;
+/** About what the model takes for a prompt. */
+const NOTE_MS = 15;
 /** Of a session that is forgotten here a later prompt is noted too, and the log shows the first. */
 const MOST_ASKED = 1_000;
 
@@ -42,6 +44,7 @@ export function hookAnswerer(parts: HookParts): HookAnswerer {
   const state: HookState = {
     ...parts,
     limitMs: parts.limitMs ?? LIMIT_MS,
+    noteMs: parts.noteMs ?? NOTE_MS,
     prompts: heldPrompts(),
     noticed: noticed(),
     asked: lruCache(MOST_ASKED),
@@ -126,11 +129,14 @@ function projectElsewhere({ scopes }: Principal, folder: string, { butler, proje
 async function answerEvent(state: HookState, event: SessionEvent): Promise<HookAnswer> {
   const { dialect, name, reading, gone } = event;
   if (gone === undefined && dialect.brings.has(reading.moment)) {
+    state.pickup.heard();
     const answering = answerWithContext(state, event);
     // The model has the question by now, and what is noted while it works takes none of the agent's time.
     await nextIteration();
     await noteEvent(state, event);
-    return answering;
+    const answered = await answering;
+    state.pickup.heard();
+    return answered;
   }
   await noteEvent(state, event);
   if (gone !== undefined) return noteGone(state, event);

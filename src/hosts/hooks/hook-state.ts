@@ -36,10 +36,13 @@ export interface HookParts {
   outcome?(butler: string, outcome: "told" | "late" | "without"): void;
   /** How long memory has for an answer. */
   readonly limitMs?: number;
+  /** How long a prompt waits for a note that could be lost. */
+  readonly noteMs?: number;
 }
 
 export interface HookState extends HookParts {
   readonly limitMs: number;
+  readonly noteMs: number;
   readonly prompts: Prompts;
   readonly noticed: Noticed;
   /** Sessions whose first prompt is in the log, by key. */

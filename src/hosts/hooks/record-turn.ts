@@ -1,5 +1,6 @@
 /** What a hook leaves for later: where its session's transcript is, or the words of a turn where there is no transcript for us. */
 
+import { within } from "../../daemon/pause.ts";
 import { episodeOf } from "../transcripts/episodes.ts";
 import { askedOf, exchangeOf } from "../transcripts/prompt-reply.ts";
 import { isTranscriptAgent } from "../transcripts/read.ts";
@@ -9,9 +10,9 @@ import { spoolRow } from "./spool/rows.ts";
 import { announceAside, standingAt } from "./spool/sessions.ts";
 
 /**
- * Resolves when it is written: what an answer leaves behind outlives this process. Only of a prompt in a session whose transcript is written
- * down already nobody waits for the word that its agent works: beside a busy disk that took up to 0.1 s, and an owner that is killed before
- * has lost nothing, because the end of the turn tells the same transcript.
+ * Resolves when it is written: what an answer leaves behind outlives this process. Of a prompt in a session whose transcript is written down
+ * already, the word that its agent works is waited for no longer than the model takes: beside a busy disk it took up to 0.1 s, and an owner
+ * that is killed before has lost nothing, because the end of the turn tells the same transcript.
  */
 export async function recordTurn(state: HookState, event: SessionEvent): Promise<void> {
   const { by, agent, butler, project, key, reading } = event;
@@ -27,7 +28,7 @@ export async function recordTurn(state: HookState, event: SessionEvent): Promise
     .announcing(() => announceAside(state.home, entry, event.gone))
     .then(() => state.announced.set(key, place));
   if (moment !== "prompt" || !isKnown) await written;
-  else
+  else if (!(await within(state.noteMs, written)))
     written.catch((error: unknown) => state.log.error({ reason: faultOf(error) }, "a transcript could not be noted"));
   if (moment === "turn-end" || moment === "end") state.pickup.soon(key);
 }

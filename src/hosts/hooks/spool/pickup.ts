@@ -4,8 +4,9 @@ import { faultOf } from "../fault.ts";
 import { announcedKeys, tidySpool } from "./sessions.ts";
 import { needsReading, storeTranscript, type TranscriptParts, transcriptFailed } from "./store-transcript.ts";
 import { storeWaitingRows } from "./store-waiting.ts";
+import { openWay } from "./way.ts";
 
-export interface PickupParts extends Omit<TranscriptParts, "quietMs" | "signal"> {
+export interface PickupParts extends Omit<TranscriptParts, "quietMs" | "signal" | "wayIsClear"> {
   /** An agent writes its last lines while its hook already runs. */
   readonly settleMs?: number;
   readonly quietMs?: number;
@@ -19,6 +20,8 @@ export interface Pickup {
   soon(key: string): void;
   /** An exchange was left as a row. */
   rowsSoon(): void;
+  /** Somebody waits for the answer to a prompt, or has just had it: reading gives way for a moment. */
+  heard(): void;
   /** Stores whatever waits; resolves when it is done. */
   sweep(): Promise<void>;
   busy(): boolean;
@@ -45,8 +48,14 @@ interface PickupState {
 
 export function createPickup(parts: PickupParts): Pickup {
   const stopped = new AbortController();
+  const way = openWay(stopped.signal);
   const state: PickupState = {
-    transcripts: { ...parts, quietMs: parts.quietMs ?? QUIET_MS, signal: stopped.signal },
+    transcripts: {
+      ...parts,
+      quietMs: parts.quietMs ?? QUIET_MS,
+      signal: stopped.signal,
+      wayIsClear: way.clear,
+    },
     settleMs: parts.settleMs ?? SETTLE_MS,
     stopped,
     settling: new Map(),
@@ -62,6 +71,7 @@ export function createPickup(parts: PickupParts): Pickup {
     },
     soon: (key) => enqueueSettled(state, key),
     rowsSoon: () => void storeRowsInTurn(state),
+    heard: way.heard,
     sweep: () => sweep(state),
     busy: () => state.settling.size + state.queue.length + state.reading.size > 0 || state.rows !== undefined,
     stop() {

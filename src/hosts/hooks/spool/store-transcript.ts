@@ -26,6 +26,8 @@ export interface TranscriptParts {
   /** A transcript whose session never said that it ended counts as ended after this long without a new line. */
   readonly quietMs: number;
   readonly signal: AbortSignal;
+  /** Awaited before a transcript is read and before each of its batches is stored. */
+  wayIsClear?(): Promise<void>;
 }
 
 const BATCH = 20;
@@ -45,6 +47,7 @@ interface BatchRow {
 
 export async function storeTranscript(parts: TranscriptParts, key: string): Promise<void> {
   const { home, log, signal } = parts;
+  await parts.wayIsClear?.();
   const entry = readAnnounced(home, key);
   const size = entry && sizeOf(entry.transcript);
   const agent = entry?.agent ?? "";
@@ -76,6 +79,7 @@ export async function storeTranscript(parts: TranscriptParts, key: string): Prom
 async function storeBatch(parts: TranscriptParts, reading: Reading, batch: readonly BatchRow[]): Promise<void> {
   const last = batch.at(-1);
   if (!last) return;
+  await parts.wayIsClear?.();
   const { key, entry, progress } = reading;
   const rows = batch.map(({ row }) => row);
   const failed = await storeOrLeave(parts, entry, rows);
