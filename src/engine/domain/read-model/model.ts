@@ -6,6 +6,7 @@ import type { Held } from "../fact.ts";
 import { isLive } from "../lifecycle/lifecycle.ts";
 import { type Told, told as toldBy } from "../ranking/told-times.ts";
 import { isSealed } from "../sealed.ts";
+import type { Sums } from "./halves.ts";
 import { type Lookups, openLookups } from "./lookups.ts";
 import type { ReadCounts, ReadLink, ReadMemory, ReadRow } from "./rows.ts";
 import { openVectors, type Vectors } from "./vectors.ts";
@@ -30,7 +31,8 @@ export interface ReadModel {
   size(): number;
 }
 
-export function openReadModel(): ReadModel {
+/** `sums`: as the store makes them that it is read from. */
+export function openReadModel(sums: Sums = "in order"): ReadModel {
   const slots = new Map<string, number>();
   const ids: string[] = [];
   const rows: (ReadRow | undefined)[] = [];
@@ -40,7 +42,7 @@ export function openReadModel(): ReadModel {
   const free: number[] = [];
   const shared = new Map<string, string>();
   const words = openWords((slot) => ids[slot] as string);
-  const vectors = openVectors();
+  const vectors = openVectors(sums);
   const lookups = openLookups();
 
   /** Thousands of rows name the same few sessions, speakers and scopes. */
