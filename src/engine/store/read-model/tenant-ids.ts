@@ -10,14 +10,14 @@ const SIZE = 16;
  * index has the ids of a tenant in their order, and a list of 200,000 takes 3 MB.
  */
 export async function tenantIds(sql: Sql, tenant: string, most: number): Promise<TenantIds> {
-  const filed = (state: string) => `(select memory_id from lex_doc
-     where sk = any (array(select s.sk from shelves s where s.tenant_id = $1)) and ${state} limit $2)`;
+  const filed = (state: string) =>
+    `(select d.memory_id from shelves s join lex_doc d on d.sk = s.sk where s.tenant_id = $1 and ${state} limit $2)`;
   const [row] = await sql.query<{ ids: Uint8Array | null }>(
     `select string_agg(uuid_send(id), ''::bytea) as ids from (
        (select id from episodes where tenant_id = $1 limit $2) union
        (select id from facts where tenant_id = $1 and ${isLive()} limit $2) union
        (select id from rules where tenant_id = $1 and ${isLive()} limit $2) union
-       ${filed("state = 1")} union ${filed("state <> 1 and state <> 2")}) as m`,
+       ${filed("d.state = 1")} union ${filed("d.state <> 1 and d.state <> 2")}) as m`,
     [tenant, most],
   );
   const bytes = Buffer.from(row?.ids ?? []);
