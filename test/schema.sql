@@ -1,3 +1,16 @@
+create unlogged table change_log (
+  id uuid not null,
+  dropped xid8 not null
+);
+
+create unlogged table changed_memories (
+  xid xid8 not null default pg_current_xact_id(),
+  at timestamp with time zone not null default clock_timestamp(),
+  counted boolean not null,
+  tenant_id text not null,
+  ids uuid[] not null
+);
+
 create table consolidation_runs (
   id uuid not null,
   tenant_id text not null,
@@ -448,6 +461,8 @@ create table shelves (
   constraint shelves_type_check CHECK ((type = ANY (ARRAY['episode'::text, 'fact'::text, 'rule'::text])))
 );
 
+CREATE INDEX changed_memories_age ON public.changed_memories USING btree (at);
+CREATE INDEX changed_memories_since ON public.changed_memories USING btree (tenant_id, xid);
 CREATE INDEX consolidation_runs_latest ON public.consolidation_runs USING btree (tenant_id, butler, started_at DESC);
 CREATE UNIQUE INDEX consolidation_runs_one ON public.consolidation_runs USING btree (tenant_id, butler) WHERE (state = 'running'::text);
 CREATE INDEX consolidation_runs_spend ON public.consolidation_runs USING btree (started_at) WHERE ((cost_usd > (0)::double precision) OR (reserved_usd > (0)::double precision));
@@ -581,6 +596,8 @@ AS $function$
     end $function$
 ;
 
+alter table change_log disable row level security;
+alter table changed_memories enable row level security, force row level security;
 alter table consolidation_runs enable row level security, force row level security;
 alter table embedding_versions disable row level security;
 alter table embeddings enable row level security, force row level security;
@@ -604,6 +621,8 @@ alter table rule_applications enable row level security, force row level securit
 alter table rules enable row level security, force row level security;
 alter table shelves enable row level security, force row level security;
 
+create policy of_tenant on changed_memories using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
+create policy whole_store on changed_memories to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
 create policy of_tenant on consolidation_runs using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
 create policy whole_store on consolidation_runs to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
 create policy of_tenant on embeddings using ((sk = ANY (ARRAY( SELECT s.sk FROM shelves s)))) with check ((sk = ANY (ARRAY( SELECT s.sk FROM shelves s))));
@@ -641,6 +660,7 @@ create policy whole_store on rules to owner using ((( SELECT current_setting('bu
 create policy of_tenant on shelves using ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting))) with check ((tenant_id = ( SELECT current_setting('butler.tenant'::text, true) AS current_setting)));
 create policy whole_store on shelves to owner using ((( SELECT current_setting('butler.work'::text, true) AS current_setting) <> ''::text));
 
+grant insert on changed_memories to tenants;
 grant delete, insert, select, update on consolidation_runs to tenants;
 grant delete, insert, select, update on embeddings to tenants;
 grant delete, insert, select, update on episode_references to tenants;

@@ -62,7 +62,7 @@ export async function measureCalls(
 ): Promise<Measured> {
   const storage = await storageOf(memory);
   // As in an owner that has served for a while.
-  await memory.readModel.load(memory.versions.serving?.version);
+  await memory.readModel.load(memory.versions.serving?.version, "default");
   progress("the model alone");
   const floor = await floorOf(memory, queries, seed + 50);
   const calls: Record<string, Timed> = {};

@@ -79,7 +79,7 @@ onEachStore("encryption", (open) => {
     const [found] = (await rig.call("memory_search", { query: "what is Ann's diagnosis" })).results;
     expect(found).toMatchObject({ id: fact, content: "Brimthwaite fever" });
     // From memory, where the store has that, as from the store.
-    await rig.memory.readModel.load(rig.memory.versions.serving?.version);
+    await rig.memory.readModel.load(rig.memory.versions.serving?.version, "default");
     expect((await rig.call("memory_search", { query: "what is Ann's diagnosis" })).results[0]).toMatchObject({
       id: fact,
       content: "Brimthwaite fever",

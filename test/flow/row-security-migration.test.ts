@@ -9,13 +9,15 @@ import { mem_0015_retention } from "../../src/engine/store/migrations/mem_0015_r
 import { mem_0016_keys } from "../../src/engine/store/migrations/mem_0016_keys.ts";
 import { mem_0017_tenant_keys } from "../../src/engine/store/migrations/mem_0017_tenant_keys.ts";
 import { mem_0018_long_lists } from "../../src/engine/store/migrations/mem_0018_long_lists.ts";
+import { mem_0019_changed_memories } from "../../src/engine/store/migrations/mem_0019_changed_memories.ts";
 import { kyselyOver } from "../../src/engine/store/schema/kysely.ts";
 import { migrate } from "../../src/engine/store/schema/migrate.ts";
-import { holdings } from "../support/holdings.ts";
+import { HOLDING, holdings } from "../support/holdings.ts";
 import { onEachStore, openRig } from "../support/stores.ts";
 
 /** Row security and what came after it, the last first. */
 const LATER = [
+  mem_0019_changed_memories,
   mem_0018_long_lists,
   mem_0017_tenant_keys,
   mem_0016_keys,
@@ -55,7 +57,7 @@ onEachStore("row security for an older store", (open) => {
     expect(policed).toBe(true);
     expect({ north: await holdings(db, "north"), south: await holdings(db, "south") }).toEqual(before);
     const south = asTenant(db, roles, "south");
-    for (const table of Object.keys(SECURED)) {
+    for (const table of HOLDING) {
       const rows = await south.query(`select from ${table}`);
       expect(rows.length, table).toBe(before.south[table]?.length);
     }

@@ -5,11 +5,10 @@
 import { expect, it } from "vitest";
 import type { Db } from "../../src/engine/adapters/db/port.ts";
 import { asOwner, memoryOf } from "../../src/engine/memory/tenancy.ts";
-import { SECURED } from "../../src/engine/store/access/row-security.ts";
 import { tools } from "../../src/engine/tools/index.ts";
 import { views } from "../../src/engine/views/index.ts";
 import { blindDb, withoutRowSecurity } from "../support/blind-db.ts";
-import { holdings } from "../support/holdings.ts";
+import { HOLDING, holdings } from "../support/holdings.ts";
 import { onEachStore, openRig, type Rig } from "../support/stores.ts";
 
 /** A word that stands in everything that a tenant said, and nowhere else. */
@@ -225,7 +224,7 @@ onEachStore("row security", (open) => {
     const count = async (db: Db, table: string) =>
       Number((await db.query<{ n: string }>(`select count(*) as n from ${table}`))[0]?.n);
     const [theirs, ours] = [await holdings(rig.db, "north"), await holdings(rig.db, "south")];
-    for (const table of Object.keys(SECURED).filter((name) => name !== "embeddings")) {
+    for (const table of HOLDING.filter((name) => name !== "embeddings")) {
       expect(ours[table]?.length, table).toBeGreaterThan(0);
       expect(await count(south, table), table).toBe(ours[table]?.length);
       expect(await count(memory.db, table), table).toBe(0);
@@ -238,6 +237,9 @@ onEachStore("row security", (open) => {
     await refused("insert into shelves (tenant_id, scope, type) values ('north', 'x', 'fact')");
     await refused("insert into lex_doc (memory_id, sk, len, x, tenant_id) select gen_random_uuid(), 1, 1, '', 'south'");
     await refused("update facts set tenant_id = 'north'");
+    await refused("insert into changed_memories (tenant_id, ids, counted) values ('north', '{}', false)");
+    await refused("select from changed_memories");
+    await refused("select from change_log");
     for (const table of ["memory_events", "idempotency_keys"])
       for (const change of [`delete from ${table}`, `update ${table} set butler = 'x'`, `truncate ${table}`])
         await refused(change);

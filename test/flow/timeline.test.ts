@@ -77,8 +77,8 @@ onOneRig("timelines", (guest, store) => {
           const memory = Object.create(g.memory, { ...crowded, ...model }) as Memory;
           if (kind !== "without") {
             const version = g.memory.versions.serving?.version;
-            await g.memory.readModel.load(version);
-            expect(await g.memory.readModel.caughtUp(version)).toBeDefined();
+            await g.memory.readModel.load(version, g.tenant);
+            expect(await g.memory.readModel.caughtUp(version, g.tenant)).toBeDefined();
           }
           let life: Teller | undefined;
           for (const drawn of [first, later]) {

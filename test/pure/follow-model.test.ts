@@ -29,7 +29,7 @@ async function followed() {
     },
   } as unknown as Db;
   const model = followModel(db, silentLog);
-  await model.load(VERSION);
+  await model.load(VERSION, "default");
   return { model, reads, tell: (...ids: string[]) => listener?.(ids, false) };
 }
 
@@ -43,14 +43,14 @@ it("a search waits for what was told before it began, however much is written me
   const { model, reads, tell } = await followed();
   tell("a");
   await turn();
-  const search = model.caughtUp(VERSION);
+  const search = model.caughtUp(VERSION, "default");
   for (let i = 0; i < 20; i++) tell(`b${i}`);
   expect(await settledNow(search)).toBe(false);
   expect(reads.map(({ ids }) => ids)).toEqual([["a"]]);
   reads[0]?.answer();
   expect(await search).toBeDefined();
   // The next one began after those were told.
-  const later = model.caughtUp(VERSION);
+  const later = model.caughtUp(VERSION, "default");
   expect(await settledNow(later)).toBe(false);
   reads[1]?.answer();
   expect(await later).toBeDefined();
@@ -76,9 +76,9 @@ it("a memory that its writer has handed over is known as soon as its commit is t
   const given = [givenEpisode(episode, indexed, { len: 0, x: new Uint8Array(0) })];
 
   model.expect(given);
-  expect((await model.caughtUp(VERSION))?.slotOf(episode.id)).toBeUndefined();
+  expect((await model.caughtUp(VERSION, "default"))?.slotOf(episode.id)).toBeUndefined();
   tell(episode.id, episode.id, episode.id);
-  expect((await model.caughtUp(VERSION))?.rowAt(0)?.content).toBe("Roses.");
+  expect((await model.caughtUp(VERSION, "default"))?.rowAt(0)?.content).toBe("Roses.");
   model.unexpect(given);
   expect(reads).toHaveLength(0);
 
@@ -87,5 +87,5 @@ it("a memory that its writer has handed over is known as soon as its commit is t
   await turn();
   expect(reads.map(({ ids }) => ids)).toEqual([[episode.id]]);
   reads[0]?.answer();
-  expect((await model.caughtUp(VERSION))?.slotOf(episode.id)).toBeUndefined();
+  expect((await model.caughtUp(VERSION, "default"))?.slotOf(episode.id)).toBeUndefined();
 });

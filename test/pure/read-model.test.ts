@@ -7,7 +7,13 @@ import { countHashes, encodeForward } from "../../src/engine/domain/ranking/word
 import { rank } from "../../src/engine/domain/ranking/words/sums.ts";
 import { openArena } from "../../src/engine/domain/read-model/arena.ts";
 import { ASSEMBLED as CODES } from "../../src/engine/domain/read-model/codes.ts";
-import { ASSEMBLED as DOTS, halfOf, openHalves } from "../../src/engine/domain/read-model/halves.ts";
+import {
+  ASSEMBLED_LANES,
+  ASSEMBLED as DOTS,
+  halfOf,
+  openHalves,
+  roundedToHalves,
+} from "../../src/engine/domain/read-model/halves.ts";
 import { openVectors } from "../../src/engine/domain/read-model/vectors.ts";
 import { openWords } from "../../src/engine/domain/read-model/words.ts";
 import { assemble } from "../support/assembler.ts";
@@ -15,6 +21,7 @@ import { assemble } from "../support/assembler.ts";
 it.each([
   ["codes.wat", CODES],
   ["dots.wat", DOTS],
+  ["lanes.wat", ASSEMBLED_LANES],
 ])("runs the bytes that %s assembles to", (name, assembled) => {
   const source = new URL(`../../src/engine/domain/read-model/${name}`, import.meta.url);
   expect(Buffer.from(assemble(readFileSync(source, "utf8"))).toString("base64")).toBe(assembled);
@@ -139,10 +146,10 @@ it("the nearest vectors are those of a plain comparison, and nearly all of them 
   expect(found.length).toBeGreaterThanOrEqual(18);
 });
 
-it("reads every finite half as what it stands for, and sums as the store does where the numbers fill no whole step", () => {
+it.each(["in order", "by lanes"] as const)("reads every finite half as what it stands for, summed %s", (sums) => {
   const finite = Array.from({ length: 65_536 }, (_, bits) => bits).filter((bits) => ((bits >> 10) & 31) !== 31);
   const dims = 11;
-  const halves = openHalves(dims);
+  const halves = openHalves(dims, sums);
   const query = new Float32Array(dims);
   const count = Math.ceil(finite.length / dims);
   const bytesOf = (at: number) =>
@@ -158,4 +165,30 @@ it("reads every finite half as what it stands for, and sums as the store does wh
     const expected = Float32Array.from(slots, (slot) => halfOf(finite[slot * dims + i] ?? 0));
     expect(halves.dots(query, slots).every((value, slot) => value === expected[slot])).toBe(true);
   }
+});
+
+it("sums by lanes as a server does: of every eighth number, then the halves of eight, of four and of two", () => {
+  const dims = 24;
+  const halves = openHalves(dims, "by lanes");
+  const bits = (nth: number) => (nth * 7_919 + 12_345) % 0x7c00;
+  const count = 5_000;
+  for (let slot = 0; slot < count; slot++)
+    halves.put(
+      slot,
+      Uint8Array.from({ length: dims * 2 }, (_, i) => {
+        const half = bits(slot * dims + (i >> 1));
+        return i % 2 === 0 ? half >> 8 : half & 255;
+      }),
+    );
+  const query = roundedToHalves(Float32Array.from({ length: dims }, (_, i) => Math.sin(i + 1)));
+  const slots = Int32Array.from({ length: count }, (_, slot) => slot);
+  const expected = Float32Array.from(slots, (slot) => {
+    const lanes = new Float32Array(8);
+    for (let i = 0; i < dims; i++)
+      lanes[i % 8] = Math.fround((lanes[i % 8] ?? 0) + Math.fround(halfOf(bits(slot * dims + i)) * (query[i] ?? 0)));
+    const four = [0, 1, 2, 3].map((lane) => Math.fround((lanes[lane] ?? 0) + (lanes[lane + 4] ?? 0)));
+    const two = [0, 1].map((lane) => Math.fround((four[lane] ?? 0) + (four[lane + 2] ?? 0)));
+    return Math.fround((two[0] ?? 0) + (two[1] ?? 0));
+  });
+  expect(halves.dots(query, slots)).toEqual(expected);
 });

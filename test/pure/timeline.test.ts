@@ -80,7 +80,10 @@ it("takes in more lines than a call may have arguments", async () => {
     })(),
   );
   const model = openReadModel();
-  const call = { memory: { readModel: { caughtUp: async () => model }, db: { query: async () => [] } } };
+  const call = {
+    caller: { tenant: "t" },
+    memory: { readModel: { caughtUp: async () => model }, db: { query: async () => [] } },
+  };
   const all = await openGoneVectors().caughtUp(call as unknown as Call, timeline, 1);
   expect(all?.slots.subarray(0, many).every((slot) => slot === -1)).toBe(true);
   expect(timeline.alive({ moment: many / 2, types: ["fact"], scopes: undefined }).lines).toHaveLength(many / 2 + 1);

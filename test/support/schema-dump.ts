@@ -32,6 +32,8 @@ const CONSTRAINTS = `
   where c.relnamespace = current_schema()::regnamespace and k.contype <> 'n'
   order by c.relname collate "C", k.conname collate "C"`;
 
+const UNLOGGED = `select relname as name from pg_class where relkind = 'r' and relpersistence = 'u' and relnamespace = current_schema()::regnamespace`;
+
 const OPTIONS = `
   select relname as table_name, 'with (' || array_to_string(reloptions, ', ') || ')' as line
   from pg_class where relkind = 'r' and reloptions is not null and relnamespace = current_schema()::regnamespace`;
@@ -52,17 +54,17 @@ const ROW_SECURITY = [
    group by c.relname order by c.relname collate "C"`,
 ];
 
-/** Triggers that the embedded store has once it was searched: engine/store/read-model/triggers.ts. */
-const READ_MODEL = "changed\\_%";
+/** Triggers that a store has once it was searched: engine/store/read-model/. */
+const READ_MODEL = "^(changed|noted)_[0-9]";
 
 const REST = [
   `select indexdef || ';' as line from pg_indexes where schemaname = current_schema()
      and indexname not in (select conname from pg_constraint)
    order by tablename collate "C", indexname collate "C"`,
   `select pg_get_triggerdef(t.oid) || ';' as line from pg_trigger t join pg_class c on c.oid = t.tgrelid
-   where not t.tgisinternal and t.tgname not like '${READ_MODEL}' and c.relnamespace = current_schema()::regnamespace order by t.tgname collate "C"`,
+   where not t.tgisinternal and t.tgname !~ '${READ_MODEL}' and c.relnamespace = current_schema()::regnamespace order by t.tgname collate "C"`,
   `select pg_get_functiondef(p.oid) || ';' as line from pg_proc p
-   where p.pronamespace = current_schema()::regnamespace and ${OURS("p.oid", "pg_proc")} and p.proname not like '${READ_MODEL}'
+   where p.pronamespace = current_schema()::regnamespace and ${OURS("p.oid", "pg_proc")} and p.proname !~ '${READ_MODEL}'
    order by p.proname collate "C"`,
   ...ROW_SECURITY,
 ];
@@ -71,9 +73,10 @@ export async function dumpSchema(db: Db): Promise<string> {
   const columns = await db.query<Column>(COLUMNS);
   const constraints = await db.query<Column>(CONSTRAINTS);
   const options = new Map((await db.query<Column>(OPTIONS)).map((o) => [o.table_name, ` ${o.line}`]));
+  const unlogged = (await db.query<{ name: string }>(UNLOGGED)).map(({ name }) => name);
   const tables = [...new Set(columns.map((column) => column.table_name))].map((table) => {
     const lines = [...columns, ...constraints].filter((row) => row.table_name === table).map((row) => row.line);
-    return `create table ${table} (\n${lines.join(",\n")}\n)${options.get(table) ?? ""};`;
+    return `create ${unlogged.includes(table) ? "unlogged " : ""}table ${table} (\n${lines.join(",\n")}\n)${options.get(table) ?? ""};`;
   });
   const rest: string[] = [];
   for (const query of REST) {

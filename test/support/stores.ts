@@ -16,6 +16,7 @@ import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
 import type { Vault } from "../../src/engine/adapters/vault/port.ts";
 import { type OpenMemory, openMemory } from "../../src/engine/memory/open.ts";
 import { Settings } from "../../src/engine/memory/settings.ts";
+import { noteChanges } from "../../src/engine/store/read-model/changes.ts";
 import { tellChanges } from "../../src/engine/store/read-model/triggers.ts";
 import { migrate } from "../../src/engine/store/schema/migrate.ts";
 import { callTool, type Identity } from "../../src/engine/tools/call.ts";
@@ -64,9 +65,9 @@ const MIGRATIONS = readdirSync(FOLDER)
   .sort()
   .map((name) => readFileSync(new URL(name, FOLDER)));
 const SECURITY = readFileSync(new URL("../access/row-security.ts", FOLDER));
-const TRIGGERS = readFileSync(new URL("../read-model/triggers.ts", FOLDER));
+const TRIGGERS = ["triggers.ts", "changes.ts"].map((name) => readFileSync(new URL(`../read-model/${name}`, FOLDER)));
 const digest = createHash("sha256")
-  .update(Buffer.concat([...MIGRATIONS, SECURITY, TRIGGERS]))
+  .update(Buffer.concat([...MIGRATIONS, SECURITY, ...TRIGGERS]))
   .digest("hex")
   .slice(0, 16);
 
@@ -115,6 +116,7 @@ function openServer(max: number | undefined) {
     const template = await templateDatabase(url, `butler_template_${digest}`, async (at) => {
       const db = await openPostgres({ url: at });
       await migrate(db);
+      await noteChanges(db);
       await db.close();
     });
     const database = await cloneDatabase(url, template);

@@ -55,7 +55,7 @@ export interface Memory {
   readonly tokenizer: Tokenizer;
   readonly settings: Settings;
   readonly shelves: Shelves;
-  /** What ranking reads, kept in memory beside the embedded store. */
+  /** What ranking reads, kept in memory beside the store. */
   readonly readModel: FollowedModel;
   /** What became of the memories of each tenant, kept since the first question about their past. */
   readonly timelines: Timelines;

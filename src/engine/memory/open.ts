@@ -11,7 +11,7 @@ import type { Tokenizer } from "../adapters/tokenizer/port.ts";
 import type { Vault } from "../adapters/vault/port.ts";
 import { lruCache } from "../domain/lru-cache.ts";
 import { RECIPE, type Recipe } from "../domain/ranking/recipe.ts";
-import { asNobody, asOwnerOf, asTenant } from "../store/access/access.ts";
+import { asNobody, asOwnerOf, asTenant, type StoreRoles } from "../store/access/access.ts";
 import type { StoreAccess } from "../store/access/roles.ts";
 import { openShelves } from "../store/memories/shelves.ts";
 import { migrate } from "../store/schema/migrate.ts";
@@ -19,7 +19,8 @@ import { openAfterwards } from "./afterwards.ts";
 import { openGroups } from "./groups.ts";
 import type { Memory } from "./memory.ts";
 import { openTimelines } from "./past/timelines.ts";
-import { followModel, noModel } from "./read-model/follow.ts";
+import { type FollowedModel, followModel } from "./read-model/follow.ts";
+import { followTenants } from "./read-model/follow-tenants.ts";
 import { openVersions } from "./recall/versions.ts";
 import type { Settings } from "./settings.ts";
 
@@ -65,6 +66,10 @@ async function warnOfRole({ log, butler }: MemoryParts, access: StoreAccess): Pr
   if (weak) log.warn({ butler }, `${weak.found}. ${weak.remedy}`);
 }
 
+/** An embedded store tells what was changed; to a server others write too, and it is asked. */
+const readModelOf = ({ db, log }: MemoryParts, roles: StoreRoles): FollowedModel =>
+  db.onChange ? followModel(asOwnerOf(db, roles, "read model"), log) : followTenants(db, roles, log);
+
 const MOST_SIZES = 1_000;
 
 export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
@@ -75,7 +80,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
   const shelves = openShelves((tenant) => asTenant(parts.db, roles, tenant));
   const versions = openVersions({ ...parts, db: asOwnerOf(parts.db, roles, "embedding versions") });
   if (parts.embedder) await versions.adopt(parts.embedder);
-  const readModel = parts.db.onChange ? followModel(asOwnerOf(parts.db, roles, "read model"), parts.log) : noModel;
+  const readModel = readModelOf(parts, roles);
   const timelines = openTimelines(parts.db);
   return {
     ...parts,

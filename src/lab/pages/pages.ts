@@ -93,7 +93,7 @@ async function measure(bench: Bench, context: Context): Promise<PagesReport> {
     try {
       const filled_seconds = await filled(bench, memory);
       bench.progress.show(0, 1, "reading it into memory, as an owner has after its first search");
-      await memory.readModel.load(memory.versions.serving?.version);
+      await memory.readModel.load(memory.versions.serving?.version, ROOT.tenant);
       const measured = {
         store: memory.db.kind,
         machine,

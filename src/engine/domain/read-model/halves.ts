@@ -20,11 +20,25 @@ export const ASSEMBLED =
   "IBv9pwFBDf2rASAf/U795gH95AEhHiAJQRxq/QkCACEcIB0gHCAa/agBQQ39qwEgH/1O/eYB/eQBIR0gHiAcIBv9qAFBDf2rASAf/U795gH95AEhHiAJQSBq" +
   "IQkgCEEQaiEIIAggBkkNAAsgBSAd/QsEACAFQRBqIB79CwQAIAVBIGohBSADQSBqIQMMAAsLCw==";
 
+/** lanes.wat, assembled. */
+export const ASSEMBLED_LANES =
+  "AGFzbQEAAAABCgFgBn9/f39/fwADAgEABQMBABAHEQIGbWVtb3J5AgAEZG90cwAACvYBAfMBAgV/BHtBgMD//3j9ESEOIAJBAXQhBiADIARBAnRqIQcCQANAIA" +
+  "MgB08NASABIAMoAgAgBmxqIQpBAP0RIQxBAP0RIQ0gACEJQQAhCANAIAogCGr9AAQAIQsgDCAJ/QAEACAL/acBQQ39qwEgDv1O/eYB/eQBIQwgDSAJQRBq/QAE" +
+  "ACAL/agBQQ39qwEgDv1O/eYB/eQBIQ0gCUEgaiEJIAhBEGohCCAIIAZJDQALIAUgDCAN/eQB/QsEACAFIAUqAgAgBUEIaioCAJIgBUEEaioCACAFQQxqKgIAkp" +
+  "I4AgAgBUEEaiEFIANBBGohAwwACwsL";
+
+/**
+ * How a sum of products is made, which its last bits depend on: one number after the other, as the embedded store does it; or eight sums side
+ * by side, of which the halves are added until there is one, as a server does it on processors with instructions for halves. A server compares a
+ * question that is made of halves too.
+ */
+export type Sums = "in order" | "by lanes";
+
 interface Dots extends Assembly {
   dots(query: number, halves: number, dims: number, slots: number, count: number, out: number): void;
 }
 
-/** Sums are of 32 bits, one number after the other, as the embedded store makes them: the same cosine to the last bit. */
+/** Sums are of 32 bits, as the store makes them: the same cosine to the last bit. */
 const float = Math.fround;
 
 export interface Halves {
@@ -43,14 +57,14 @@ const STEP = 8;
 /** What a half lacks when its bits are read as those of a float: the question, whose numbers are far from the largest float, makes up for it. */
 const SCALE = 2 ** 112;
 
-export function openHalves(dims: number): Halves {
-  const assembly = instanceOf<Dots>(ASSEMBLED);
+export function openHalves(dims: number, sums: Sums = "in order"): Halves {
+  const assembly = instanceOf<Dots>(sums === "in order" ? ASSEMBLED : ASSEMBLED_LANES);
   const { memory } = assembly;
   const width = Math.ceil(dims / STEP) * STEP;
   const query = 0;
   const slots = query + width * 4;
   const out = slots + PART * 4;
-  const first = out + PART * 4;
+  const first = out + PART * 4 + STEP * 4;
   let room = 0;
   let halves = new Uint16Array(0);
 
@@ -66,14 +80,9 @@ export function openHalves(dims: number): Halves {
     put(slot, bytes) {
       reserve(slot + 1);
       const own = halves;
-      let norm = 0;
-      for (let i = 0, at = slot * width; i < dims; i++, at++) {
-        const half = ((bytes[2 * i] as number) << 8) | (bytes[2 * i + 1] as number);
-        const value = VALUES[half] as number;
-        own[at] = half;
-        norm = float(norm + float(value * value));
-      }
-      return norm;
+      for (let i = 0, at = slot * width; i < dims; i++, at++)
+        own[at] = ((bytes[2 * i] as number) << 8) | (bytes[2 * i + 1] as number);
+      return normOf(sums, dims, (i) => VALUES[own[slot * width + i] as number] as number);
     },
     floats(slot) {
       const own = halves;
@@ -98,6 +107,19 @@ export function openHalves(dims: number): Halves {
       return answer;
     },
   };
+}
+
+/** The square of a vector's length. */
+export function normOf(sums: Sums, dims: number, value: (i: number) => number): number {
+  const lanes = sums === "in order" ? 1 : STEP;
+  const parts = new Float32Array(lanes);
+  for (let i = 0; i < dims; i++) {
+    const lane = i % lanes;
+    parts[lane] = (parts[lane] as number) + float(value(i) * value(i));
+  }
+  for (let left = lanes / 2; left >= 1; left /= 2)
+    for (let lane = 0; lane < left; lane++) parts[lane] = (parts[lane] as number) + (parts[lane + left] as number);
+  return parts[0] as number;
 }
 
 /** What these bits stand for. */
@@ -141,4 +163,10 @@ function toEven(x: number): number {
   const down = Math.floor(x);
   const over = x - down;
   return over > 0.5 || (over === 0.5 && down % 2 === 1) ? down + 1 : down;
+}
+
+/** What is left of a vector that is stored so. */
+export function roundedToHalves(vector: Float32Array): Float32Array {
+  const bytes = halvesOf(vector);
+  return vector.map((_, i) => halfOf(((bytes[2 * i] as number) << 8) | (bytes[2 * i + 1] as number)));
 }

@@ -7,6 +7,7 @@ import { isLive } from "../lifecycle/lifecycle.ts";
 import { newRetelling, type Retelling } from "../ranking/retelling.ts";
 import { type Told, told as toldBy } from "../ranking/told-times.ts";
 import { isSealed } from "../sealed.ts";
+import type { Sums } from "./halves.ts";
 import { type Lookups, openLookups } from "./lookups.ts";
 import { ownRow, type ReadCounts, type ReadLink, type ReadMemory, type ReadRow } from "./rows.ts";
 import { openVectors, type Vectors } from "./vectors.ts";
@@ -36,7 +37,8 @@ export interface ReadModel {
 /** Of so many memories it is kept what a block tells of them, some hundred bytes each: then all is made anew. */
 const MOST_RETOLD = 16_384;
 
-export function openReadModel(): ReadModel {
+/** `sums`: as the store makes them that it is read from. */
+export function openReadModel(sums: Sums = "in order"): ReadModel {
   const slots = new Map<string, number>();
   const ids: string[] = [];
   const rows: (ReadRow | undefined)[] = [];
@@ -48,7 +50,7 @@ export function openReadModel(): ReadModel {
   const free: number[] = [];
   const shared = new Map<string, string>();
   const words = openWords((slot) => ids[slot] as string);
-  const vectors = openVectors();
+  const vectors = openVectors(sums);
   const lookups = openLookups();
 
   /** Thousands of rows name the same few sessions, speakers and scopes. */

@@ -3,7 +3,7 @@ import { kthLargest } from "../ranking/words/bm25.ts";
 import { withRoom } from "../with-room.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { type Codes, openCodes } from "./codes.ts";
-import { type Halves, openHalves } from "./halves.ts";
+import { type Halves, normOf, openHalves, roundedToHalves, type Sums } from "./halves.ts";
 import type { ReadVector } from "./rows.ts";
 
 export interface Near {
@@ -46,7 +46,7 @@ const MANY = 20_000;
 /** The mean of so many is near enough to that of all. */
 const SAMPLE = 4_096;
 
-export function openVectors(): Vectors {
+export function openVectors(sums: Sums = "in order"): Vectors {
   let dims = 0;
   let halves: Halves | undefined;
   let norms = new Float32Array(0);
@@ -118,7 +118,7 @@ export function openVectors(): Vectors {
         places[slot] = list.push(slot) - 1;
         shelfOf[slot] = sk;
       }
-      halves ??= openHalves(dims);
+      halves ??= openHalves(dims, sums);
       norms[slot] = halves.put(slot, bytes);
       visible[slot] = visibleUntil;
       live[slot] = liveUntil;
@@ -178,9 +178,9 @@ export function openVectors(): Vectors {
       return found.sort((a, b) => a.distance - b.distance).slice(0, limit);
     },
     distances,
-    queryOf: (vector) => ({
-      vector,
-      norm: vector.reduce((sum, value) => Math.fround(sum + Math.fround(value * value)), 0),
-    }),
+    queryOf(given) {
+      const vector = sums === "in order" ? given : roundedToHalves(given);
+      return { vector, norm: normOf(sums, vector.length, (i) => vector[i] as number) };
+    },
   };
 }

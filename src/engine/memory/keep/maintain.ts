@@ -2,6 +2,7 @@
 import { foldShelf, shelvesToFold } from "../../store/index/fold.ts";
 import { addLongLists } from "../../store/index/long-lists.ts";
 import { dropStaleKeys } from "../../store/jobs/upkeep.ts";
+import { dropOldChanges } from "../../store/read-model/changes.ts";
 import { CALL_KEY_PREFIX } from "../call-key.ts";
 import type { Memory } from "../memory.ts";
 import { wholeMemory } from "../tenancy.ts";
@@ -28,6 +29,8 @@ export async function maintain(given: Memory, options: MaintainOptions): Promise
     () => embedMissing(memory, stop),
     () => fitServing(memory),
     () => dropStaleKeys(db, new Date(clock.now().getTime() - KEPT_KEYS_MS), CALL_KEY_PREFIX),
+    // Only a server has any.
+    () => (db.kind === "postgres" ? dropOldChanges(db) : undefined),
     async () => db.maintain?.(options.level),
   ];
   for (const step of steps) {

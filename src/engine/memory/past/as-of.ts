@@ -63,7 +63,7 @@ async function retrieveAmong(call: Call, query: RetrieveQuery, followed: Followe
   const source = pastSource(call, followed, view, await askThen(call, query, followed.timeline, view));
   const { trace: _, ...found } = await retrieveFrom(call, query, source);
   // After the answer, which it would hold up.
-  void call.memory.readModel.load(call.memory.versions.serving?.version);
+  void call.memory.readModel.load(call.memory.versions.serving?.version, call.caller.tenant);
   const missing = source.missing();
   return { ...found, degraded: found.degraded ?? (missing === 0 ? undefined : withoutVectors(missing)) };
 }

@@ -18,10 +18,15 @@ const PAGE = 500;
 const COUNTS_MS = 1_000;
 
 export interface FollowedModel {
-  /** The model with everything that was committed before this call; undefined while it is being loaded, or where there is none. */
-  caughtUp(version: number | undefined): Promise<ReadModel | undefined>;
+  /**
+   * The model with everything of this tenant that was committed before this call; undefined while it is being loaded, or where there is none.
+   * Fails where the store would.
+   */
+  caughtUp(version: number | undefined, tenant: string): Promise<ReadModel | undefined>;
+  /** Where catching up takes a question to the store: the model as it was last, for guesses. */
+  asKnown?(version: number | undefined, tenant: string): ReadModel | undefined;
   /** Begins to load, unless that has been done. Resolves when it can be used, or cannot. */
-  load(version: number | undefined): Promise<void>;
+  load(version: number | undefined, tenant: string): Promise<void>;
   /** New memories of a transaction that is about to be committed: known from the moment its commit is told, if it comes to that. */
   expect(given: readonly Given[]): void;
   /** That transaction is over. */

@@ -16,7 +16,7 @@ import type { ProfileItem } from "../../store/memories/profile.ts";
 import type { Call } from "../memory.ts";
 import { type ContextThen, contextThen } from "../past/as-of.ts";
 import { atThatTime } from "../past/past.ts";
-import { indexFor } from "../read-model/index-for.ts";
+import { indexOf } from "../read-model/index-for.ts";
 import {
   blockOf,
   type ContextAnswer,
@@ -102,7 +102,7 @@ export async function originsIn(
   found: readonly { readonly type: MemoryType; readonly id: string }[],
 ): Promise<Origin[]> {
   const learned = found.filter(({ type }) => type !== "episode").map(({ id }) => id);
-  return learned.length === 0 ? [] : (await indexFor(call)).origins(learned, call.now);
+  return learned.length === 0 ? [] : (await indexOf(call)).origins(learned, call.now);
 }
 
 /** What the session was told already, the episodes that say no more than that, and what it has said itself. */
@@ -189,7 +189,7 @@ async function contextAt(call: Call, query: RetrieveQuery): Promise<Found> {
 }
 
 export const readLasting = async (call: Call, { scopes }: RetrieveQuery): Promise<ProfileItem[]> =>
-  (await indexFor(call)).profile(lookOf(call, scopes), PROFILE_LIMIT);
+  (await indexOf(call)).profile(lookOf(call, scopes), PROFILE_LIMIT);
 
 export function rankForContext(call: Call, found: readonly Retrieved[], intent: Intent): RankedResult[] {
   const since = (c: Candidate) => settledReference(c, call.now);

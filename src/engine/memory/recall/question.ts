@@ -58,9 +58,11 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
   };
   // Where the store must be asked who speaks, names that are known from earlier questions are used at once, so that embedding does
   // not wait for it; if the store disagrees, the question is embedded again.
-  const guess = index.inMemory
-    ? await index.speakers(asking.scopes, possible)
-    : possible.filter((name) => knownNames(memory, caller.tenant).has(name));
+  const guess =
+    index.guessSpeakers?.(asking.scopes, possible) ??
+    (index.inMemory
+      ? await index.speakers(asking.scopes, possible)
+      : possible.filter((name) => knownNames(memory, caller.tenant).has(name)));
   const embedding = mode === "keyword" ? undefined : embed(guess);
   const { onEmbedded } = asking;
   // Whoever waits for the embedding hears of a failure.

@@ -30,6 +30,8 @@ export interface SearchIndex {
   readonly inMemory: boolean;
   /** One ranking for each group of shelves. How deep each will be asked for at first, by the number of memories. */
   rank(words: readonly string[], groups: readonly (readonly number[])[], depth: DepthOf): Promise<Ranked>;
+  /** The same as `speakers`, of a moment ago: where it takes a question to the store, the model is handed a question meanwhile. */
+  guessSpeakers?(scopes: readonly string[] | undefined, words: readonly string[]): string[];
   /** Those of the words that are the first name of somebody who speaks in these scopes. */
   speakers(scopes: readonly string[] | undefined, words: readonly string[]): Promise<string[]>;
   /** What these people said, on these shelves; undefined when there is nothing, or too much of it. */

@@ -44,6 +44,8 @@ export const SECURED: Readonly<Record<string, Secured>> = {
   lex_block: { rights: ALL, rows: ON_SHELF(SHELF_OF_BLOCK) },
   lex_long: { rights: ALL, rows: ON_SHELF(SHELF_OF_BLOCK) },
   embeddings: { rights: ALL, rows: ON_SHELF("sk") },
+  // Triggers write it in the name of whoever changes a memory.
+  changed_memories: { rights: "insert", rows: OF_TENANT },
 };
 
 /**

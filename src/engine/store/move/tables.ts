@@ -1,4 +1,7 @@
-/** The tables of a store as its catalogue describes them, so that one that a later migration adds is moved too. */
+/**
+ * The tables of a store as its catalogue describes them, so that one that a later migration adds is moved too. What is unlogged is of no use
+ * elsewhere.
+ */
 import type { Sql } from "../../adapters/db/port.ts";
 import { MIGRATION_TABLES } from "../schema/names.ts";
 import { MOVE_TABLE } from "../schema/unfinished-move.ts";
@@ -45,7 +48,7 @@ const DESCRIBE = `
     coalesce((select array_agg(distinct o.relname::text) from pg_constraint f join pg_class o on o.oid = f.confrelid
       where f.conrelid = c.oid and f.contype = 'f' and f.confrelid <> c.oid), '{}') as needs
   from pg_class c
-  where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> all ($1::text[])
+  where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and c.relpersistence = 'p' and not c.relispartition and c.relname <> all ($1::text[])
     and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
   order by c.relname`;
 

@@ -16,39 +16,43 @@ export const COUNTING =
 /** Part of the triggers' names: whoever changes them takes the next number, and has the old ones dropped. */
 const EDITION = 3;
 
-interface Watched {
+export interface Watched {
   readonly table: string;
-  /** The ids of what changed, from the rows that the statement wrote or removed. */
+  /** The ids of what changed, with their tenants, from the rows that the statement wrote or removed. */
   readonly ids: Readonly<Record<"insert" | "update" | "delete", string>>;
 }
 
 const every = (ids: string) => ({ insert: ids, update: ids, delete: ids });
-const LEARNED = `select case when source_type = 'episode' then target_id else source_id end as id from changed`;
+const LEARNED = `select tenant_id, case when source_type = 'episode' then target_id else source_id end as id from changed`;
 
 /** What the read model reads of an episode. That it was learned from, or is to be, changes none of it. */
 const READ =
   `tenant_id butler validity content summary importance tags reference_count created_at last_referenced_at prior_referenced_at
   trust tier session_id ordinal speaker occurred_at expires_at`.split(/\s+/);
 const readOf = (rows: string) => `(${READ.map((column) => `${rows}.${column}`).join(", ")})`;
-const SEEN = `select c.id from changed c join was w on w.id = c.id where ${readOf("w")} is distinct from ${readOf("c")}`;
+const SEEN = `select c.tenant_id, c.id from changed c join was w on w.id = c.id where ${readOf("w")} is distinct from ${readOf("c")}`;
 
-const WATCHED: readonly Watched[] = [
-  { table: "episodes", ids: { ...every("select id from changed"), update: SEEN } },
-  ...["facts", "rules"].map((table) => ({ table, ids: every("select id from changed") })),
-  { table: "embeddings", ids: every("select memory_id as id from changed") },
+const WRITTEN = "select tenant_id, id from changed";
+const FILED = "select tenant_id, memory_id as id from changed";
+
+/** Everything that ranking reads. */
+export const WATCHED: readonly Watched[] = [
+  { table: "episodes", ids: { ...every(WRITTEN), update: SEEN } },
+  ...["facts", "rules"].map((table) => ({ table, ids: every(WRITTEN) })),
+  { table: "embeddings", ids: every(FILED) },
   {
     table: "lex_doc",
     // Folding moves words from one place to another, and takes away what has been marked before: neither changes what is found.
     ids: {
-      insert: "select memory_id as id from changed",
-      update: "select memory_id as id from changed where state = 2",
-      delete: "select memory_id as id from changed where state <> 2",
+      insert: FILED,
+      update: `${FILED} where state = 2`,
+      delete: `${FILED} where state <> 2`,
     },
   },
   { table: "memory_links", ids: every(LEARNED) },
 ];
 
-const OPERATIONS = ["insert", "update", "delete"] as const;
+export const OPERATIONS = ["insert", "update", "delete"] as const;
 
 export async function tellChanges(db: Db): Promise<void> {
   const wanted = WATCHED.length * OPERATIONS.length;
@@ -58,7 +62,9 @@ export async function tellChanges(db: Db): Promise<void> {
   if (made?.n === wanted) return;
   await db.exec(DROP_OLDER);
   await db.exec(
-    WATCHED.flatMap((watched) => OPERATIONS.flatMap((operation) => triggerOf(watched, operation))).join("\n"),
+    WATCHED.flatMap((watched) =>
+      OPERATIONS.flatMap((operation) => triggerOf(`changed_${EDITION}`, watched, operation, tellIds)),
+    ).join("\n"),
   );
 }
 
@@ -71,8 +77,14 @@ const DROP_OLDER = `do $$
     end loop;
   end $$`;
 
-function triggerOf({ table, ids }: Watched, operation: (typeof OPERATIONS)[number]): string[] {
-  const name = `changed_${EDITION}_${table}_${operation}`;
+/** A trigger after each statement on a table, and its function. `body` is what it does with the ids. */
+export function triggerOf(
+  prefix: string,
+  { table, ids }: Watched,
+  operation: (typeof OPERATIONS)[number],
+  body: (ids: string) => string,
+): string[] {
+  const name = `${prefix}_${table}_${operation}`;
   const rows = {
     insert: "new table as changed",
     update: "old table as was new table as changed",
@@ -80,16 +92,18 @@ function triggerOf({ table, ids }: Watched, operation: (typeof OPERATIONS)[numbe
   };
   return [
     `create or replace function ${name}() returns trigger language plpgsql as $$
-     declare told text;
+     ${body(ids[operation])} $$;`,
+    `create or replace trigger ${name} after ${operation} on ${table}
+     referencing ${rows[operation]} for each statement execute function ${name}();`,
+  ];
+}
+
+const tellIds = (ids: string) => `declare told text;
      begin
-       select string_agg(distinct id::text, ',') into told from (${ids[operation]}) as c;
+       select string_agg(distinct id::text, ',') into told from (${ids}) as c;
        if told is not null then
          raise notice using message = told,
            errcode = case when current_setting('butler.counting', true) = 'on' then 'BM002' else 'BM001' end;
        end if;
        return null;
-     end $$;`,
-    `create or replace trigger ${name} after ${operation} on ${table}
-     referencing ${rows[operation]} for each statement execute function ${name}();`,
-  ];
-}
+     end`;
