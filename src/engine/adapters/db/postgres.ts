@@ -1,6 +1,7 @@
 import pg from "pg";
 import { unavailable } from "../../domain/errors.ts";
 import type { Db, Row, Settings, Sql } from "./port.ts";
+import { forgetFields, formatsFor, noteFields, readBytes } from "./postgres-bytes.ts";
 import { CONNECT_TIMEOUT_MS, explainPostgres } from "./postgres-errors.ts";
 import { beginWith, hasSettings, queryWith } from "./postgres-settings.ts";
 import { type PostgresTarget, parseTarget } from "./postgres-target.ts";
@@ -123,6 +124,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
  * server keeps such a connection for a minute, and a DROP DATABASE waits for it that long.
  */
 class TidyClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    readBytes(this);
+  }
+
   override connect(): Promise<pg.Client>;
   override connect(callback: (error: Error) => void): void;
   override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
@@ -175,8 +181,15 @@ async function rows<R>(
   params: readonly unknown[] = [],
   settings: Settings = {},
 ): Promise<R[]> {
-  const query = { text, values: [...params], queryMode: "extended" };
-  return (await session.ask(query, settings)).rows;
+  const query = { text, values: [...params], queryMode: "extended", binary: formatsFor(text) };
+  try {
+    const { rows: found, fields } = await session.ask(query, settings);
+    noteFields(text, fields);
+    return found;
+  } catch (error) {
+    forgetFields(text);
+    throw error;
+  }
 }
 
 async function transaction<T>(session: Session, work: (sql: Sql) => Promise<T>, settings: Settings): Promise<T> {
