@@ -20,6 +20,7 @@ export const MIGRATION_NAMES = [
   "mem_0016_keys",
   "mem_0017_tenant_keys",
   "mem_0018_long_lists",
+  "mem_0020_session_order",
 ] as const;
 export type MigrationName = (typeof MIGRATION_NAMES)[number];
 
