@@ -6,6 +6,7 @@
  */
 import { EventEmitter } from "node:events";
 import type pg from "pg";
+import { unavailable } from "../../domain/errors.ts";
 
 const BYTEA = 17;
 const TEXT = 0;
@@ -24,20 +25,27 @@ type Fields = readonly { readonly dataTypeID: number; readonly format: string }[
 const known = new Map<string, readonly number[]>();
 const MOST_KNOWN = 1000;
 
+/** Which columns these are may change with the table: they are read as text. */
+const EVERY_COLUMN = /(?:select|distinct|,|\.)\s*\*/i;
+
 /** The format of each column; undefined where all are text, or not known yet. */
 export const formatsFor = (text: string): readonly number[] | undefined => known.get(text);
 
+/** What is learned from an answer, for the next time. */
 export function noteFields(text: string, fields: Fields): void {
-  if (known.has(text) || !fields.some(({ dataTypeID }) => dataTypeID === BYTEA)) return;
+  const formats = known.get(text);
+  if (formats?.some((format, at) => format === BINARY && fields[at]?.dataTypeID !== BYTEA)) {
+    known.delete(text);
+    throw unavailable("a column of the store has become one of another type. Ask again.");
+  }
+  if (formats !== undefined || !fields.some(({ dataTypeID }) => dataTypeID === BYTEA) || EVERY_COLUMN.test(text))
+    return;
   if (known.size >= MOST_KNOWN) known.clear();
   known.set(
     text,
     fields.map(({ dataTypeID }) => (dataTypeID === BYTEA ? BINARY : TEXT)),
   );
 }
-
-/** A table may have got another column since. */
-export const forgetFields = (text: string): void => void known.delete(text);
 
 /** To be called before the client connects. */
 export function readBytes(client: pg.Client): void {

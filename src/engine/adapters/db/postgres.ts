@@ -1,7 +1,7 @@
 import pg from "pg";
 import { unavailable } from "../../domain/errors.ts";
 import type { Db, Row, Settings, Sql } from "./port.ts";
-import { forgetFields, formatsFor, noteFields, readBytes } from "./postgres-bytes.ts";
+import { formatsFor, noteFields, readBytes } from "./postgres-bytes.ts";
 import { CONNECT_TIMEOUT_MS, explainPostgres } from "./postgres-errors.ts";
 import { beginWith, hasSettings, queryWith } from "./postgres-settings.ts";
 import { type PostgresTarget, parseTarget } from "./postgres-target.ts";
@@ -182,14 +182,9 @@ async function rows<R>(
   settings: Settings = {},
 ): Promise<R[]> {
   const query = { text, values: [...params], queryMode: "extended", binary: formatsFor(text) };
-  try {
-    const { rows: found, fields } = await session.ask(query, settings);
-    noteFields(text, fields);
-    return found;
-  } catch (error) {
-    forgetFields(text);
-    throw error;
-  }
+  const { rows: found, fields } = await session.ask(query, settings);
+  noteFields(text, fields);
+  return found;
 }
 
 async function transaction<T>(session: Session, work: (sql: Sql) => Promise<T>, settings: Settings): Promise<T> {

@@ -150,7 +150,7 @@ export async function gatherCandidates(
        full join (select memory_id, distance, row_number() over (order by distance, memory_id) as rank from vectors) v
          on v.memory_id = k.memory_id),
      ${found}
-     select (${rows}) as rows${around === undefined ? "" : `, w.* from (${evidenceSql(arm && { version: arm.version, as: arm.as, query })}) w`}`,
+     select (${rows}) as rows${around === undefined ? "" : `, w.facts, w.words, w.bits from (${evidenceSql(arm && { version: arm.version, as: arm.as, query })}) w`}`,
     params,
   );
   return {
