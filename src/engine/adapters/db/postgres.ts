@@ -1,7 +1,7 @@
 import pg from "pg";
 import { unavailable } from "../../domain/errors.ts";
 import type { Db, Row, Settings, Sql } from "./port.ts";
-import { formatsFor, noteFields, readBytes } from "./postgres-bytes.ts";
+import { formatsFor, noteFields, oneBuffer, readBytes } from "./postgres-bytes.ts";
 import { CONNECT_TIMEOUT_MS, explainPostgres } from "./postgres-errors.ts";
 import { beginWith, hasSettings, queryWith } from "./postgres-settings.ts";
 import { type PostgresTarget, parseTarget } from "./postgres-target.ts";
@@ -125,7 +125,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
  */
 class TidyClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
-    super(config);
+    super({ ...oneBuffer(), ...config });
     readBytes(this);
   }
 
