@@ -141,7 +141,7 @@ const READY = 0x5a;
 
 type Field = Buffer | string | null;
 
-export interface Frames {
+interface Frames {
   /** Which columns of the rows that follow are bytes. */
   expect(binary: readonly boolean[]): void;
   take(chunk: Buffer): void;
