@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatsFor, framesTo, noteFields, withFormats } from "../../src/engine/adapters/db/postgres-bytes.ts";
+import { byteColumns, framesTo, withFormats } from "../../src/engine/adapters/db/postgres-bytes.ts";
 
 const message = (code: string, body: Buffer): Buffer => {
   const head = Buffer.alloc(5);
@@ -94,21 +94,23 @@ describe("the format of columns", () => {
   const text = { dataTypeID: 25, format: "text" };
 
   it("is that of bytes where a statement was seen to have some, unless it takes whatever columns there are", () => {
-    noteFields("select a, x, b from pure_t", [text, bytea, bytea]);
-    noteFields("select a from pure_t", [text]);
-    noteFields("select * from pure_t", [text, bytea]);
-    noteFields("select t.* from pure_t t", [text, bytea]);
-    noteFields("select x, count(*) from pure_t", [bytea, text]);
-    expect(formatsFor("select a, x, b from pure_t")).toEqual([0, 1, 1]);
-    expect(formatsFor("select x, count(*) from pure_t")).toEqual([1, 0]);
+    const { note, formats } = byteColumns();
+    note("select a, x, b from pure_t", [text, bytea, bytea]);
+    note("select a from pure_t", [text]);
+    note("select * from pure_t", [text, bytea]);
+    note("select t.* from pure_t t", [text, bytea]);
+    note("select x, count(*) from pure_t", [bytea, text]);
+    expect(formats("select a, x, b from pure_t")).toEqual([0, 1, 1]);
+    expect(formats("select x, count(*) from pure_t")).toEqual([1, 0]);
     for (const other of ["select a from pure_t", "select * from pure_t", "select t.* from pure_t t"])
-      expect(formatsFor(other), other).toBeUndefined();
+      expect(formats(other), other).toBeUndefined();
   });
 
   it("is forgotten when a column became another, and that is said", () => {
-    noteFields("select x from pure_u", [bytea]);
-    expect(() => noteFields("select x from pure_u", [text])).toThrow(/another type/);
-    expect(formatsFor("select x from pure_u")).toBeUndefined();
+    const { note, formats } = byteColumns();
+    note("select x from pure_u", [bytea]);
+    expect(() => note("select x from pure_u", [text])).toThrow(/another type/);
+    expect(formats("select x from pure_u")).toBeUndefined();
   });
 
   it("replaces the end of the driver's message, and only the end that it knows", () => {

@@ -24,30 +24,38 @@ interface Wire extends pg.Connection {
 
 type Fields = readonly { readonly dataTypeID: number; readonly format: string }[];
 
-/** By the text of a statement: which of its columns are bytes. */
-const known = new Map<string, readonly number[]>();
 const MOST_KNOWN = 1000;
 
 /** Which columns these are may change with the table: they are read as text. */
 const EVERY_COLUMN = /(?:select|distinct|,|\.)\s*\*/i;
 
-/** The format of each column; undefined where all are text, or not known yet. */
-export const formatsFor = (text: string): readonly number[] | undefined => known.get(text);
+export interface ByteColumns {
+  /** The format of each column of a statement; undefined where all are text, or not known yet. */
+  formats(text: string): readonly number[] | undefined;
+  /** What is learned from an answer, for the next time. */
+  note(text: string, fields: Fields): void;
+}
 
-/** What is learned from an answer, for the next time. */
-export function noteFields(text: string, fields: Fields): void {
-  const formats = known.get(text);
-  if (formats?.some((format, at) => format === BINARY && fields[at]?.dataTypeID !== BYTEA)) {
-    known.delete(text);
-    throw unavailable("a column of the store has become one of another type. Ask again.");
-  }
-  if (formats !== undefined || !fields.some(({ dataTypeID }) => dataTypeID === BYTEA) || EVERY_COLUMN.test(text))
-    return;
-  if (known.size >= MOST_KNOWN) known.clear();
-  known.set(
-    text,
-    fields.map(({ dataTypeID }) => (dataTypeID === BYTEA ? BINARY : TEXT)),
-  );
+/** What is known of the statements of one database. */
+export function byteColumns(): ByteColumns {
+  const known = new Map<string, readonly number[]>();
+  return {
+    formats: (text) => known.get(text),
+    note(text, fields) {
+      const formats = known.get(text);
+      if (formats?.some((format, at) => format === BINARY && fields[at]?.dataTypeID !== BYTEA)) {
+        known.delete(text);
+        throw unavailable("a column of the store has become one of another type. Ask again.");
+      }
+      const hasBytes = fields.some(({ dataTypeID }) => dataTypeID === BYTEA);
+      if (formats !== undefined || !hasBytes || EVERY_COLUMN.test(text)) return;
+      if (known.size >= MOST_KNOWN) known.clear();
+      known.set(
+        text,
+        fields.map(({ dataTypeID }) => (dataTypeID === BYTEA ? BINARY : TEXT)),
+      );
+    },
+  };
 }
 
 /** The driver calls it with what it knows of the connection. */
