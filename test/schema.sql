@@ -509,7 +509,7 @@ CREATE INDEX memory_events_readings ON public.memory_events USING gin (jsonb_pat
 CREATE INDEX memory_events_request ON public.memory_events USING btree (request_id) WHERE (request_id IS NOT NULL);
 CREATE INDEX memory_events_said ON public.memory_events USING btree (tenant_id, (((payload -> 'row'::text) ->> 'session_id'::text))) WHERE (event_type = 'episode.stored'::text);
 CREATE UNIQUE INDEX memory_events_seq ON public.memory_events USING btree (seq, tenant_id);
-CREATE INDEX memory_events_session ON public.memory_events USING btree (tenant_id, session_id, seq) WHERE (session_id IS NOT NULL);
+CREATE INDEX memory_events_session ON public.memory_events USING btree (tenant_id, session_id, occurred_at, seq) WHERE (session_id IS NOT NULL);
 CREATE INDEX memory_events_stream ON public.memory_events USING btree (tenant_id, seq);
 CREATE INDEX memory_events_when ON public.memory_events USING btree (tenant_id, event_type, occurred_at, seq);
 CREATE INDEX memory_links_contradicts ON public.memory_links USING btree (tenant_id, created_at) WHERE (relation = 'contradicts'::text);

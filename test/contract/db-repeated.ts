@@ -175,6 +175,35 @@ export function repeatedStatements(open: () => Db): void {
       expect((await db.query(all))[4]).toEqual({ id: 5, v: "five" });
     });
 
+    it("gives bytes as they are, whatever stands beside them, also of a table that was altered", async () => {
+      const db = await fresh();
+      const bytesOf = (n: number) => Uint8Array.from({ length: 90_000 * n }, (_, i) => (i * 7 + n) % 256);
+      await db.query("alter table contract_again add column x bytea");
+      for (let n = 0; n < 4; n++)
+        await db.query("insert into contract_again values ($1, $2, $3)", [
+          n,
+          `größe ${n}`,
+          n === 2 ? null : bytesOf(n),
+        ]);
+      const stored = Array.from({ length: 4 }, (_, n) => [n, `größe ${n}`, n === 2 ? null : [...bytesOf(n)]]);
+      const read = async (text: string) => {
+        const rows = await db.query<{ id: number; v: string; x: Uint8Array | null }>(text);
+        return rows.map(({ id, v, x }) => [id, v, x && [...x]]);
+      };
+      const all = "select * from contract_again order by id";
+      const named = "select x, id, v from contract_again order by id";
+      for (let n = 0; n < 3; n++) {
+        expect(await read(all)).toEqual(stored);
+        expect(await read(named)).toEqual(stored);
+      }
+      await db.query("alter table contract_again add column more bytea default '\\x00ff'");
+      expect(await read(all)).toEqual(stored);
+      expect(await read(named)).toEqual(stored);
+      expect((await db.query<{ more: Uint8Array }>(all)).map(({ more }) => [...more])).toEqual(
+        stored.map(() => [0, 255]),
+      );
+    });
+
     it("sees a table that was altered in the same transaction", async () => {
       const db = await fresh();
       const all = "select * from contract_again";

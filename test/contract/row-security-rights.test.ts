@@ -12,6 +12,7 @@ import { readAccess } from "../../src/engine/store/access/roles.ts";
 import { mem_0017_tenant_keys } from "../../src/engine/store/migrations/mem_0017_tenant_keys.ts";
 import { mem_0018_long_lists } from "../../src/engine/store/migrations/mem_0018_long_lists.ts";
 import { mem_0019_changed_memories } from "../../src/engine/store/migrations/mem_0019_changed_memories.ts";
+import { mem_0020_session_order } from "../../src/engine/store/migrations/mem_0020_session_order.ts";
 import { addMonth } from "../../src/engine/store/partitions/make-part.ts";
 import { kyselyOver } from "../../src/engine/store/schema/kysely.ts";
 import { migrate } from "../../src/engine/store/schema/migrate.ts";
@@ -154,6 +155,7 @@ describe.skipIf(url === undefined)("row security on a server (skipped without a 
       const { roles } = await migrate(db);
       expect(roles).toEqual({ tenant: `${owner}_tenant`, owner });
       const older = asOwnerOf(db, roles, "migrations");
+      await mem_0020_session_order.down(kyselyOver(older));
       await mem_0019_changed_memories.down(kyselyOver(older));
       await mem_0018_long_lists.down(kyselyOver(older));
       await mem_0017_tenant_keys.down(kyselyOver(older));

@@ -10,6 +10,7 @@ import {
 } from "../../src/engine/store/migrations/mem_0017_tenant_keys.ts";
 import { mem_0018_long_lists } from "../../src/engine/store/migrations/mem_0018_long_lists.ts";
 import { mem_0019_changed_memories } from "../../src/engine/store/migrations/mem_0019_changed_memories.ts";
+import { mem_0020_session_order } from "../../src/engine/store/migrations/mem_0020_session_order.ts";
 import { kyselyOver } from "../../src/engine/store/schema/kysely.ts";
 import { migrate } from "../../src/engine/store/schema/migrate.ts";
 import { holdings } from "../support/holdings.ts";
@@ -77,6 +78,7 @@ onEachStore("the tenant in every key", (open, store) => {
     expect(before[2]?.lex_block?.length).toBeGreaterThan(0);
     expect(before[2]?.embeddings?.length).toBeGreaterThan(0);
 
+    await mem_0020_session_order.down(kyselyOver(db));
     await mem_0019_changed_memories.down(kyselyOver(db));
     await mem_0018_long_lists.down(kyselyOver(db));
     await mem_0017_tenant_keys.down(kyselyOver(db));

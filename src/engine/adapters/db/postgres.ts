@@ -1,6 +1,7 @@
 import pg from "pg";
 import { unavailable } from "../../domain/errors.ts";
 import type { Db, Row, Settings, Sql } from "./port.ts";
+import { type ByteColumns, byteColumns, oneBuffer, readBytes } from "./postgres-bytes.ts";
 import { CONNECT_TIMEOUT_MS, explainPostgres } from "./postgres-errors.ts";
 import { beginWith, hasSettings, queryWith } from "./postgres-settings.ts";
 import { type PostgresTarget, parseTarget } from "./postgres-target.ts";
@@ -61,6 +62,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
       throw explainPostgres(error, target, "connecting");
     });
 
+  const columns = byteColumns();
+
   /** Lends a connection for `work`; one whose state is in doubt is destroyed instead of going back. */
   const lend = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
     const client = await connect();
@@ -69,7 +72,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
       spoiled = true;
     };
     try {
-      return await work({ ask: (query, settings) => ask(client, query, settings, target, spoil), spoil });
+      return await work({ ask: (query, settings) => ask(client, query, settings, target, spoil), spoil, columns });
     } finally {
       client.release(spoiled);
     }
@@ -123,6 +126,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
  * server keeps such a connection for a minute, and a DROP DATABASE waits for it that long.
  */
 class TidyClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super({ ...oneBuffer(), ...config });
+    readBytes(this);
+  }
+
   override connect(): Promise<pg.Client>;
   override connect(callback: (error: Error) => void): void;
   override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
@@ -141,6 +149,7 @@ interface Session {
   ask(query: string | pg.QueryConfig, settings?: Settings): Promise<pg.QueryResult>;
   /** The connection must not be used by anybody else. */
   spoil(): void;
+  readonly columns: ByteColumns;
 }
 
 async function prepareSession(client: pg.ClientBase): Promise<void> {
@@ -175,8 +184,10 @@ async function rows<R>(
   params: readonly unknown[] = [],
   settings: Settings = {},
 ): Promise<R[]> {
-  const query = { text, values: [...params], queryMode: "extended" };
-  return (await session.ask(query, settings)).rows;
+  const query = { text, values: [...params], queryMode: "extended", binary: session.columns.formats(text) };
+  const { rows: found, fields } = await session.ask(query, settings);
+  session.columns.note(text, fields);
+  return found;
 }
 
 async function transaction<T>(session: Session, work: (sql: Sql) => Promise<T>, settings: Settings): Promise<T> {
@@ -226,7 +237,11 @@ async function execDirectly(target: PostgresTarget, script: string, settings: Se
     });
     await prepareSession(client);
     const spoil = () => undefined;
-    await execScript({ ask: (query, under) => ask(client, query, under, target, spoil), spoil }, script, settings);
+    const session = {
+      ask: (query: string | pg.QueryConfig, under?: Settings) => ask(client, query, under, target, spoil),
+      spoil,
+    };
+    await execScript({ ...session, columns: byteColumns() }, script, settings);
   } finally {
     await client.end().catch(() => undefined);
   }

@@ -60,12 +60,13 @@ const namedSql = ({ names, tenant }: Surroundings, param: (value: unknown) => st
          and lower(split_part(p.speaker, ' ', 1)) = any(${param(names)}::text[])
          and p.session_id = t.session_id and p.butler = t.butler limit 1)`;
 
-/** One row: facts about each memory as JSON, their words and their bits glued in the same order. */
+/** One row: facts about each memory as JSON, column by column, their words and their bits glued in the same order. */
 export const evidenceSql = (arm: { version: number; as: string; query: string } | undefined): string =>
-  `select json_agg(json_build_array(b.id, b.session_id, b.butler, b.ordinal, b.speaker, b.asks,
-       (b.session_id, b.butler) in (select session_id, butler from named),
-       d.len, octet_length(d.x), ${arm === undefined ? "null" : `1 - ((v.embedding::${arm.as}) <=> ${arm.query})`},
-       v.word_pieces, octet_length(v.tokens)))::text as facts,
+  `select json_build_array(array_agg(b.id), array_agg(b.session_id), array_agg(b.butler), array_agg(b.ordinal),
+       array_agg(b.speaker), array_agg(b.asks), array_agg((b.session_id, b.butler) in (select session_id, butler from named)),
+       array_agg(d.len), array_agg(octet_length(d.x)),
+       array_agg(${arm === undefined ? "null::float8" : `1 - ((v.embedding::${arm.as}) <=> ${arm.query})`}),
+       array_agg(v.word_pieces), array_agg(octet_length(v.tokens)))::text as facts,
      string_agg(d.x, ''::bytea) as words, string_agg(v.tokens, ''::bytea) as bits
    from beside b
    left join lex_doc d on d.memory_id = b.id and ${isFiled("d")}
@@ -77,47 +78,50 @@ export interface EvidenceRow {
   readonly bits: Uint8Array | null;
 }
 
-type Facts = [
-  id: string,
-  session: string | null,
-  butler: string | null,
-  ordinal: number | null,
-  speaker: string | null,
-  asks: boolean | null,
-  named: boolean | null,
-  len: number | null,
-  wordBytes: number | null,
-  cosine: number | null,
-  pieces: number | null,
-  bitBytes: number | null,
+/** Columns of the same length; null where nothing was found. */
+type Facts = readonly [
+  id: readonly string[] | null,
+  session: readonly (string | null)[],
+  butler: readonly (string | null)[],
+  ordinal: readonly (number | null)[],
+  speaker: readonly (string | null)[],
+  asks: readonly (boolean | null)[],
+  named: readonly (boolean | null)[],
+  len: readonly (number | null)[],
+  wordBytes: readonly (number | null)[],
+  cosine: readonly (number | null)[],
+  pieces: readonly (number | null)[],
+  bitBytes: readonly (number | null)[],
 ];
 
 export function evidenceOf(row: EvidenceRow): Map<string, MemoryEvidence> {
   const words = row.words ?? new Uint8Array(0);
   const bits = row.bits ?? new Uint8Array(0);
+  if (row.facts === null) return new Map();
+  const facts = JSON.parse(row.facts) as Facts;
+  const [ids, session, butler, ordinal, speaker, asks, named, len, wordBytes, cosine, pieces, bitBytes] = facts;
   let wordsAt = 0;
   let bitsAt = 0;
   return new Map(
-    (JSON.parse(row.facts ?? "[]") as Facts[]).map((facts) => {
-      const [id, session, butler, ordinal, speaker, asks, named, len, wordBytes, cosine, pieces, bitBytes] = facts;
-      const wordsTo = wordsAt + (wordBytes ?? 0);
-      const bitsTo = bitsAt + (bitBytes ?? 0);
+    (ids ?? []).map((id, at) => {
+      const [wordsFrom, bitsFrom] = [wordsAt, bitsAt];
+      wordsAt += wordBytes[at] ?? 0;
+      bitsAt += bitBytes[at] ?? 0;
+      const said = speaker[at] ?? undefined;
       const item: MemoryEvidence = {
         id,
-        session: session === null ? undefined : `${butler} ${session}`,
-        ordinal: ordinal ?? 0,
-        speaker: speaker ?? undefined,
-        name: firstName(speaker),
-        asks: asks ?? false,
-        withNamed: named ?? false,
-        len: len ?? 0,
-        words: words.subarray(wordsAt, wordsTo),
-        cosine: cosine ?? undefined,
-        pieces: pieces ?? 0,
-        tokens: bitBytes === null ? undefined : bits.subarray(bitsAt, bitsTo),
+        session: session[at] === null ? undefined : `${butler[at]} ${session[at]}`,
+        ordinal: ordinal[at] ?? 0,
+        speaker: said,
+        name: firstName(said),
+        asks: asks[at] ?? false,
+        withNamed: named[at] ?? false,
+        len: len[at] ?? 0,
+        words: words.subarray(wordsFrom, wordsAt),
+        cosine: cosine[at] ?? undefined,
+        pieces: pieces[at] ?? 0,
+        tokens: bitBytes[at] === null ? undefined : bits.subarray(bitsFrom, bitsAt),
       };
-      wordsAt = wordsTo;
-      bitsAt = bitsTo;
       return [id, item];
     }),
   );

@@ -2,7 +2,9 @@
  * The keyword rankings of a question: in one statement, which reads of the longest lists only what rarer words need, or in two where that
  * does not settle the best of them: then the second reads everything.
  */
+
 import type { Sql } from "../../adapters/db/port.ts";
+import { giveBack } from "../../adapters/lent-bytes.ts";
 import { type BestFirst, bestAmong, placesAmong, readWhole } from "../../domain/ranking/words/best-first.ts";
 import {
   type Postings,
@@ -30,7 +32,11 @@ export async function rankWords(
   const read = (what: Leaving) => fetchPostings(sql, words, groups.flat(), what);
   const postings = await read(leaving);
   const statistics = statisticsOf(postings);
-  const wholeOf = (all: Postings) => groups.map((sks) => rank(onShelves(all, sks)));
+  const wholeOf = (all: Postings) => {
+    const rankings = groups.map((sks) => rank(onShelves(all, sks)));
+    doneWith(all);
+    return rankings;
+  };
   if (postings.unread.length === 0) return { rankings: wholeOf(postings).map(readWhole), statistics };
 
   let reading: Promise<readonly Ranking[]> | undefined;
@@ -39,10 +45,17 @@ export async function rankWords(
     return reading;
   };
   const sums = groups.map((sks) => sumUp(onShelves(postings, sks)));
+  doneWith(postings);
   const depth = depthOf(statistics.n);
   if (!sums.every((sum) => isSettled(sum, depth))) return { rankings: (await readAll()).map(readWhole), statistics };
   const rankings = sums.map((sum, at) => boundedRanking(sql, sum, async () => (await readAll())[at] as Ranking));
   return { rankings, statistics };
+}
+
+/** Once they are summed up lists are not read again. */
+function doneWith({ blocks, unread }: Postings): void {
+  for (const { x } of blocks) giveBack(x);
+  for (const { slim } of unread) giveBack(slim);
 }
 
 /** Whatever was left out has less than the k-th of these. */

@@ -112,9 +112,12 @@ const TIMES = new Set<keyof Candidate>(
     " ",
   ) as (keyof Candidate)[],
 );
-const GLUED = COLUMNS.map((name) => (TIMES.has(name) ? `extract(epoch from m.${name}) * 1000` : `m.${name}`)).join(
-  ", ",
-);
+/** Tags are arrays of different sizes, of which no array can be made. */
+const GLUED = COLUMNS.map((name) =>
+  name === "tags"
+    ? "json_agg(m.tags)"
+    : `array_agg(${TIMES.has(name) ? `extract(epoch from m.${name}) * 1000` : `m.${name}`})`,
+).join(", ");
 
 export interface Gathered {
   readonly candidates: Candidate[];
@@ -141,7 +144,7 @@ export async function gatherCandidates(
   const query = isCompared ? `${param(vectorLiteral(arm.query))}::${arm.as}` : "";
   const vectors = arm === undefined ? NO_VECTORS : foundSql(arm, query, filters, param);
   const found = around === undefined ? "found as materialized (select * from met)" : aroundSql(around, param);
-  const rows = `select json_agg(json_build_array(${GLUED}))::text
+  const rows = `select json_build_array(${GLUED})::text
     from (${EPISODES} union all ${FACTS} and ${isValueSql("m", filters, param)} union all ${RULES}) as m`;
   const [all] = await sql.query<EvidenceRow & { rows: string | null }>(
     `with keyword as (${hitsSql(4)}),
@@ -153,11 +156,11 @@ export async function gatherCandidates(
        full join (select memory_id, distance, row_number() over (order by distance, memory_id) as rank from vectors) v
          on v.memory_id = k.memory_id),
      ${found}
-     select (${rows}) as rows${around === undefined ? "" : `, w.* from (${evidenceSql(arm && { version: arm.version, as: arm.as, query })}) w`}`,
+     select (${rows}) as rows${around === undefined ? "" : `, w.facts, w.words, w.bits from (${evidenceSql(arm && { version: arm.version, as: arm.as, query })}) w`}`,
     params,
   );
   return {
-    candidates: (JSON.parse(all?.rows ?? "[]") as unknown[][]).map(candidateOf),
+    candidates: candidatesOf(JSON.parse(all?.rows ?? "[]")),
     evidence: all === undefined || around === undefined ? new Map() : evidenceOf(all),
   };
 }
@@ -184,13 +187,15 @@ function foundSql(arm: VectorArm, query: string, filters: Filters, param: (value
 
 const IS_TIME = COLUMNS.map((name) => TIMES.has(name));
 
-function candidateOf(values: readonly unknown[]): Candidate {
-  const row: Partial<Record<keyof Candidate, unknown>> = {};
-  COLUMNS.forEach((name, index) => {
-    const value = values[index];
-    row[name] = IS_TIME[index] && typeof value === "number" ? new Date(value) : value;
+function candidatesOf(columns: readonly (readonly unknown[] | null)[]): Candidate[] {
+  return Array.from({ length: columns[0]?.length ?? 0 }, (_, at) => {
+    const row: Partial<Record<keyof Candidate, unknown>> = {};
+    COLUMNS.forEach((name, index) => {
+      const value = columns[index]?.[at];
+      row[name] = IS_TIME[index] && typeof value === "number" ? new Date(value) : value;
+    });
+    return row as Candidate;
   });
-  return row as Candidate;
 }
 
 const LIVE = `exists (

@@ -23,6 +23,7 @@ import { mem_0016_keys } from "../migrations/mem_0016_keys.ts";
 import { mem_0017_tenant_keys } from "../migrations/mem_0017_tenant_keys.ts";
 import { mem_0018_long_lists } from "../migrations/mem_0018_long_lists.ts";
 import { mem_0019_changed_memories } from "../migrations/mem_0019_changed_memories.ts";
+import { mem_0020_session_order } from "../migrations/mem_0020_session_order.ts";
 import { kyselyOver } from "./kysely.ts";
 import { MIGRATION_NAMES, MIGRATION_TABLES, type MigrationName, newerStore } from "./names.ts";
 import { prepareTenantKeys } from "./prepare-tenant-keys.ts";
@@ -47,6 +48,7 @@ const MIGRATIONS: Readonly<Record<MigrationName, Migration>> = {
   mem_0017_tenant_keys,
   mem_0018_long_lists,
   mem_0019_changed_memories,
+  mem_0020_session_order,
 };
 
 export async function migrateUp(db: Db): Promise<void> {

@@ -21,6 +21,7 @@ export const MIGRATION_NAMES = [
   "mem_0017_tenant_keys",
   "mem_0018_long_lists",
   "mem_0019_changed_memories",
+  "mem_0020_session_order",
 ] as const;
 export type MigrationName = (typeof MIGRATION_NAMES)[number];
 
