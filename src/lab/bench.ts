@@ -103,9 +103,10 @@ async function peers(args: readonly string[], context: Context): Promise<ExitCod
 }
 
 async function fleet(args: readonly string[], context: Context): Promise<ExitCode> {
-  const options = { users: text, days: text, sessions: text, store: text, json: flag } as const;
-  const { users = "10", days = "10", sessions = "6", store, json = false } = readOptions(args, options).values;
+  const options = { users: text, days: text, sessions: text, sample: text, store: text, json: flag } as const;
+  const { users = "10", days = "10", sessions = "6", sample, store, json = false } = readOptions(args, options).values;
   const life = {
+    sample: readCount(sample ?? users, "--sample", 1),
     users: readCount(users, "--users", 1),
     days: readCount(days, "--days", 1),
     sessions: readCount(sessions, "--sessions", 1),

@@ -6,7 +6,8 @@ import type { ModelFiles } from "../../engine/adapters/model/files.ts";
 import { familyResidentMb, ownCpuMs } from "../family.ts";
 import { round, type Spread, spread } from "../figures.ts";
 import { type KnownVectors, knownVectors } from "../known-vectors.ts";
-import { serverCpuMs, tidyDatabase } from "../sql/peer-server.ts";
+import { tidyDatabase } from "../sql/peer-server.ts";
+import { serverCpuAt } from "../sql/server-cpu.ts";
 import type { Material } from "./material.ts";
 import { loaderOf } from "./packages.ts";
 import type { OpenPeer, Peer } from "./peer.ts";
@@ -43,7 +44,7 @@ export interface PeerFigures extends Filled {
   readonly per_second: number;
   /** CPU time of its process and of the one with the model a search, eight at once. */
   readonly cpu_ms: number;
-  /** That of its server's connections; null where there is none, or it cannot be seen from here. */
+  /** That of all processes of its server meanwhile; null where there is none, or it cannot be seen from here. */
   readonly server_cpu_ms: number | null;
   readonly resident_mb: number;
   /** Percent of the evidence among the first ten, mean over questions; null without labelled questions. */
@@ -131,17 +132,17 @@ async function measureOpened(
     if (evidence.length > 0) shares.push(shareOf(evidence, found));
   }
   const [search, floor] = [spread(times), spread(alone)];
-  const [cpu, serverCpu] = [ownCpuMs(), await serverCpuMs(databaseUrl)];
+  const [cpu, serverCpu] = [ownCpuMs(), await serverCpuAt(databaseUrl)];
   const { per_second, count } = await atOnce(peer, at_once);
   const cpuMs = ownCpuMs() - cpu;
-  const serverMs = (await serverCpuMs(databaseUrl, serverCpu))?.since ?? null;
+  const serverNow = await serverCpuAt(databaseUrl);
   return {
     search,
     floor,
     times_floor: { p50: round(search.p50 / floor.p50, 2), p95: round(search.p95 / floor.p95, 2) },
     per_second,
     cpu_ms: round(cpuMs / count),
-    server_cpu_ms: serverMs === null ? null : round(serverMs / count),
+    server_cpu_ms: serverCpu === null || serverNow === null ? null : round((serverNow - serverCpu) / count),
     resident_mb: familyResidentMb(process.pid) ?? round(process.memoryUsage().rss / 1e6, 0),
     recall: shares.length === 0 ? null : round((100 * shares.reduce((sum, one) => sum + one, 0)) / shares.length),
   };
