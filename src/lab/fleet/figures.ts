@@ -112,11 +112,7 @@ export function growthOf(before: readonly TableSize[], after: readonly TableSize
   });
 }
 
-export function perUserOf(
-  days: readonly Day[],
-  tables: readonly TableGrowth[],
-  texts: Texts,
-): FleetReport["per_user"] {
+export function perUserOf(days: readonly Day[], tables: readonly TableGrowth[], texts: Texts): FleetReport["per_user"] {
   const work = days.flatMap(({ calls, jobs }) => [calls, ...jobs]).reduce(sum, NO_WORK);
   const lived = Math.max(
     1,
