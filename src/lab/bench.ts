@@ -87,8 +87,9 @@ async function load(args: readonly string[], context: Context): Promise<ExitCode
 }
 
 async function peers(args: readonly string[], context: Context): Promise<ExitCode> {
-  const options = { n: text, queries: text, data: text, only: text, install: flag, job: text, json: flag } as const;
-  const { n = "2000", queries = "200", data, only, job, ...values } = readOptions(args, options).values;
+  const texts = { n: text, queries: text, data: text, only: text, minutes: text, keep: text, job: text } as const;
+  const { values } = readOptions(args, { ...texts, install: flag, json: flag } as const);
+  const { n = "2000", queries = "200", minutes = "10", data, only, keep, job } = values;
   // A process that this command starts for each peer.
   if (job !== undefined) {
     await measureJob(job, context);
@@ -96,14 +97,16 @@ async function peers(args: readonly string[], context: Context): Promise<ExitCod
   }
   const counts = { n: readCount(n, "--n", 10), queries: readCount(queries, "--queries", 1) };
   const { install = false, json = false } = values;
-  await benchPeers({ ...counts, data, only, install, json }, context);
+  const limit = { minutes: readCount(minutes, "--minutes", 1) };
+  await benchPeers({ ...counts, ...limit, data, only, keep, install, json }, context);
   return 0;
 }
 
 async function fleet(args: readonly string[], context: Context): Promise<ExitCode> {
-  const options = { users: text, days: text, sessions: text, store: text, json: flag } as const;
-  const { users = "10", days = "10", sessions = "6", store, json = false } = readOptions(args, options).values;
+  const options = { users: text, days: text, sessions: text, sample: text, store: text, json: flag } as const;
+  const { users = "10", days = "10", sessions = "6", sample, store, json = false } = readOptions(args, options).values;
   const life = {
+    sample: readCount(sample ?? users, "--sample", 1),
     users: readCount(users, "--users", 1),
     days: readCount(days, "--days", 1),
     sessions: readCount(sessions, "--sessions", 1),

@@ -1,5 +1,5 @@
 /** `butler bench peers` as a person runs it, small, with what needs no package. Needs `npm run build`. */
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import type { PeersReport } from "../../src/lab/peers/figures.ts";
@@ -28,8 +28,21 @@ test("peers measures who is there, and says why the others are not", async () =>
   const file = join(home, "talk.json");
   writeFileSync(file, JSON.stringify(data));
   const url = inject("postgresUrl");
-  const words = ["bench", "peers", "--n", "20", "--queries", "3", "--data", file, "--json"];
-  const { code, stdout } = await butler(home, words, url === undefined ? {} : { BUTLER_DATABASE_URL: url });
+  const words = [
+    "bench",
+    "peers",
+    "--n",
+    "20",
+    "--queries",
+    "3",
+    "--data",
+    file,
+    "--json",
+    "--keep",
+    join(home, "kept"),
+  ];
+  const env = url === undefined ? {} : { BUTLER_DATABASE_URL: url };
+  const { code, stdout } = await butler(home, words, env);
   expect(code).toBe(0);
   const report = JSON.parse(stdout) as PeersReport;
   expect(report).toMatchObject({ n: 20, questions: 1, data: "Small talk" });
@@ -44,6 +57,12 @@ test("peers measures who is there, and says why the others are not", async () =>
     expect(figures?.store_per_second).toBeGreaterThan(0);
     expect(figures?.per_second).toBeGreaterThan(0);
   }
+  // What was kept is asked again, and not filled again: the seconds of filling are those of the first run.
+  const again = await butler(home, [...words, "--only", "Butler, embedded"], env);
+  const [kept] = (JSON.parse(again.stdout) as PeersReport).peers;
+  expect(kept?.figures).toMatchObject({ recall: 100, stored: 20 });
+  expect(kept?.figures?.store_seconds).toBe(report.peers[0]?.figures?.store_seconds);
+  expect(existsSync(join(home, "kept", "butler-embedded", "filled.json"))).toBe(true);
   const sqlite = report.peers.find(({ name }) => name === "SQLite");
   expect(sqlite?.reason).toContain("--install fetches it");
 });

@@ -18,7 +18,8 @@ test("fleet lives through its days, learns from all, and its figures add up", as
   const words = ["fleet", "--users", "2", "--days", "2", "--sessions", "4", "--json"];
   expect(await run(words, { environment, say: (line) => said.push(line), note: () => undefined })).toBe(0);
   const report = JSON.parse(said.join("\n")) as FleetReport;
-  expect(report).toMatchObject({ users: 2, days: 2, sessions: 4, store: "pglite", errors: {} });
+  expect(report).toMatchObject({ users: 2, days: 2, sessions: 4, store: "pglite" });
+  expect(report.errors).toEqual({});
   expect(report.calls.memory_context?.count).toBe(16);
   expect(report.calls.memory_store_episode?.count).toBe(16);
   for (const { backlog, left, jobs } of report.by_day) {

@@ -4,17 +4,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Embedder } from "../../src/engine/adapters/embedder/port.ts";
+import { knownVectors } from "../../src/lab/known-vectors.ts";
 import { serveEmbeddings } from "../../src/lab/peers/embeddings-server.ts";
-import { lostTo, type PeerResult, peerLines } from "../../src/lab/peers/figures.ts";
+import { type PeerResult, peerLines } from "../../src/lab/peers/figures.ts";
 import { materialOf, withoutTwins } from "../../src/lab/peers/material.ts";
 import { type PeerFigures, shareOf } from "../../src/lab/peers/measure.ts";
 import { loaderOf, missing } from "../../src/lab/peers/packages.ts";
 import { fused, wordsOf } from "../../src/lab/peers/peer.ts";
+import { lostTo, standingLines, standings } from "../../src/lab/peers/standings.ts";
 
 const spread = (p50: number) => ({ count: 10, p50, p95: 2 * p50, max: 3 * p50 });
 
 function result(name: string, p50: number, persists = true, recall: number | null = null): PeerResult {
   const figures: PeerFigures = {
+    stored: 100,
     store_seconds: 1,
     store_per_second: 100,
     search: spread(p50),
@@ -22,10 +25,11 @@ function result(name: string, p50: number, persists = true, recall: number | nul
     times_floor: { p50: p50 / 5, p95: p50 / 5 },
     per_second: 100,
     cpu_ms: 5,
+    server_cpu_ms: null,
     resident_mb: 200,
     recall,
   };
-  return { name, what: "…", persists, embeds: "itself", packages: {}, figures };
+  return { name, what: "…", persists, embeds: "itself", needsServer: false, packages: {}, figures };
 }
 
 describe("material", () => {
@@ -33,8 +37,8 @@ describe("material", () => {
     const material = await materialOf(50, 20, undefined);
     expect(await materialOf(50, 20, undefined)).toEqual(material);
     expect(new Set(material.memories.map(({ key }) => key)).size).toBe(50);
-    const asked = [...material.questions.map(({ text }) => text), ...material.at_once];
-    expect([asked.length, new Set(asked).size]).toEqual([40, 40]);
+    const asked = [...material.questions.map(({ text }) => text), ...material.at_once, ...material.alone];
+    expect([asked.length, new Set(asked).size]).toEqual([60, 60]);
   });
 
   test("holds what two people said alike once, and evidence follows", () => {
@@ -70,16 +74,79 @@ test("every figure in which somebody is ahead is named, and nothing else", () =>
   const gone: PeerResult = { ...result("Gone", 1), figures: null, reason: "not installed" };
   const lost = lostTo([us, quick, slow, gone], us.name);
   expect(lost).toEqual([
-    "a search, p50: 2 × the model alone; ahead of us: Quick 1.2 (nothing is kept).",
-    "a search, p95: 2 × the model alone; ahead of us: Quick 1.2 (nothing is kept).",
-    "recall@10: 90 %; ahead of us: Slow 95.",
+    "Butler, embedded, a search, p50: 10 ms; ahead of us: Quick 6 (nothing is kept).",
+    "Butler, embedded, a search, p50: 2 × the model alone; ahead of us: Quick 1.2 (nothing is kept).",
+    "Butler, embedded, a search, p95: 20 ms; ahead of us: Quick 12 (nothing is kept).",
+    "Butler, embedded, a search, p95: 2 × the model alone; ahead of us: Quick 1.2 (nothing is kept).",
+    "Butler, embedded, recall@10: 90 %; ahead of us: Slow 95.",
   ]);
   const machine = { cpu: "x", cores: 2, node: "20", load: 1 };
-  const report = { n: 1, questions: 1, data: null, machine, model: "m", peers: [us, quick, slow, gone], lost };
-  const said = peerLines(report).join("\n");
+  const peers = [us, quick, slow, gone];
+  const of = { n: 200, questions: 11, data: null, machine, model: "m" };
+  const said = peerLines({ ...of, peers, standings: standings(peers, us.name), lost }).join("\n");
+  expect(said).toContain("Slow: holds 100 of 200 memories: filling was ended for its time");
+  expect(said).toContain("Slow: was asked 10 of 11 questions: searching was ended for its time");
   expect(said).toContain("Gone: not measured: not installed");
   expect(said).toContain("Where we lose:");
   expect(lostTo([us], us.name)).toEqual([]);
+});
+
+test("ahead of a peer is said for each figure, of those that keep what they store, and the last line names the others", () => {
+  const us = result("Butler, embedded", 10, true, 90);
+  const served = { ...result("Butler, PostgreSQL", 40, true, 90), needsServer: true };
+  const slow = { ...result("Slow", 30, true, 95), needsServer: true };
+  const peers = [us, served, slow, result("Quick", 6, false, 50), result("Near", 11, true, 80)];
+  const [first, second] = standings(peers, us.name);
+  expect([first?.peer, first?.compared.map(({ what, ahead }) => [what, ahead])]).toEqual([
+    "Slow",
+    [
+      ["p50", true],
+      ["p95", true],
+      ["at once", false],
+      ["recall", false],
+    ],
+  ]);
+  expect(second?.peer).toBe("Near");
+  // On a server we are held against what is on a server.
+  expect(standings(peers, served.name).map(({ peer }) => peer)).toEqual(["Slow"]);
+  const lines = standingLines([...standings(peers, us.name), ...standings(peers, served.name)]);
+  expect(lines[1]).toContain("ahead of Near: p50 yes (10 to 11 ms, 2 to 2.2 × the model alone); ");
+  expect(lines[2]).toBe(
+    "Butler, embedded, ahead of every peer that keeps what it stores: no: at once of Slow, recall of Slow, at once of Near",
+  );
+  // Fewer milliseconds, but more in proportion to the model of its own process.
+  const busy = { ...slow, figures: slow.figures && { ...slow.figures, times_floor: { p50: 1, p95: 1 } } };
+  expect(standings([us, busy], us.name)[0]?.compared[0]).toEqual({
+    what: "p50",
+    ahead: null,
+    figures: "10 to 30 ms, 2 to 1 × the model alone",
+  });
+});
+
+test("a text is embedded once for all stores, and what is asked at the same time waits for one pass", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "bp-"));
+  const asked: string[] = [];
+  const version = { model: "m", variant: "int8", dimensions: 1, sha256: "0123456789abcdef" } as const;
+  const embed = async (text: string) => {
+    asked.push(text);
+    const tokens = { pieces: 1, bits: Uint8Array.of(text.length), words: [text], ranks: [1] };
+    return { vector: Float32Array.of(text.length), tokens };
+  };
+  const embedder: Embedder = { version, embed, close: async () => undefined };
+  try {
+    const first = await knownVectors(embedder, folder);
+    const [one, same] = await Promise.all([first.embedder.embed("abc", "write"), first.embedder.embed("abc", "write")]);
+    expect([one, asked]).toEqual([same, ["abc"]]);
+    one.vector[0] = 0;
+    expect((await first.embedder.embed("abc", "query")).vector).toEqual(Float32Array.of(3));
+    await first.save();
+    const second = await knownVectors(embedder, folder);
+    expect(await second.embedder.embed("abc", "write")).toEqual(same);
+    await second.embedder.embed("de", "write");
+    expect([asked, second.counts]).toEqual([["abc", "de"], { known: 1, asked: 1 }]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test("vectors are served as hosted ones are, as numbers and as base64", async () => {

@@ -1,9 +1,10 @@
-/** The table of peers, and in plain words where this program is behind. */
+/** The table of peers. */
 import { type Report, row } from "../figures.ts";
 import type { PeerFigures } from "./measure.ts";
 import type { Peer } from "./peer.ts";
+import { type Standing, standingLines } from "./standings.ts";
 
-export interface PeerResult extends Pick<Peer, "name" | "what" | "persists" | "embeds" | "packages"> {
+export interface PeerResult extends Pick<Peer, "name" | "what" | "persists" | "embeds" | "needsServer" | "packages"> {
   readonly figures: PeerFigures | null;
   /** Why there are no figures. */
   readonly reason?: string;
@@ -16,48 +17,18 @@ export interface PeersReport {
   readonly machine: Report["machine"];
   readonly model: string;
   readonly peers: readonly PeerResult[];
+  /** For each that keeps what it stores: in what we are ahead of it. */
+  readonly standings: readonly Standing[];
   readonly lost: readonly string[];
 }
 
-interface Contest {
-  readonly name: string;
-  readonly unit: string;
-  of(figures: PeerFigures): number | null;
-  readonly higher: boolean;
-}
-
-/** Times are compared to the model alone in the same process: the machine's pace changes between two peers. */
-const CONTESTS: readonly Contest[] = [
-  { name: "storing", unit: "memories a second", of: (f) => f.store_per_second, higher: true },
-  { name: "a search, p50", unit: "× the model alone", of: (f) => f.times_floor.p50, higher: false },
-  { name: "a search, p95", unit: "× the model alone", of: (f) => f.times_floor.p95, higher: false },
-  { name: "eight at once", unit: "searches a second", of: (f) => f.per_second, higher: true },
-  { name: "CPU a search, without a server's", unit: "ms", of: (f) => f.cpu_ms, higher: false },
-  { name: "resident memory", unit: "MB", of: (f) => f.resident_mb, higher: false },
-  { name: "recall@10", unit: "%", of: (f) => f.recall, higher: true },
-];
-
-/** A sentence for every figure in which somebody is ahead of us. */
-export function lostTo(peers: readonly PeerResult[], us: string): string[] {
-  const mine = peers.find(({ name }) => name === us)?.figures;
-  if (mine == null) return [];
-  return CONTESTS.flatMap(({ name, unit, of, higher }) => {
-    const own = of(mine);
-    if (own === null) return [];
-    const ahead = peers.flatMap((peer) => {
-      const theirs = peer.name.startsWith("Butler") || peer.figures === null ? null : of(peer.figures);
-      if (theirs === null || (higher ? theirs <= own : theirs >= own)) return [];
-      return [`${peer.name} ${theirs}${peer.persists ? "" : " (nothing is kept)"}`];
-    });
-    return ahead.length === 0 ? [] : [`${name}: ${own} ${unit}; ahead of us: ${ahead.join(", ")}.`];
-  });
-}
-
-export function peerLines({ n, questions, data, machine, model, peers, lost }: PeersReport): string[] {
+export function peerLines(report: PeersReport): string[] {
+  const { n, questions, data, machine, model, peers, lost } = report;
   const measured = peers.flatMap(({ figures, ...peer }) => (figures === null ? [] : [{ ...peer, ...figures }]));
   const embeds = { itself: "itself", "a function it is given": "function", "a server it asks": "server" } as const;
   return [
     `${n.toLocaleString("en")} memories, ${questions} questions${data === null ? "" : ` of ${data}`}, ${model} for all, each in a process of its own`,
+    "stored/s without the model, whose vectors of memories are made once for all; searches embed what they are asked; MB without a server's",
     `${machine.cores} × ${machine.cpu}, Node ${machine.node}, load ${machine.load} at the start`,
     "",
     row([
@@ -70,6 +41,7 @@ export function peerLines({ n, questions, data, machine, model, peers, lost }: P
       "p95 ×",
       "8 at once",
       "CPU ms",
+      "server's",
       "MB",
       "recall",
       "kept",
@@ -86,6 +58,7 @@ export function peerLines({ n, questions, data, machine, model, peers, lost }: P
         peer.times_floor.p95,
         peer.per_second,
         peer.cpu_ms,
+        peer.server_cpu_ms ?? "",
         peer.resident_mb,
         peer.recall ?? "",
         peer.persists ? "yes" : "no",
@@ -97,11 +70,23 @@ export function peerLines({ n, questions, data, machine, model, peers, lost }: P
       const versions = Object.entries(packages).map(([of, version]) => `${of} ${version}`);
       return `${name}: ${[what, ...versions].join(", ")}`;
     }),
+    ...measured.flatMap((peer) => shortOf(peer, n, questions)),
     ...peers.flatMap(({ name, reason }) => (reason === undefined ? [] : [`${name}: not measured: ${reason}`])),
     "",
     ...(measured.some(({ embeds }) => embeds === "itself")
       ? []
       : ["This program was not measured in this run: nothing is compared."]),
+    ...standingLines(report.standings),
     ...(lost.length === 0 ? [] : ["Where we lose:", ...lost]),
+  ];
+}
+
+/** What was left out because it would have taken too long. */
+function shortOf({ name, stored, search }: Pick<Peer, "name"> & PeerFigures, n: number, questions: number): string[] {
+  return [
+    ...(stored < n ? [`${name}: holds ${stored} of ${n} memories: filling was ended for its time`] : []),
+    ...(search.count < questions
+      ? [`${name}: was asked ${search.count} of ${questions} questions: searching was ended for its time`]
+      : []),
   ];
 }

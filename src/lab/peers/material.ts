@@ -16,6 +16,8 @@ export interface Material {
   readonly questions: readonly PeerQuestion[];
   /** Asked eight at once; none of them was asked before, because embedders remember. */
   readonly at_once: readonly string[];
+  /** For the model alone: of the same sort and length as the questions, and none of them. */
+  readonly alone: readonly string[];
   /** The file that the labelled questions are from. */
   readonly data: string | undefined;
 }
@@ -24,11 +26,20 @@ const TURNS = 20;
 
 export async function materialOf(n: number, queries: number, file: string | undefined): Promise<Material> {
   const p = picker(20_261_101);
-  const invented = distinct(2 * queries, () => queryText(p));
-  if (file === undefined) {
-    const questions = invented.slice(0, queries).map((text) => ({ text, evidence: [] }));
-    return { memories: talk(n), questions, at_once: invented.slice(queries), data: undefined };
-  }
+  const invented = distinct(3 * queries, () => queryText(p));
+  const [first, at_once, alone] = [0, 1, 2].map((part) => invented.slice(part * queries, (part + 1) * queries)) as [
+    string[],
+    string[],
+    string[],
+  ];
+  if (file === undefined)
+    return {
+      memories: talk(n),
+      questions: first.map((text) => ({ text, evidence: [] })),
+      at_once,
+      alone,
+      data: undefined,
+    };
   const { corpora, name } = readData(await readFile(file, "utf8"), file);
   const keyIn = (corpus: string, id: string) => `${corpus}/${id}`;
   const told = corpora.flatMap(({ id: corpus, memories }) =>
@@ -47,15 +58,29 @@ export async function materialOf(n: number, queries: number, file: string | unde
       evidence: [...new Set(evidence.map((id) => keyOf(keyIn(corpus, id))))],
     })),
   );
-  // Every so-many-th, so that all corpora are asked about.
+  const { questions, others } = chosen(asked, queries);
+  return { memories, questions, at_once, alone: [...others, ...alone].slice(0, queries), data: name };
+}
+
+/**
+ * Every so-many-th question, so that all corpora are asked about; in an order in which a part of them asks about all corpora too, for a peer whose time
+ * is over before the last. The others are what the model alone is asked.
+ */
+function chosen(asked: readonly PeerQuestion[], queries: number): { questions: PeerQuestion[]; others: string[] } {
   const step = Math.max(1, asked.length / queries);
-  const questions = Array.from({ length: Math.min(queries, asked.length) }, (_, i) => asked[Math.floor(i * step)]);
-  return {
-    memories,
-    questions: questions.filter((question) => question !== undefined),
-    at_once: invented.slice(queries),
-    data: name,
-  };
+  const taken = new Set(Array.from({ length: Math.min(queries, asked.length) }, (_, i) => Math.floor(i * step)));
+  const questions = asked.filter((_, index) => taken.has(index));
+  const texts = new Set(questions.map(({ text }) => text));
+  const others = asked.filter(({ text }, index) => !taken.has(index) && !texts.has(text)).map(({ text }) => text);
+  return { questions: shuffled(questions), others: shuffled([...new Set(others)]) };
+}
+
+function shuffled<T>(list: readonly T[]): T[] {
+  const p = picker(20_261_102);
+  return list
+    .map((value) => ({ value, at: p.number(1_000_000) }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ value }) => value);
 }
 
 /** Two turns with the same words are one memory to some peers and two to others: all are given the first one only. */

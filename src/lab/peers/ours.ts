@@ -1,6 +1,9 @@
 /** This program, through the same tools that agents call, embedded and on PostgreSQL. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { systemClock } from "../../engine/adapters/clock.ts";
 import { silentLog } from "../../engine/adapters/log.ts";
+import { maintain } from "../../engine/memory/keep/maintain.ts";
 import { memoryOpener } from "../../main/wiring/engines.ts";
 import { benchButler } from "../bench-home.ts";
 import { answerOf } from "../build.ts";
@@ -30,7 +33,10 @@ async function opened({ folder, server, embedder }: Place): Promise<OpenPeer> {
   const stores = { folder: () => `${folder}/store`, databaseUrl: server?.url };
   const open = memoryOpener({ stores, clock: systemClock, log: silentLog });
   const memory = await open(benchButler(server?.database ?? "bench").config, embedder);
-  const keys = new Map<string, string>();
+  // The benchmark's name of each memory, beside the store: the others keep it as a field of theirs.
+  const names = join(folder, "keys.json");
+  const kept = existsSync(names) ? (JSON.parse(readFileSync(names, "utf8")) as [string, string][]) : [];
+  const keys = new Map<string, string>(kept);
   return {
     async store(memories: readonly PeerMemory[]) {
       for (let from = 0; from < memories.length; from += BATCH) {
@@ -49,6 +55,11 @@ async function opened({ folder, server, embedder }: Place): Promise<OpenPeer> {
       const { results } = await answerOf(memory, "memory_search", { query, limit });
       return results.map(({ id }) => keys.get(id) ?? "");
     },
+    async settle() {
+      writeFileSync(names, JSON.stringify([...keys]));
+      await maintain(memory, { level: "full" });
+    },
+    ready: () => memory.readModel.load(memory.versions.serving?.version),
     close: () => memory.close(),
   };
 }

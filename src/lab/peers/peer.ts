@@ -14,13 +14,17 @@ export interface OpenPeer {
   store(memories: readonly PeerMemory[]): Promise<void>;
   /** Keys of what was found, best first. */
   search(question: string, limit: number): Promise<readonly string[]>;
+  /** After filling: what its own process, or its server, does when nobody asks. */
+  settle?(): Promise<void>;
+  /** Resolves when what it does after opening is done, as in a process that has served for a minute. */
+  ready?(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What a peer is opened with: an empty folder, a server if there is one, the model that all share, and its own packages. */
+/** What a peer is opened with: a folder, empty or as it left it, a server if there is one, the model that all share, and its own packages. */
 export interface Place {
   readonly folder: string;
-  /** An empty database of the peer's own; this program makes its own from the server and a name. */
+  /** A database of the peer's own, empty or as it left it; this program makes its own from the server and a name. */
   readonly databaseUrl: string | undefined;
   readonly server: { readonly url: string; readonly database: string } | undefined;
   readonly embedder: Embedder;

@@ -25,10 +25,10 @@ export const postgres: Peer = {
   async open({ databaseUrl = "", embedder }: Place): Promise<OpenPeer> {
     const db = await openPostgres({ url: databaseUrl, max: CONNECTIONS });
     await db.exec(`create extension if not exists vector;
-      create table memory (key text primary key, content text not null, embedding vector(${embedder.version.dimensions}) not null,
+      create table if not exists memory (key text primary key, content text not null, embedding vector(${embedder.version.dimensions}) not null,
         words tsvector generated always as (to_tsvector('english', content)) stored);
-      create index on memory using gin (words);
-      create index on memory using hnsw (embedding vector_cosine_ops)`);
+      create index if not exists memory_words on memory using gin (words);
+      create index if not exists memory_embedding on memory using hnsw (embedding vector_cosine_ops)`);
     const keys = (rows: readonly { key: string }[]) => rows.map(({ key }) => key);
     return {
       async store(memories: readonly PeerMemory[]) {

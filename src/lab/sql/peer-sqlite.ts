@@ -42,9 +42,9 @@ export const sqlite: Peer = {
     db.pragma("journal_mode = WAL");
     // As durable as the others: a commit is on disk when it is acknowledged.
     db.pragma("synchronous = FULL");
-    db.exec(`create table memory (id integer primary key, key text not null, content text not null);
-      create virtual table words using fts5(content, tokenize = 'porter unicode61');
-      create virtual table vectors using vec0(embedding float[${embedder.version.dimensions}] distance_metric=cosine)`);
+    db.exec(`create table if not exists memory (id integer primary key, key text not null, content text not null);
+      create virtual table if not exists words using fts5(content, tokenize = 'porter unicode61');
+      create virtual table if not exists vectors using vec0(embedding float[${embedder.version.dimensions}] distance_metric=cosine)`);
     const put = {
       memory: db.prepare("insert into memory (id, key, content) values (?, ?, ?)"),
       words: db.prepare("insert into words (rowid, content) values (?, ?)"),
@@ -76,6 +76,9 @@ export const sqlite: Peer = {
         const words = wordsOf(question).map((word) => `"${word}"`);
         const lexical = words.length === 0 ? [] : byWords.all(words.join(" OR "), CANDIDATES);
         return fused([keys(lexical), keys(byVector.all(bytesOf(vector), CANDIDATES))], limit);
+      },
+      async settle() {
+        db.exec("insert into words (words) values ('optimize'); analyze");
       },
       async close() {
         db.close();

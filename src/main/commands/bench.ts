@@ -86,18 +86,22 @@ each from the moment it was due, so that a stall is not hidden: 50 context reads
 many in bursts of two seconds every twenty, with 10,000 memories before, if not said otherwise. Prints times by kind and by minute, the
 share of acknowledged writes, errors by code, the owner's memory over time and the backlog, against the specified objectives and a tenth of them.
 
-butler bench peers [--n <memories>] [--queries <questions>] [--data <file>] [--only <words>] [--install] [--json]
+butler bench peers [--n <memories>] [--queries <questions>] [--data <file>] [--only <words>] [--keep <folder>] [--minutes <n>] [--install] [--json]
 
 Stores the same memories and asks the same questions with the same model in this program and in others, one after the other, each in a
 process of its own: plain SQLite, plain PostgreSQL, mem0, Mastra's memory, LangGraph's store. Says how fast each stores and finds, how much of the
 evidence (--data, as with quality, topped up to --n with invented memories), and where this program is behind. The others are no part of this program:
---install fetches them from npm, in fixed versions, into the folder cache/peers of BUTLER_HOME. Those on PostgreSQL need BUTLER_DATABASE_URL. --n 2000, --queries 200.
+--install fetches them from npm, in fixed versions, into the folder cache/peers of BUTLER_HOME. Those on PostgreSQL need BUTLER_DATABASE_URL.
+The vectors of the memories are made once for all, and each peer is filled by one process and searched by the next; a peer that is not full after --minutes
+is searched with what it has, and that is said. --keep leaves stores and vectors in a folder (and databases butler_peers-…), and the next run with the same memories
+searches what is there. --n 2000, --queries 200, --minutes 10.
 
-butler bench fleet [--users <n>] [--days <n>] [--sessions <a day>] [--store pglite|postgres] [--json]
+butler bench fleet [--users <n>] [--days <n>] [--sessions <a day>] [--sample <n>] [--store pglite|postgres] [--json]
 
 Lives through days of many people, each a tenant of one store, on a clock that is moved: sessions that read and write, learning every six hours,
 promotion, decay, cleanup and retention every night. Prints the age of the backlog, the time of each job, the growth of every table in rows and bytes
-a user, CPU seconds and bytes a user, and what 10,000 users would need, extrapolated in proportion. --users 10, --days 10 and --sessions 6 end within
-minutes; 10,000 users with 30 sessions a day are 600,000 calls a day.`;
+a user, CPU seconds, statements and bytes a user, and what 10,000 users would need, extrapolated in proportion. What people say is from one bank of sentences,
+each of which goes through the model once; what the others would have cost is added. With --sample so many users go on after the first day, and the jobs are for
+all. --users 10, --days 10 and --sessions 6 end within minutes; 10,000 users with 30 sessions a day are 600,000 calls a day.`;
 
 export const run: CommandModule["run"] = (args) => runLab(["bench", ...args]);

@@ -8,6 +8,7 @@ import type { Sql } from "../../adapters/db/port.ts";
 import { DAY_MS } from "../../domain/lifecycle/decay.ts";
 import { TIERS, type Tier } from "../../domain/lifecycle/tiers.ts";
 import { clip } from "../../domain/text/text.ts";
+import { appendForTenants } from "../../store/history/events.ts";
 import { dropLexical } from "../../store/index/lexical.ts";
 import {
   type Crowded,
@@ -30,7 +31,7 @@ import { deleteEpisodes } from "../../store/memories/episodes.ts";
 import { tierPolicy } from "../settings.ts";
 import { eventOf } from "../write.ts";
 import { defineJob, type JobContext } from "./job.ts";
-import { appendForTenants, type DropFolder, dropFolder, type JobTally, jobCall, newTally } from "./job-call.ts";
+import { type DropFolder, dropFolder, type JobTally, jobCall, newTally } from "./job-call.ts";
 
 const NAME = "episode_cleanup";
 

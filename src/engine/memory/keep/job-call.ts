@@ -1,8 +1,5 @@
-/** What jobs share: the call they act with, events of several tenants, their report, and folding after deletions. */
+/** What jobs share: the call they act with, their report, and folding after deletions. */
 
-import type { Sql } from "../../adapters/db/port.ts";
-import type { NewEvent } from "../../domain/event.ts";
-import { appendEvents } from "../../store/history/events.ts";
 import { foldShelf } from "../../store/index/fold.ts";
 import type { Call, Memory } from "../memory.ts";
 import { memoryOf } from "../tenancy.ts";
@@ -22,16 +19,6 @@ export function jobCall(
     request: undefined,
     idempotencyKey: undefined,
   };
-}
-
-/** One batch may hold events of several tenants. Every job locks their streams in the order of their names, so that none deadlock. */
-export async function appendForTenants(sql: Sql, events: readonly NewEvent[]): Promise<void> {
-  const tenants = [...new Set(events.map((event) => event.tenant_id))].toSorted();
-  for (const tenant of tenants)
-    await appendEvents(
-      sql,
-      events.filter((event) => event.tenant_id === tenant),
-    );
 }
 
 /** Counts and notes of a running job. */

@@ -14,6 +14,7 @@ import { expiryOf, seenUntil, type Tier } from "../../domain/lifecycle/tiers.ts"
 import { learnedScope } from "../../domain/scope.ts";
 import { SUMMARY_SIZE, summarise } from "../../domain/text/summary.ts";
 import { normaliseKey } from "../../domain/text/text.ts";
+import { appendForTenants } from "../../store/history/events.ts";
 import {
   type Candidate,
   derivedFrom,
@@ -34,7 +35,7 @@ import { promotionBar, tierPolicy } from "../settings.ts";
 import { eventOf } from "../write.ts";
 import { beginFacts } from "./begin-facts.ts";
 import { defineJob, type JobContext } from "./job.ts";
-import { appendForTenants, type JobTally, jobCall, newTally } from "./job-call.ts";
+import { type JobTally, jobCall, newTally } from "./job-call.ts";
 
 const NAME = "promote";
 const BATCH = 50;

@@ -8,8 +8,9 @@ import { Answer, NOTHING_LEARNED } from "../../domain/learning/answer.ts";
 import type { Bars } from "../../domain/learning/kinds.ts";
 import { GLOBAL_SCOPE, ladderOf } from "../../domain/scope.ts";
 import { NOT_SHOWN } from "../../domain/sealed.ts";
-import { backlogOf, type Shard, waitingShards } from "../../store/jobs/consolidation.ts";
+import { backlogOf, dueEpisodes, type Shard, waitingShards } from "../../store/jobs/consolidation.ts";
 import { settledFacts } from "../../store/jobs/consolidation-known.ts";
+import { judgingTenants } from "../../store/jobs/judgements.ts";
 import { defineJob, type JobContext, type JobReport } from "../keep/job.ts";
 import { type JobTally, jobCall, newTally } from "../keep/job-call.ts";
 import type { Call } from "../memory.ts";
@@ -18,7 +19,7 @@ import { isSecret } from "../sealing.ts";
 import { beginAttempt, type Claimed, claim, materialOf } from "./claim.ts";
 import { asFailure, fail, release } from "./end.ts";
 import { giveWay } from "./give-way.ts";
-import { barsOf } from "./judgements.ts";
+import { barsOf, SHIPPED_BARS } from "./judgements.ts";
 import type { Shown } from "./known.ts";
 import { learn } from "./learn.ts";
 import { leaveOut } from "./leave-out.ts";
@@ -57,8 +58,10 @@ export const consolidate = defineJob({
       throw unavailable("No extractor was opened for this memory: episodes wait until there is one.");
     const inTrouble = await whyNotAsked(context, extractor);
     if (inTrouble !== undefined) return tally.report(true, inTrouble);
+    // Most tenants have judged nothing: they are not asked one by one.
+    const judging = extractor.provider === "local" ? await judgingTenants(context.memory.db) : new Set<string>();
     for (const shard of shards) {
-      const end = await consolidateShard(context, shard, extractor, tally);
+      const end = await consolidateShard(context, shard, { extractor, judging }, tally);
       if (end === "stop") return reported(tally, extractor, !context.interrupted());
     }
     return reported(tally, extractor, true);
@@ -89,19 +92,23 @@ const failureReason = (tally: JobTally): string | undefined =>
 async function consolidateShard(
   context: JobContext,
   { tenant, butler }: Shard,
-  extractor: Extractor,
+  { extractor, judging }: { readonly extractor: Extractor; readonly judging: ReadonlySet<string> },
   tally: JobTally,
 ): Promise<"stop" | "next"> {
   const call = jobCall(context, NAME, tenant, butler);
   const judged = new Map<string, boolean>();
   // Once for all batches: what is learned now has not been judged yet.
-  const bars = extractor.provider === "local" ? await barsOf(call) : undefined;
-  for (;;) {
+  const own = judging.has(tenant) ? await barsOf(call) : SHIPPED_BARS;
+  const bars = extractor.provider === "local" ? own : undefined;
+  for (let batches = 0; ; batches++) {
     if (context.interrupted()) return "stop";
     const left = extractor.worthACall === undefined ? 0 : await leaveOut(call, extractor.worthACall, judged);
     tally.count("episodes_left_out", left);
     // Others have moved up in the line, and are looked at before a batch is made of them.
     if (left > 0) continue;
+    // A look is cheaper than a run that is opened, finds nothing and is deleted: most shards are done after one batch.
+    if (batches > 0 && (await dueEpisodes(call.memory.db, { tenant, butler }, context.now, 1)).length === 0)
+      return "next";
     const claimed = await claim(call, extractor);
     if (claimed === undefined) return "next";
     if (claimed === "busy") {

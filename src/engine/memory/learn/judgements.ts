@@ -40,6 +40,9 @@ const judgedFor = ({ memory, caller }: Call, sql: Sql = memory.db): Promise<Judg
 /** What the reader is to be as sure of as this house has taught it. */
 export const barsOf = async (call: Call): Promise<Bars> => barsInForce(adaptBars(await judgedFor(call)));
 
+/** Where nobody has judged anything. */
+export const SHIPPED_BARS: Bars = barsInForce(adaptBars([]));
+
 export async function learning(call: Call, input: LearningInput): Promise<LearningAnswer> {
   const { memory, caller } = call;
   const butler = butlerOf(caller.butler);

@@ -5,7 +5,6 @@
  */
 import { DAY_MS } from "../../domain/lifecycle/decay.ts";
 import { readsOf } from "../../domain/replay.ts";
-import { readsMergedThrough } from "../../store/history/checkpoints.ts";
 import { tenantsWithEvents } from "../../store/history/replay.ts";
 import {
   countMergeable,
@@ -13,8 +12,10 @@ import {
   foldable,
   hasUnlinked,
   otherEvents,
+  type ReadsReach,
   reachBefore,
   readEventsOf,
+  readsBefore,
 } from "../../store/history/retention.ts";
 import { FIRST_ID } from "../../store/jobs/sweep.ts";
 import { defineJob, type JobContext } from "../keep/job.ts";
@@ -26,6 +27,9 @@ import { mergeOldReads } from "./merge-old-reads.ts";
 /** Memories, or events about none, in one transaction: a search on the embedded store waits for it. */
 const BATCH = { pglite: 50, postgres: 200 } as const;
 
+/** Tenants that one statement is asked about: of how many there is nothing old is known without asking each. */
+const TENANTS = 200;
+
 export const retention = defineJob({
   name: "retention",
   about:
@@ -33,9 +37,9 @@ export const retention = defineJob({
   cron: "30 4 * * *",
   async run(context) {
     const tally = newTally();
-    for (const tenant of await tenantsWithEvents(context.memory.db))
-      if (!(await keepReads(context, tally, tenant)) || !(await keepEvents(context, tally, tenant)))
-        return tally.report(false);
+    const tenants = await tenantsWithEvents(context.memory.db);
+    for (let at = 0; at < tenants.length; at += TENANTS)
+      if (!(await keepSome(context, tally, tenants.slice(at, at + TENANTS)))) return tally.report(false);
     return tally.report(true);
   },
 });
@@ -43,14 +47,21 @@ export const retention = defineJob({
 /** The beginning of a day in UTC: a day is added up when it is over. */
 const dayBefore = (now: Date, days: number): Date => new Date(Math.floor(now.getTime() / DAY_MS - days) * DAY_MS);
 
-async function keepReads(context: JobContext, tally: JobTally, tenant: string): Promise<boolean> {
-  const { memory, now, dryRun } = context;
-  const reached = await reachBefore(memory.db, tenant, dayBefore(now, memory.settings.events.keep_reads_days));
-  if (reached === undefined) return true;
-  const from = await readsMergedThrough(memory.db, tenant);
-  const reach = { tenant, through: reached.through };
-  if (!dryRun) return mergeOldReads(context, tally, reach, from);
-  tally.count("reads_added_up", await countMergeable(memory.db, reach, from));
+async function keepSome(context: JobContext, tally: JobTally, tenants: readonly string[]): Promise<boolean> {
+  const { memory, now } = context;
+  const old = await readsBefore(memory.db, tenants, dayBefore(now, memory.settings.events.keep_reads_days));
+  const reaches = new Map(old.map((reach) => [reach.tenant, reach]));
+  for (const tenant of tenants)
+    if (!(await keepReads(context, tally, reaches.get(tenant))) || !(await keepEvents(context, tally, tenant)))
+      return false;
+  return true;
+}
+
+async function keepReads(context: JobContext, tally: JobTally, reach: ReadsReach | undefined): Promise<boolean> {
+  if (reach === undefined) return true;
+  const { from, ...through } = reach;
+  if (!context.dryRun) return mergeOldReads(context, tally, through, from);
+  tally.count("reads_added_up", await countMergeable(context.memory.db, through, from));
   return true;
 }
 

@@ -63,15 +63,6 @@ export async function knownSince(sql: Sql, tenant: string): Promise<Date | undef
   return row?.until ?? undefined;
 }
 
-/** Where adding up readings goes on. */
-export async function readsMergedThrough(sql: Sql, tenant: string): Promise<string> {
-  const [row] = await sql.query<{ through: string }>(
-    "select coalesce(max(through), 0)::text as through from event_checkpoints where tenant_id = $1 and kind = 'reads'",
-    [tenant],
-  );
-  return row?.through ?? "0";
-}
-
 export type Payloads = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
 /** The hashes of payloads as the database would write them. */

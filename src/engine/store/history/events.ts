@@ -20,6 +20,22 @@ export async function appendEvents(sql: Sql, events: readonly NewEvent[]): Promi
   );
 }
 
+/**
+ * Events of several tenants in two statements: one for each tenant made a batch of a thousand expired episodes, which belong to about as many tenants, a
+ * thousand statements. Within a tenant they keep their order.
+ */
+export async function appendForTenants(sql: Sql, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await lockStreams(
+    sql,
+    events.map((event) => event.tenant_id),
+  );
+  await sql.query(
+    `insert into memory_events (${COLUMNS}) select ${COLUMNS} from jsonb_populate_recordset(null::memory_events, $1::jsonb)`,
+    [JSON.stringify(events)],
+  );
+}
+
 /** For writers that insert events by themselves, of several tenants: last in their transaction, and in one order for all. */
 export async function lockStreams(sql: Sql, tenants: readonly string[]): Promise<void> {
   await sql.query(`select pg_advisory_xact_lock(hashtextextended(t, 7031)) from unnest($1::text[]) as t`, [

@@ -30,6 +30,30 @@ export async function reachBefore(
   return row?.through && row.until ? { through: row.through, until: row.until } : undefined;
 }
 
+export interface ReadsReach extends Reach {
+  /** Where adding up goes on. */
+  readonly from: string;
+}
+
+/**
+ * The same for the readings of many tenants, in one statement: those of whom anything older was added since their readings were last added up. What
+ * was old then is old now, so that no earlier event is read.
+ */
+export function readsBefore(sql: Sql, tenants: readonly string[], before: Date): Promise<ReadsReach[]> {
+  return sql.query<ReadsReach>(
+    `select t.tenant, m.seq::text as from, o.seq::text as through
+     from unnest($1::text[]) with ordinality as t (tenant, nth)
+     cross join lateral (select coalesce(max(c.through), 0) as seq from event_checkpoints c
+       where c.tenant_id = t.tenant and c.kind = 'reads') m
+     cross join lateral (select min(e.seq) as seq from memory_events e
+       where e.tenant_id = t.tenant and e.seq > m.seq and e.occurred_at >= $2) y
+     cross join lateral (select max(e.seq) as seq from memory_events e
+       where e.tenant_id = t.tenant and e.seq > m.seq and (y.seq is null or e.seq < y.seq)) o
+     where o.seq is not null order by t.nth`,
+    [tenants, before],
+  );
+}
+
 /** Memories with more than their first event up to there, or with an end; in the order of their ids. */
 export async function foldable(sql: Sql, { tenant, through }: Reach, after: string, limit: number): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(

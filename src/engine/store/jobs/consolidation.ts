@@ -105,16 +105,21 @@ const COLUMNS = `id tenant_id butler state provider model episode_ids lease_unti
   decisions counts input_tokens output_tokens cost_usd reserved_usd duration_ms error failure`.split(/\s+/);
 
 /**
- * Ends runs of this shard whose lease is over, then opens this one. False: another run holds the shard. What a lost run may
- * have spent is counted as spent.
+ * Opens this run; where another is in the way, ends that first if its lease is over. False: another run holds the shard. What a lost run
+ * may have spent is counted as spent.
  */
 export async function openRun(sql: Sql, run: Run): Promise<boolean> {
-  await sql.query(
+  if (await insertRun(sql, run)) return true;
+  const lost = await sql.query(
     `update consolidation_runs set state = 'lost', finished_at = $3, cost_usd = greatest(cost_usd, reserved_usd),
        error = 'its lease ended before it did: the process is gone or was too slow'
-     where tenant_id = $1 and butler = $2 and state = 'running' and lease_until <= $3`,
+     where tenant_id = $1 and butler = $2 and state = 'running' and lease_until <= $3 returning id`,
     [run.tenant_id, run.butler, run.started_at],
   );
+  return lost.length > 0 && insertRun(sql, run);
+}
+
+async function insertRun(sql: Sql, run: Run): Promise<boolean> {
   const tail = "on conflict (tenant_id, butler) where state = 'running' do nothing returning id";
   return (await insertRows(sql, "consolidation_runs", COLUMNS, [{ ...run }], tail)).length === 1;
 }

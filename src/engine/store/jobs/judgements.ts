@@ -82,6 +82,19 @@ export async function judgedMemories(sql: Sql, asked: JudgedQuery): Promise<Judg
   });
 }
 
+/** Tenants of whom anything was judged at all: one look at the index for each of them, in one statement. */
+export async function judgingTenants(sql: Sql): Promise<Set<string>> {
+  const next = (after: string) =>
+    `select e.tenant_id from memory_events e
+     where e.event_type in (${JUDGING}) and e.actor not like 'job:%'${after} order by e.tenant_id, e.seq limit 1`;
+  const rows = await sql.query<{ tenant_id: string }>(
+    `with recursive t (tenant_id) as (
+       (${next("")}) union all select (${next(" and e.tenant_id > t.tenant_id")}) from t where t.tenant_id is not null)
+     select tenant_id from t where tenant_id is not null`,
+  );
+  return new Set(rows.map(({ tenant_id }) => tenant_id));
+}
+
 /** When the bars were last set back to the shipped ones. */
 export async function lastReset(sql: Sql, tenant: string, butler: string): Promise<Date | undefined> {
   const [row] = await sql.query<{ at: Date | null }>(
