@@ -59,7 +59,7 @@ async function opened({ folder, server, embedder }: Place): Promise<OpenPeer> {
       writeFileSync(names, JSON.stringify([...keys]));
       await maintain(memory, { level: "full" });
     },
-    ready: () => memory.readModel.load(memory.versions.serving?.version),
+    ready: () => memory.readModel.load(memory.versions.serving?.version, "default"),
     close: () => memory.close(),
   };
 }
