@@ -18,6 +18,7 @@ import { onEachStore, openRig, type Rig } from "../support/stores.ts";
 
 /** Tables without a tenant: small ones that every machine would have a copy of, or that one machine keeps. */
 const OF_THE_STORE: Readonly<Record<string, string>> = {
+  change_log: "one row that says which log of changes the machine has",
   embedding_versions: "a model is the same for all tenants; every machine needs all rows",
   job_runs: "a job goes over the rows of all tenants",
   mem_migrations: "the schema is one",
