@@ -48,8 +48,9 @@ export async function noteChanges(db: Db): Promise<void> {
     for (const watched of WATCHED)
       await db.tx(async (sql) => {
         await sql.query(ONE_AT_A_TIME);
-        // Writers queue up behind a lock that is waited for.
-        await sql.query("set local lock_timeout = '2s'");
+        // Writers queue up behind a lock that is waited for. An index that is built beside them waits for this transaction in turn: it gives up
+        // before the server looks for a deadlock, after a second, and would end one of the two.
+        await sql.query("set local lock_timeout = '500ms'");
         for (const operation of OPERATIONS)
           for (const statement of triggerOf(PREFIX, watched, operation, noteIds)) await sql.query(statement);
       });
