@@ -225,7 +225,8 @@ give() {
 # that the agent neither waits for it nor ends it. The answer is not wanted any more; when the event was tells whether it comes too late.
 hand_over() {
   : "${now:=$(date +%s 2>/dev/null)}"
-  if ! has_socket; then printf '%s\n' "$now" 2>/dev/null >"$called"; fi
+  # curl's 7: nobody listens at the socket, because its owner was killed. Without the note every prompt would start a process of its own.
+  if ! has_socket || [ "$code" = 7 ]; then printf '%s\n' "$now" 2>/dev/null >"$called"; fi
   {
     trap '' HUP
     if command -v setsid >/dev/null 2>&1; then apart=setsid; fi

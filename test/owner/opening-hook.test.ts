@@ -1,4 +1,6 @@
 /** A session starts with the opening that lies ready in a file: printed by a shell, with nobody running, and only where it is true. */
+
+import { spawnSync } from "node:child_process";
 import {
   existsSync,
   lstatSync,
@@ -66,6 +68,21 @@ describe.each(shells)("with nobody running, under %s", (shell) => {
     expect(await fire({}, { shell: shell! })).toEqual(QUIET);
     await handedOver([["--gone", SECONDS, "--given", "0:"]]);
     expect(await fire({ moment: "prompt" }, { shell: shell! })).toEqual(QUIET);
+  });
+
+  test("an owner that was killed leaves its socket: of the prompts that find nobody there, one calls another", async () => {
+    keep(hooks.project);
+    await fire({}, { shell: shell! });
+    await handedOver([GONE]);
+    // That one opened its memory, and was killed.
+    unlinkSync(join(hooks.rig.root, "run", "called"));
+    const listening = `const { socket } = process.env; require("node:net").createServer().listen(socket, () => process.kill(process.pid, "SIGKILL"))`;
+    spawnSync(process.execPath, ["-e", listening], {
+      env: { ...process.env, socket: join(hooks.rig.root, "run", "owner.sock") },
+    });
+    for (let prompt = 0; prompt < 5; prompt++)
+      expect(await fire({ moment: "prompt" }, { shell: shell! })).toEqual(QUIET);
+    await handedOver([GONE, GONE]);
   });
 
   test("it waits for nobody: the owner that it starts outlives the hook", async () => {
