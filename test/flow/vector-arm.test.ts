@@ -28,6 +28,8 @@ onEachStore("the vector arm", (open, store) => {
     async (rerank) => {
       const { db, sent } = watch((await open()).db);
       const rig = await openRig(db, { settings: { retrieval: { rerank } } });
+      // As in a store that is too large to be held in memory, which would answer from the second question on.
+      Object.assign(rig.memory.readModel, { load: async () => undefined, caughtUp: async () => undefined });
       for (const content of TEXTS) await rig.call("memory_store_episode", { content });
       await rig.settled();
       const ask = async () => {
