@@ -61,7 +61,8 @@ export async function openMoved(db: Db): Promise<Rig> {
 /** Every row of every table. */
 export async function everything(db: Db): Promise<Record<string, string[]>> {
   const tables = await db.query<{ name: string }>(
-    `select tablename as name from pg_tables where schemaname = 'public' and tablename not like 'mem_migrations%' order by 1`,
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relpersistence = 'p'
+       and not relispartition and relname not like 'mem_migrations%' order by 1`,
   );
   const all: Record<string, string[]> = {};
   for (const { name } of tables)
