@@ -9,8 +9,9 @@ const TICK_MS = 10;
 /** Fields of /proc/<pid>/stat after the name, which may hold spaces; undefined where there is no such process to be seen. */
 function statOf(pid: number): { name: string; fields: readonly string[] } | undefined {
   try {
-    const [, name = "", rest = ""] = /\((.*)\) (.*)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
-    return { name, fields: rest.split(" ") };
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const end = stat.lastIndexOf(")");
+    return { name: stat.slice(stat.indexOf("(") + 1, end), fields: stat.slice(end + 2).split(" ") };
   } catch {
     // Not Linux, another machine, or a process that has ended.
     return undefined;
