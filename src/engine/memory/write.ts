@@ -94,12 +94,13 @@ async function writeOnce<A extends object, Q extends Asked>(
     return await memory.db.tx(async (sql) => {
       const known = await answeredBefore<A>(sql, owner, asked);
       const fresh = asked.filter((one) => !known.has(one));
-      if (fresh.length === 0) return asked.map((one) => answerOf(known, one));
+      const [carriedOut] = fresh;
+      if (carriedOut === undefined) return asked.map((one) => answerOf(known, one));
       const events: NewEvent[] = [];
       const answers = await work(
         {
           sql,
-          tell: (happened, by = first.call) => events.push(eventOf(by, happened)),
+          tell: (happened, by = carriedOut.call) => events.push(eventOf(by, happened)),
           record: (...made) => void events.push(...made),
           give: (made) => void given.push(...made),
         },
@@ -110,7 +111,8 @@ async function writeOnce<A extends object, Q extends Asked>(
         const answer = answers[at] as Record<string, unknown>;
         return key === undefined ? [] : [{ key, input_hash: inputHash(input), answer, created_at: now }];
       });
-      if (fresh.length === 1) stopIfCancelled(first.call);
+      // Of several, one that is cancelled so late is stored with the others.
+      if (fresh.length === 1) stopIfCancelled(carriedOut.call);
       const [isKept] = await Promise.all([keepAnswers(sql, owner, kept), appendEvents(sql, events)]);
       if (!isKept) throw keyTaken;
       memory.readModel.expect(given);
