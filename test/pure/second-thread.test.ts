@@ -85,6 +85,44 @@ it("loads a second one when questions keep waiting, and asks whichever has fewer
   expect([first.thread.closed, second.thread.closed]).toEqual([true, true]);
 });
 
+it("loads a second one when queries keep finding a text of a write in the first", async () => {
+  const { both, waiting, opened } = alone();
+  for (let n = 0; n < 7; n++) await heldUp(both, waiting, n);
+  expect(opened()).toBe(0);
+  await heldUp(both, waiting, 7);
+  expect(opened()).toBe(1);
+  const written = both.ask("stored", "write");
+  const asked = both.ask("asked", "query");
+  expect(waiting).toHaveLength(1);
+  waiting.shift()?.resolve("");
+  expect(await written).toBe("first stored");
+  await both.close();
+  await expect(Promise.race([asked, Promise.resolve("not answered by the first")])).resolves.toBe(
+    "not answered by the first",
+  );
+});
+
+it("asks one thread where writes hold up writes, and queries come when none is under way", async () => {
+  const { both, waiting, opened } = alone();
+  for (let n = 0; n < 100; n++) {
+    const written = [both.ask(`${n} a`, "write"), both.ask(`${n} b`, "write")];
+    for (const one of waiting.splice(0)) one.resolve("");
+    await Promise.all(written);
+    const asked = both.ask(`${n}`, "query");
+    waiting.shift()?.resolve("");
+    await asked;
+  }
+  expect(opened()).toBe(0);
+});
+
+/** A query that comes while a text of a write is in the thread. */
+async function heldUp(both: ReturnType<typeof alone>["both"], waiting: ReturnType<typeof alone>["waiting"], n: number) {
+  const pair = [both.ask(`stored ${n}`, "write"), both.ask(`asked ${n}`, "query")];
+  for (const one of waiting.splice(0)) one.resolve("");
+  await Promise.all(pair);
+  await new Promise(setImmediate);
+}
+
 it("asks the first one again where the second fails", async () => {
   const { first, second, both } = await crowd();
   const late = both.ask("late", "query");

@@ -1,6 +1,6 @@
 /**
- * A second thread for the model while many texts wait for the first. It takes 70 MB and a moment to load, so it is started when texts have kept
- * waiting, and given back when none has waited for a while. Both give the same bytes for a text.
+ * A second thread for the model while many texts wait for the first, or queries keep coming while it has what is being written. It takes 70 MB and a
+ * moment to load, so it is started when texts have kept waiting, and given back when none has waited for a while. Both give the same bytes for a text.
  */
 import { availableParallelism } from "node:os";
 import type { Log } from "../log.ts";
@@ -10,6 +10,9 @@ import type { OnnxThread, Priority } from "../threads/onnx-thread.ts";
 const CROWD = 3;
 /** Asked so often in a queue: a burst of a moment is over before a second thread is loaded. */
 const PATIENCE = 24;
+/** So many queries within so long that found a text in the thread that somebody stores: each waits for half of its forward pass on average. */
+const HELD_UP = 8;
+const LATELY_MS = 4_000;
 const REST_MS = 30_000;
 
 type Thread<Q, A> = OnnxThread<Q, A>;
@@ -26,11 +29,15 @@ export function helped<Q, A>(first: Thread<Q, A>, open: () => Promise<Thread<Q, 
   let closed = false;
   let crowded = 0;
   let resting: NodeJS.Timeout | undefined;
+  /** Texts of writes that the first thread has. */
+  let writes = 0;
+  const heldUp: number[] = [];
 
   const rest = async () => {
     const idle = second;
     second = undefined;
     crowded = 0;
+    heldUp.length = 0;
     await idle?.close();
   };
   const keepFor = (ms: number) => {
@@ -49,27 +56,50 @@ export function helped<Q, A>(first: Thread<Q, A>, open: () => Promise<Thread<Q, 
       loading = undefined;
     }
   };
-  const notice = () => {
+  /** Whether writes have held up many queries lately, this one included. */
+  const areHeldUp = (priority: Priority): boolean => {
+    if (priority === "write" || writes === 0) return false;
+    const now = performance.now();
+    heldUp.push(now);
+    if (heldUp.length > HELD_UP) heldUp.shift();
+    return heldUp.length === HELD_UP && now - (heldUp[0] as number) <= LATELY_MS;
+  };
+  const isCrowded = (): boolean => {
     // A queue that came to its end was a burst.
     if (first.pending === 0) crowded = 0;
-    if (first.pending < CROWD) return;
+    if (first.pending < CROWD) return false;
     crowded += 1;
+    return second !== undefined || crowded >= PATIENCE;
+  };
+  const notice = (priority: Priority) => {
+    const [isHeldUp, isQueue] = [areHeldUp(priority), isCrowded()];
+    if (!isHeldUp && !isQueue) return;
     if (second !== undefined) keepFor(REST_MS);
-    else if (crowded >= PATIENCE && loading === undefined && availableParallelism() > 1) {
+    else if (loading === undefined && availableParallelism() > 1) {
       crowded = 0;
+      heldUp.length = 0;
       loading = load();
+    }
+  };
+  const askFirst = async (question: Q, priority: Priority): Promise<A> => {
+    if (priority === "query") return first.ask(question, priority);
+    writes += 1;
+    try {
+      return await first.ask(question, priority);
+    } finally {
+      writes -= 1;
     }
   };
   return {
     async ask(question, priority) {
-      notice();
+      notice(priority);
       const helper = second;
-      if (helper === undefined || first.pending <= helper.pending) return first.ask(question, priority);
+      if (helper === undefined || first.pending <= helper.pending) return askFirst(question, priority);
       try {
         return await helper.ask(question, priority);
       } catch (error) {
         if (closed) throw error;
-        return first.ask(question, priority);
+        return askFirst(question, priority);
       }
     },
     async close() {
