@@ -1,5 +1,6 @@
 /** Does long work in slices. Between them the event loop serves other callers: a health check, a search, another agent. */
 import { setImmediate as nextIteration } from "node:timers/promises";
+import { timeSlices } from "./time-slices.ts";
 
 /** Characters of text that are worked on in one go: the slowest work on so many takes some ten milliseconds. */
 export const TURN_CHARS = 16_384;
@@ -12,6 +13,26 @@ export function nextTurn(): Promise<void> {
   return last;
 }
 
+const answers = timeSlices(() => performance.now());
+
+/**
+ * A turn for work on an answer that somebody waits for: at once if little was done in this turn of the event loop, else in one of the next. It waits
+ * for other answers, never for slices of long work. (With a turn of the loop for each, however short its work, a context waited for ten others where 50 contexts and
+ * 40 episodes came a second.)
+ */
+export const answerTurn = (): Promise<void> => answers.wait();
+
+/** Most turns that work for nobody who waits stands back for. */
+const MOST_BEHIND = 50;
+
+/** A turn for work that nobody waits for: when no answer wants one, or after many. */
+export async function lastTurn(): Promise<void> {
+  for (let turn = 0; turn < MOST_BEHIND; turn++) {
+    await nextTurn();
+    if (!answers.areAwaited()) return;
+  }
+}
+
 /** Work on a question that nobody waits for yet: done while the model has it, which is sent on its way first. */
 export const meanwhile = async <T>(work: () => T): Promise<T> => {
   await nextIteration();
@@ -19,11 +40,11 @@ export const meanwhile = async <T>(work: () => T): Promise<T> => {
 };
 
 /** Runs a generator that stops between its steps, one step a turn. */
-export async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
+export async function inTurns<T>(steps: Generator<void, T>, turn: () => Promise<void> = nextTurn): Promise<T> {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
-    await nextTurn();
+    await turn();
   }
 }
 

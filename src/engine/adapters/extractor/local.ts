@@ -1,6 +1,6 @@
 /** The extractor without a language model: sentence patterns and a trained reader, free of cost, and the same answer for the same episodes. */
 import { READER } from "../../domain/learning/sureness.ts";
-import { inTurns } from "../turns.ts";
+import { inTurns, lastTurn } from "../turns.ts";
 import { type Extractor, NO_USAGE } from "./port.ts";
 
 /** An answer holds 60 facts and 20 rules at most: so much text rarely teaches more. */
@@ -18,7 +18,7 @@ export function localExtractor(): Extractor {
     extract: async (material) => {
       // Loaded at the first call: an owner that only answers questions needs no patterns.
       const { learnInSteps } = await import("./local/collect.ts");
-      return { ...(await inTurns(learnInSteps(material))), usage: NO_USAGE, repaired: false };
+      return { ...(await inTurns(learnInSteps(material), lastTurn)), usage: NO_USAGE, repaired: false };
     },
     close: async () => {},
   };

@@ -1,6 +1,6 @@
 /** The block of memory that an agent is given: what is lasting first, then what fits the prompt, within the token budget. */
 
-import { meanwhile, nextTurn } from "../../adapters/turns.ts";
+import { answerTurn, meanwhile } from "../../adapters/turns.ts";
 import { factText } from "../../domain/fact.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
@@ -61,7 +61,7 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   ]);
   const origins = await originsIn(asked, [...lasting, ...retrieval.results.map(({ candidate }) => candidate)]);
   const said = alreadyKnown(input, origins, retrieval.results);
-  await nextTurn();
+  await answerTurn();
   const ranked = rankForContext(asked, wanted(retrieval.results, said, input), intent);
   const shown = input.lasting === false ? [] : unsaid(profile, said);
   const sections = arrange(asked, shown, ranked, intent, origins);

@@ -2,7 +2,7 @@
  * Prepares a question for both arms of a search: the postings of its words and its vector, fetched at the same time, and the
  * people it names. Names are left out of what is embedded, as they are of the memories themselves (engine/domain/text/names.ts).
  */
-import { nextTurn } from "../../adapters/turns.ts";
+import { answerTurn } from "../../adapters/turns.ts";
 import { withTheirs } from "../../domain/ranking/recipe.ts";
 import type { BestFirst } from "../../domain/ranking/words/best-first.ts";
 import type { Hit, Members, Statistics } from "../../domain/ranking/words/bm25.ts";
@@ -89,7 +89,7 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
   const degraded =
     mode === "keyword" ? undefined : (memory.versions.degraded ?? (embedded === undefined ? NO_VECTOR : undefined));
   const read = found ?? (degraded === undefined ? undefined : await ranked());
-  await nextTurn();
+  await answerTurn();
   return {
     names,
     said,
