@@ -112,6 +112,27 @@ onEachStore("jobs", (open) => {
     expect(await h.db.query("select to_regclass('pgboss.job') as t")).toEqual([{ t: null }]);
   });
 
+  it("asks once for what the store wants while a run of the job is under way by hand", async () => {
+    const h = await opened();
+    const going = gate();
+    const learning = fake("consolidate", "0 0 1 1 *", () => going.passed.then(() => report(1)));
+    const runner = runnerOf(h, { ...learning.job, dueAt: async () => h.now });
+    const byHand = runner.runNow("consolidate", { dryRun: false, interrupted: () => false });
+    while (learning.runs.length === 0) await new Promise(setImmediate);
+    for (let n = 0; n < 5; n++) {
+      h.later(1);
+      await scheduling(h, runner).tick();
+    }
+    expect(await h.db.query("select trigger, state, attempt from job_runs where state = 'waiting'")).toEqual([
+      { trigger: "backlog", state: "waiting", attempt: 1 },
+    ]);
+    going.open();
+    await byHand;
+    await scheduling(h, runner).tick();
+    expect(learning.runs).toHaveLength(2);
+    expect(await h.db.query("select from job_runs where state = 'waiting'")).toEqual([]);
+  });
+
   it("runs missed slots once, as missed, and says how many they were", async () => {
     const h = await opened();
     const sweep = fake("decay_sweep", "0 3 * * *", () => report());

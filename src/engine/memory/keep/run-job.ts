@@ -14,6 +14,7 @@ import {
   startRun,
   takeRun,
   type WantedRun,
+  waitingJobs,
 } from "../../store/jobs/job-runs.ts";
 import type { Memory } from "../memory.ts";
 import { wholeMemory } from "../tenancy.ts";
@@ -124,9 +125,12 @@ async function look(runner: Runner): Promise<RunsKnown> {
   return { since, last: await lastSlots(db), waitMs, wanted: since ? await wantedJobs(runner) : {} };
 }
 
+/** A run that waits does what is wanted: while one of the job was under way elsewhere, or by hand, each look would ask for another. */
 async function wantedJobs({ memory, jobs }: Runner): Promise<Record<string, Date>> {
   const wanted: Record<string, Date> = {};
+  const waiting = await waitingJobs(memory.db);
   for (const { name, dueAt } of jobs) {
+    if (waiting.has(name)) continue;
     const at = await dueAt?.(memory, memory.clock.now());
     if (at !== undefined) wanted[name] = at;
   }

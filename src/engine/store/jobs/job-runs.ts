@@ -146,6 +146,12 @@ export async function dueJobs(sql: Sql, jobs: readonly string[]): Promise<string
   return rows.map(({ job }) => job);
 }
 
+/** Jobs with a run that waits, now or for a later time. */
+export async function waitingJobs(sql: Sql): Promise<Set<string>> {
+  const rows = await sql.query<{ job: string }>(`select distinct job from job_runs where state = 'waiting'`);
+  return new Set(rows.map(({ job }) => job));
+}
+
 /** How long until something is due that is not now: a retry, or the end of a lease. */
 export async function msUntilDue(sql: Sql, jobs: readonly string[]): Promise<number | undefined> {
   const [row] = await sql.query<{ ms: number | null }>(
