@@ -56,10 +56,17 @@ export async function requestOwner({ timeoutMs, ...request }: TimedRequest): Pro
   try {
     const { status, length, first, rest } = await readHead(connection);
     let text = first;
-    for await (const part of rest) text += part;
+    let bytes = Buffer.byteLength(first);
+    // The end of the connection is not waited for: it comes a turn of the owner's event loop later.
+    while (length === undefined || bytes < length) {
+      const { done, value } = await rest.next();
+      if (done) break;
+      text += value;
+      bytes += Buffer.byteLength(value);
+    }
     // Before the body: an owner that stops need not say why.
     if (status === 503) throw new OwnerError("stopping", "the owner is stopping");
-    if (length !== undefined && Buffer.byteLength(text) !== length) throw new OwnerError("unreachable", "aborted");
+    if (length !== undefined && bytes !== length) throw new OwnerError("unreachable", "aborted");
     return { status, json: status === 204 ? undefined : parsed(text) };
   } catch (error) {
     throw ownerErrorOf(error);

@@ -62,7 +62,7 @@ export interface Memory {
   /** How many memories this process has added to each shelf since its postings were last folded. */
   readonly unfolded: Map<number, number>;
   /** How many calls this process was asked for: whoever works in the background looks whether somebody waits. */
-  readonly traffic: { calls: number };
+  readonly traffic: { calls: number; underWay: number };
   /** Writes that come while another is under way, to be carried out together. */
   readonly groups: Groups;
   /** Answers whose references wait to be counted. */

@@ -104,7 +104,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
     readModel,
     timelines,
     unfolded: new Map(),
-    traffic: { calls: 0 },
+    traffic: { calls: 0, underWay: 0 },
     groups: openGroups(),
     uncounted: [],
     afterwards,

@@ -46,6 +46,7 @@ export function callTool(
   const tool = known?.name ?? "unknown";
   const { door = "inside" } = request;
   memory.traffic.calls += 1;
+  memory.traffic.underWay += 1;
   const started = performance.now();
   return span(
     `tool ${tool}`,
@@ -57,7 +58,9 @@ export function callTool(
       log.debug({ butler, tool, door, ms: Math.round(performance.now() - started), error }, "a tool was called");
       return outcome;
     },
-  );
+  ).finally(() => {
+    memory.traffic.underWay -= 1;
+  });
 }
 
 async function answerCall(

@@ -24,7 +24,7 @@ export interface Batch {
 }
 
 export async function giveWay(
-  { traffic, clock }: Pick<Memory, "traffic" | "clock">,
+  { traffic, clock }: Pick<Memory, "clock"> & { readonly traffic: Pick<Memory["traffic"], "calls"> },
   { calls, tookMs, oldest }: Batch,
   interrupted: () => boolean,
   wait: (ms: number) => Promise<unknown> = pause,

@@ -46,7 +46,7 @@ export interface RetrieveQuery {
   readonly wanted: number;
   readonly perType?: boolean;
   /** Called with what the words found, if there is time before the model has answered. */
-  readonly ahead?: (candidates: readonly Candidate[]) => void;
+  readonly ahead?: ((candidates: readonly Candidate[]) => void) | undefined;
 }
 
 export interface Retrieved {
