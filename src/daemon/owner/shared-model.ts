@@ -43,6 +43,8 @@ interface ModelState {
   readonly stopped: AbortController;
   found: Promise<ModelOnDisk | undefined> | undefined;
   loaded: Promise<Embedder> | undefined;
+  /** The same once it is there. */
+  ready: Embedder | undefined;
   pulling: Promise<void> | undefined;
   /** Runs after a download that failed, until the next one. */
   retry: NodeJS.Timeout | undefined;
@@ -56,6 +58,7 @@ export function sharedModel(parts: SharedModelParts): SharedModel {
     stopped: new AbortController(),
     found: undefined,
     loaded: undefined,
+    ready: undefined,
     pulling: undefined,
     retry: undefined,
     tellArrival: () => undefined,
@@ -105,24 +108,35 @@ function handleOf(state: ModelState, model: ModelOnDisk, soon: boolean): Embedde
   if (soon) void load(state, model).catch(() => undefined);
   return {
     version: model.version,
-    embed: async (text, priority) => (await load(state, model)).embed(text, priority),
+    // At once where it can be: whatever else a search does in the same turn is then done while the model has the question.
+    embed: (text, priority) =>
+      state.ready?.embed(text, priority) ?? load(state, model).then((embedder) => embedder.embed(text, priority)),
     // Shared: a store that closes must not take it away from the others.
     close: async () => undefined,
   };
 }
 
 function load(state: ModelState, model: ModelOnDisk): Promise<Embedder> {
-  state.loaded ??= model.load().catch((error: unknown) => {
-    state.loaded = undefined;
-    state.parts.log.error({ reason: reasonOf(error) }, "the embedding model could not be loaded");
-    throw unavailable(`The embedding model could not be loaded: ${reasonOf(error)}`, error);
-  });
-  return state.loaded;
+  if (state.loaded !== undefined) return state.loaded;
+  const loading: Promise<Embedder> = model.load().then(
+    (embedder) => {
+      if (state.loaded === loading) state.ready = embedder;
+      return embedder;
+    },
+    (error: unknown) => {
+      state.loaded = undefined;
+      state.parts.log.error({ reason: reasonOf(error) }, "the embedding model could not be loaded");
+      throw unavailable(`The embedding model could not be loaded: ${reasonOf(error)}`, error);
+    },
+  );
+  state.loaded = loading;
+  return loading;
 }
 
 async function drop(state: ModelState): Promise<void> {
   const held = state.loaded;
   state.loaded = undefined;
+  state.ready = undefined;
   await held?.then(
     (embedder) => embedder.close(),
     () => undefined,

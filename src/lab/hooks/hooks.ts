@@ -36,6 +36,9 @@ interface HookReport {
 }
 
 const COLD_STARTS = 10;
+const NEW_OWNERS = 5;
+/** An owner that has just opened its store reads it into memory, a second for 10,000 memories; what it answers meanwhile is a row of its own. */
+const SETTLE_MS = 3_000;
 const RUNS = 20;
 /** The pause between two hooks. A person takes longer to type; counting references, which follows an answer, is over by then. */
 const BETWEEN_MS = 200;
@@ -98,7 +101,7 @@ function useAgent({ home, butler }: BenchHome, agent: string): void {
 
 async function hookTimes(bench: BenchHome, script: HookScript): Promise<Pick<HookReport, "hooks" | "answered">> {
   const { home, program, progress, queries } = bench;
-  const times: Record<string, number[]> = { start: [], prompt: [], stop: [], floor: [], cold: [] };
+  const times: Record<string, number[]> = { start: [], prompt: [], stop: [], floor: [], first: [], cold: [] };
   const answered = { start: 0, prompt: 0, cold: 0 };
   const p = picker(7);
   const transcript_path = join(home.root, "none.jsonl");
@@ -106,6 +109,7 @@ async function hookTimes(bench: BenchHome, script: HookScript): Promise<Pick<Hoo
   const floor = await openFloor(home.root);
   const bare = floor.script(script.env);
   await timeCommand(program, "warm up");
+  await pause(SETTLE_MS);
   for (let n = 0; n < queries; n++) {
     progress.show(n, queries, "hooks with a warm owner");
     const session = `warm-${process.pid}-${n}`;
@@ -125,6 +129,16 @@ async function hookTimes(bench: BenchHome, script: HookScript): Promise<Pick<Hoo
     if (prompt.said.includes("additionalContext")) answered.prompt += 1;
   }
   await floor.close();
+  for (let n = 0; n < NEW_OWNERS; n++) {
+    progress.show(n, NEW_OWNERS, "first prompts of an owner");
+    await stopOwner(home);
+    await timeCommand(program, "open the store");
+    const session = input(`new-${process.pid}-${n}`);
+    await timeHook(script, "SessionStart", { ...session, source: "startup" });
+    await pause(BETWEEN_MS);
+    const first = await timeHook(script, "UserPromptSubmit", { ...session, prompt: promptText(p) });
+    times.first?.push(first.ms);
+  }
   for (let n = 0; n < COLD_STARTS; n++) {
     progress.show(n, COLD_STARTS, "hooks that find nobody");
     await stopOwner(home);
@@ -171,6 +185,7 @@ function lines({ n, machine, hooks, answered, run, targets }: HookReport): strin
     prompt: "UserPromptSubmit",
     stop: "Stop",
     floor: "sh and curl alone",
+    first: "first prompt of an owner",
     cold: "SessionStart, nobody there",
   };
   return [

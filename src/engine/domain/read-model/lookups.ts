@@ -8,6 +8,8 @@ export interface Lookups {
   drop(slot: number, row: ReadRow): void;
   /** What tells the session of an episode from all others: of one tenant, butler and name. */
   sessionOf(slot: number): string | undefined;
+  /** These slots without the episodes of sessions of this name, in their order; they are written over. */
+  outside(tenant: string, session: string, slots: Int32Array): Int32Array;
   /** Turns of the same session with an ordinal in this range, in their order. */
   turns(slot: number, first: number, last: number): readonly number[];
   /** Whether anybody of these first names speaks in the session of this episode. */
@@ -28,6 +30,8 @@ export interface Lookups {
 
 interface Session {
   readonly key: string;
+  /** Its tenant and name: sessions of several scopes may share them. */
+  readonly name: string;
   readonly turns: Turn[];
   /** How often somebody of this first name speaks in it. */
   readonly names: Map<string, number>;
@@ -46,6 +50,7 @@ export const spokenName = (speaker: string): string => speaker.split(" ", 1)[0]?
 
 export function openLookups(): Lookups {
   const sessions = new Map<string, Session>();
+  const named = new Map<string, Set<Session>>();
   /** By slot: a key put together of three texts for every turn of every candidate took a tenth of a search. */
   const sessionAt: (Session | undefined)[] = [];
   const nameAt: (string | undefined)[] = [];
@@ -55,14 +60,14 @@ export function openLookups(): Lookups {
   const lasting = new Map<string, Set<number>>();
   const tagged = new Map<string, Set<number>>();
 
-  const add = (all: Map<string, Set<number>>, key: string, slot: number): ReadonlySet<number> => {
+  const add = <T>(all: Map<string, Set<T>>, key: string, one: T): ReadonlySet<T> => {
     const known = all.get(key) ?? new Set();
     if (known.size === 0) all.set(key, known);
-    return known.add(slot);
+    return known.add(one);
   };
-  const take = (all: Map<string, Set<number>>, key: string, slot: number) => {
+  const take = <T>(all: Map<string, Set<T>>, key: string, one: T) => {
     const known = all.get(key);
-    known?.delete(slot);
+    known?.delete(one);
     if (known?.size === 0) all.delete(key);
   };
   const keyOf = ({ tenant_id, subject_key, predicate_key }: ReadRow) => joined(tenant_id, subject_key, predicate_key);
@@ -71,8 +76,9 @@ export function openLookups(): Lookups {
     const key = joined(tenant_id, scope, session_id);
     const known = sessions.get(key);
     if (known !== undefined) return known;
-    const made: Session = { key, turns: [], names: new Map(), episodes: 0 };
+    const made: Session = { key, name: joined(tenant_id, session_id), turns: [], names: new Map(), episodes: 0 };
     sessions.set(key, made);
+    add(named, made.name, made);
     return made;
   };
   const speakerChange = (slot: number, row: ReadRow, by: 1 | -1) => {
@@ -119,11 +125,24 @@ export function openLookups(): Lookups {
       nameAt[slot] = undefined;
       if (session === undefined) return;
       session.episodes -= 1;
-      if (session.episodes === 0) sessions.delete(session.key);
+      if (session.episodes === 0) {
+        sessions.delete(session.key);
+        take(named, session.name, session);
+      }
       const at = session.turns.findIndex((turn) => turn.slot === slot);
       if (at >= 0) session.turns.splice(at, 1);
     },
     sessionOf: (slot) => sessionAt[slot]?.key,
+    outside(tenant, session, slots) {
+      const own = named.get(joined(tenant, session));
+      if (own === undefined) return slots;
+      let n = 0;
+      for (const slot of slots) {
+        const of = sessionAt[slot];
+        if (of === undefined || !own.has(of)) slots[n++] = slot;
+      }
+      return slots.subarray(0, n);
+    },
     nameOf: (slot) => nameAt[slot],
     turns(slot, first, last) {
       const turns = sessionAt[slot]?.turns ?? [];
