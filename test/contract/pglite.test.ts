@@ -82,8 +82,14 @@ describe("PGlite in a folder", () => {
     await db.query("delete from big");
     const size = async () => Number((await db.query<{ s: string }>("select pg_table_size('big') as s"))[0]?.s);
     const full = await size();
-    await db.maintain("light");
-    await db.maintain("full");
+    let turns = 0;
+    const turn = async () => {
+      turns += 1;
+    };
+    await db.maintain("light", turn);
+    expect(turns).toBe(1);
+    await db.maintain("full", turn);
+    expect(turns).toBeGreaterThan(2);
     expect(await size()).toBeLessThan(full / 10);
     await db.close();
   });

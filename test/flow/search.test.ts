@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { compositeScore } from "../../src/engine/domain/ranking/scoring.ts";
 import { maintain } from "../../src/engine/memory/keep/maintain.ts";
-import { buildIndex, indexState } from "../../src/engine/store/index/vector-index.ts";
+import { buildIndex, dropIndex, indexState } from "../../src/engine/store/index/vector-index.ts";
 import { onEachStore } from "../support/stores.ts";
 import { type Guest, onOneRig } from "../support/tenants.ts";
 
@@ -232,6 +232,24 @@ onEachStore(
       await buildIndex(db, memory.embeddingVersion ?? 0, 384, "hnsw", 200);
       expect(await indexState(db, memory.embeddingVersion ?? 0)).toMatchObject({ kind: "hnsw" });
       expect(await found()).toEqual([results[150].id]);
+    });
+
+    it("is not built beside calls on a store that would not answer meanwhile, until a full upkeep comes; dropping one does not wait", async () => {
+      const { call, db, memory } = await open({ settings: { retrieval: { vector_index: "ivfflat" } } });
+      const version = memory.embeddingVersion ?? 0;
+      const kindAfter = async (level: "light" | "full", beside: boolean) => {
+        await maintain(memory, { level, beside });
+        return (await indexState(db, version)).kind;
+      };
+      await call("memory_store_episode", { content: "Rain in the mountains" });
+      expect(await kindAfter("light", true)).toBe(db.kind === "pglite" ? "none" : "ivfflat");
+      expect(await kindAfter("light", false)).toBe("ivfflat");
+      await dropIndex(db, version);
+      expect(await kindAfter("full", true)).toBe("ivfflat");
+      const { memory: other } = await open({ settings: { retrieval: { vector_index: "none" } } });
+      await buildIndex(other.db, other.embeddingVersion ?? 0, 384, "ivfflat", 1);
+      await maintain(other, { level: "light", beside: true });
+      expect((await indexState(other.db, other.embeddingVersion ?? 0)).kind).toBe("none");
     });
   },
   "embedded",

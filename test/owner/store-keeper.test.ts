@@ -1,7 +1,7 @@
 /** Who keeps a store open: a store that has died is opened anew by the next call, and no call is lost when one is being closed. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { storeKeeper } from "../../src/daemon/owner/store-keeper.ts";
+import { storeKeeper, type Upkeep } from "../../src/daemon/owner/store-keeper.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
 
 interface Store {
@@ -87,4 +87,36 @@ test("a store whose time is over at the moment of a call answers it, open or ope
   }
   await keeper.close();
   expect(stores.every(({ closed }) => closed)).toBe(true);
+});
+
+test("a store that is never quiet is kept up beside calls: the long part of it a quarter as often", async () => {
+  const upkeeps: Pick<Upkeep, "level" | "beside">[] = [];
+  const keeper = (maintainEveryMs: number, fullEveryMs: number) =>
+    storeKeeper({
+      ...{ butler: "ada", log: silentLog, idleMs: 60_000, quietMs: 0, maintainEveryMs, fullEveryMs },
+      open: async () => ({ close: async () => undefined }),
+      maintain: async (_, { level, beside }) => void upkeeps.push({ level, beside }),
+      closed: () => undefined,
+    });
+  const keptUp = async (kept: ReturnType<typeof keeper>) => {
+    const before = upkeeps.length;
+    await kept.use(async () => kept.used(true));
+    while (upkeeps.length === before) await new Promise((done) => setImmediate(done));
+    await kept.close();
+    return upkeeps.at(-1);
+  };
+  expect(await keptUp(keeper(60_000, 60_000))).toEqual({ level: "light", beside: false });
+  expect(await keptUp(keeper(60_000, 0))).toEqual({ level: "full", beside: false });
+  expect(await keptUp(keeper(0, 60_000))).toEqual({ level: "light", beside: true });
+  expect(await keptUp(keeper(0, 0))).toEqual({ level: "full", beside: true });
+  const [now, began] = [performance.now(), performance.now];
+  const busy = keeper(0, 1_000);
+  try {
+    performance.now = () => now + 2_000;
+    expect(await keptUp(busy)).toEqual({ level: "light", beside: true });
+    performance.now = () => now + 6_000;
+    expect(await keptUp(busy)).toEqual({ level: "full", beside: true });
+  } finally {
+    performance.now = began;
+  }
 });

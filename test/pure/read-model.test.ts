@@ -14,6 +14,8 @@ import {
   openHalves,
   roundedToHalves,
 } from "../../src/engine/domain/read-model/halves.ts";
+import { openReadModel } from "../../src/engine/domain/read-model/model.ts";
+import type { ReadRow } from "../../src/engine/domain/read-model/rows.ts";
 import { openVectors } from "../../src/engine/domain/read-model/vectors.ts";
 import { openWords } from "../../src/engine/domain/read-model/words.ts";
 import { assemble } from "../support/assembler.ts";
@@ -191,4 +193,24 @@ it("sums by lanes as a server does: of every eighth number, then the halves of e
     return Math.fround((two[0] ?? 0) + (two[1] ?? 0));
   });
   expect(halves.dots(query, slots)).toEqual(expected);
+});
+
+it("keeps what blocks tell of the memories that were asked for last, and no more than so many", () => {
+  const model = openReadModel();
+  const row = (id: string) => ({ id, type: "episode", content: "tea", tags: [], tenant_id: "t", scope: "s" });
+  const many = Array.from({ length: 40_000 }, (_, slot) => ({
+    ...{ id: uuid(slot), words: undefined, vector: undefined, links: [] },
+    row: { ...row(uuid(slot)), session_id: null, speaker: null, ordinal: null } as unknown as ReadRow,
+  }));
+  model.apply(many);
+  const often = model.retellingOf(0);
+  const once = model.retellingOf(1);
+  for (let slot = 2; slot < 16_390; slot++) model.retellingOf(slot);
+  expect(model.retellingOf(0)).toBe(often);
+  expect(model.retellingOf(5)).toBe(model.retellingOf(5));
+  for (let slot = 16_390; slot < 40_000; slot++) model.retellingOf(slot);
+  expect(model.retellingOf(0)).toBe(often);
+  expect(model.retellingOf(1)).not.toBe(once);
+  model.apply(many.slice(0, 1));
+  expect(model.retellingOf(0)).not.toBe(often);
 });

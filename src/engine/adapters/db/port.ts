@@ -30,8 +30,8 @@ export interface Db extends Sql {
    * anybody else runs without them. Costs no round trip, and holds behind a pooler that lends a connection for a transaction.
    */
   withSettings(settings: Settings): Db;
-  /** Maintenance that a server does by itself: checkpoint, and at level `full` vacuum. */
-  maintain?(level: "light" | "full"): Promise<void>;
+  /** Maintenance that a server does by itself: checkpoint, and at level `full` vacuum. `turn` is awaited between its statements. */
+  maintain?(level: "light" | "full", turn?: () => Promise<void>): Promise<void>;
   /** True when the store will never answer again (a full disk stops the embedded one): close it and open it anew. */
   isDead?(): boolean;
   /**

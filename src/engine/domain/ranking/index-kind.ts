@@ -2,12 +2,13 @@
 export type IndexKind = "none" | "ivfflat" | "hnsw";
 
 /**
- * Embedded, comparing 2,500 vectors takes about 6 ms; an ivfflat index over 10,000 builds in 1.2 s and hnsw in 6.5 s, with
- * the one connection blocked meanwhile. So the embedded store stays with ivfflat far longer than a server, which builds
- * either kind while it goes on answering.
+ * An embedded store is searched from memory (`memory/read-model/follow.ts`), and itself only while that is loaded or where it holds too much: comparing
+ * 10,000 vectors takes it 25 ms, 100,000 a quarter of a second. An ivfflat index would make that a tenth, but its thread builds it for
+ * seconds while every call waits, and storing a vector takes three times as long with it: it was more than half of what storing an episode took.
+ * A server builds either kind while it goes on answering.
  */
 const BARS = {
-  pglite: { ivfflat: 2_500, hnsw: 200_000 },
+  pglite: { ivfflat: 100_000, hnsw: 200_000 },
   postgres: { ivfflat: 5_000, hnsw: 50_000 },
 } as const;
 

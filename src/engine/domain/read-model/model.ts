@@ -34,7 +34,10 @@ export interface ReadModel {
   size(): number;
 }
 
-/** Of so many memories it is kept what a block tells of them, some hundred bytes each: then all is made anew. */
+/**
+ * Of twice so many memories it is kept what a block tells of them, some hundred bytes each: those that were asked for last. Forgetting all at once
+ * made every block of the next seconds dear.
+ */
 const MOST_RETOLD = 16_384;
 
 /** `sums`: as the store makes them that it is read from. */
@@ -45,6 +48,8 @@ export function openReadModel(sums: Sums = "in order"): ReadModel {
   const links: (readonly ReadLink[] | undefined)[] = [];
   const told: (Told | undefined)[] = [];
   let retold: (Retelling | undefined)[] = [];
+  /** As many as were kept before these. What is asked for again moves on. */
+  let retoldBefore: (Retelling | undefined)[] = [];
   let retellings = 0;
   let sealed = 0;
   const free: number[] = [];
@@ -78,6 +83,7 @@ export function openReadModel(sums: Sums = "in order"): ReadModel {
     if (row !== undefined && isSealed(row.content)) sealed += 1;
     if (before?.content !== row?.content) told[slot] = undefined;
     retold[slot] = undefined;
+    retoldBefore[slot] = undefined;
     rows[slot] = row && ownRow(row, row, one);
     if (row !== undefined) lookups.put(slot, row);
   };
@@ -102,10 +108,11 @@ export function openReadModel(sums: Sums = "in order"): ReadModel {
       const row = rows[slot];
       if (row === undefined || isSealed(row.content)) return undefined;
       if (++retellings > MOST_RETOLD) {
+        retoldBefore = retold;
         retold = new Array(ids.length).fill(undefined);
         retellings = 1;
       }
-      const made = newRetelling();
+      const made = retoldBefore[slot] ?? newRetelling();
       retold[slot] = made;
       return made;
     },

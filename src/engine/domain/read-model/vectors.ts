@@ -22,6 +22,7 @@ export interface Vectors {
   shelfOf(slot: number): number | undefined;
   piecesOf(slot: number): number;
   tokensOf(slot: number): Uint8Array | undefined;
+  vectorOf(slot: number): Float32Array | undefined;
   /** All of these shelves that are visible after this time, in no order; with `faded` those that are live. The next call overwrites them. */
   seen(sks: readonly number[], after: number, faded: boolean): Int32Array;
   isSeen(slot: number, after: number, faded: boolean): boolean;
@@ -145,6 +146,7 @@ export function openVectors(sums: Sums = "in order"): Vectors {
     isSeen: (slot, after, faded) => ((faded ? live : visible)[slot] as number) > after,
     piecesOf: (slot) => (shelfOf[slot] === undefined ? 0 : (pieces[slot] as number)),
     tokensOf: (slot) => (shelfOf[slot] === undefined ? undefined : tokens.get(slot)),
+    vectorOf: (slot) => (shelfOf[slot] === undefined ? undefined : halves?.floats(slot)),
     seen(sks, after, faded) {
       const until = faded ? live : visible;
       const found = sks.map((sk) => lists.get(sk) ?? []);

@@ -30,7 +30,6 @@ import {
   type LinkKey,
   type LiveMemory,
   liveMemories,
-  nearNeighbours,
   newestOnShelf,
   textsOf,
   vectorEntries,
@@ -41,6 +40,7 @@ import { CALL_KEY_PREFIX } from "../call-key.ts";
 import { defineJob, type JobContext } from "./job.ts";
 import { type JobTally, newTally } from "./job-call.ts";
 import { KEPT_KEYS_MS } from "./maintain.ts";
+import { neighboursOf } from "./near-neighbours.ts";
 import { rebuildVectors } from "./reembed.ts";
 import { fitIndex, unfitIndex } from "./vector-index.ts";
 
@@ -231,13 +231,12 @@ async function measureRecall({ context, tally, found }: Round): Promise<boolean>
  * newest memories first, until this many have been compared.
  */
 const LOOKED_AT = 5_000;
-const COMPARED = 16;
+const COMPARED = 4;
 
 async function findNearDuplicates({ context, tally, found }: Round): Promise<boolean> {
   const { memory, now } = context;
   const { serving } = memory.versions;
   if (!serving) return true;
-  const as = comparedAs(memory.db.kind, serving.embedder.version.dimensions);
   let left = LOOKED_AT;
   for (const { sk, type } of await allShelves(memory.db)) {
     const told = new Set<string>();
@@ -246,8 +245,7 @@ async function findNearDuplicates({ context, tally, found }: Round): Promise<boo
     for (let from = 0; from < ids.length; from += COMPARED) {
       if (context.interrupted()) return false;
       const some = ids.slice(from, from + COMPARED);
-      const query = { version: serving.version, as, sk, ids: some, now, cosine: NEAR_COSINE };
-      const near = await nearNeighbours(memory.db, query);
+      const near = await neighboursOf(memory, serving, { sk, ids: some, now, cosine: NEAR_COSINE });
       const texts = await textsOf(memory.db, type, [...new Set(near.flatMap(({ a, b }) => [a, b]))], now);
       for (const { a, b, cosine } of near) {
         const pair = a < b ? `${a} and ${b}` : `${b} and ${a}`;

@@ -4,10 +4,10 @@ import { buildIndex, type IndexState, indexState } from "../../store/index/vecto
 import type { Memory } from "../memory.ts";
 import type { VersionedEmbedder } from "../recall/versions.ts";
 
-/** True when the index was changed. */
-export async function fitIndex(memory: Memory, model: VersionedEmbedder): Promise<boolean> {
+/** True when the index was changed. Unless it `mayBuild` now, it is only dropped. */
+export async function fitIndex(memory: Memory, model: VersionedEmbedder, mayBuild = true): Promise<boolean> {
   const { have, wanted } = await unfitIndex(memory, model);
-  if (wanted === undefined) return false;
+  if (wanted === undefined || (wanted !== "none" && !mayBuild)) return false;
   memory.log.info({ from: have.kind, to: wanted, rows: have.rows }, "changing the vector index");
   await buildIndex(memory.db, model.version, model.embedder.version.dimensions, wanted, have.rows);
   return true;
