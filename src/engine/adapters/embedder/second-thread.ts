@@ -94,7 +94,9 @@ export function helped<Q, A>(first: Thread<Q, A>, open: () => Promise<Thread<Q, 
     async ask(question, priority) {
       notice(priority);
       const helper = second;
-      if (helper === undefined || first.pending <= helper.pending) return askFirst(question, priority);
+      // What is stored goes to the second, so that the first is free for queries; of many texts both have their share.
+      const further = priority === "write" ? 1 : 0;
+      if (helper === undefined || first.pending + further <= helper.pending) return askFirst(question, priority);
       try {
         return await helper.ask(question, priority);
       } catch (error) {
