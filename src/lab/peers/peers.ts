@@ -163,9 +163,7 @@ async function askAll(all: readonly Prepared[], material: Material, show: (step:
       }
     }
     const turns = turnsOf(material.questions.length, material.at_once.length);
-    const asked = await askInTurns<PeerFigures>(open, turns, (name, turn) =>
-      show(`turn ${turn + 1} of ${turns.length}, ${name}`),
-    );
+    const asked = await askInTurns<PeerFigures>(open, turns, (turn) => show(`asked, turn ${turn} of ${turns.length}`));
     for (const { peer, filled } of all) {
       const figures = asked.get(peer.name);
       if (figures !== undefined)

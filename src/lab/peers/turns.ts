@@ -25,7 +25,7 @@ export function turnsOf(questions: number, atOnce: number): Turn[] {
 export async function askInTurns<T>(
   peers: ReadonlyMap<string, PeerProcess>,
   turns: readonly Turn[],
-  show: (peer: string, turn: number) => void,
+  show: (turn: number) => void,
 ): Promise<Map<string, T | string>> {
   const results = new Map<string, T | string>();
   const go = async <A>(name: string, work: () => Promise<A>): Promise<A | undefined> => {
@@ -37,14 +37,14 @@ export async function askInTurns<T>(
       return undefined;
     }
   };
-  for (const [index, turn] of turns.entries())
-    for (const [name, peer] of peers) {
-      show(name, index);
+  for (const [index, turn] of turns.entries()) {
+    show(index + 1);
+    for (const [name, peer] of peers)
       await go(name, () => {
         peer.tell(turn);
         return peer.answer();
       });
-    }
+  }
   for (const [name, peer] of peers) {
     peer.end();
     const figures = await go(name, () => peer.answer<T & object>());
