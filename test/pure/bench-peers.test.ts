@@ -5,13 +5,16 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Embedder } from "../../src/engine/adapters/embedder/port.ts";
 import { knownVectors } from "../../src/lab/known-vectors.ts";
+import { shareOf } from "../../src/lab/peers/asked.ts";
 import { serveEmbeddings } from "../../src/lab/peers/embeddings-server.ts";
 import { type PeerResult, peerLines } from "../../src/lab/peers/figures.ts";
 import { materialOf, withoutTwins } from "../../src/lab/peers/material.ts";
-import { type PeerFigures, shareOf } from "../../src/lab/peers/measure.ts";
+import type { PeerFigures } from "../../src/lab/peers/measure.ts";
 import { loaderOf, missing } from "../../src/lab/peers/packages.ts";
 import { fused, wordsOf } from "../../src/lab/peers/peer.ts";
+import type { PeerProcess } from "../../src/lab/peers/process.ts";
 import { lostTo, standingLines, standings } from "../../src/lab/peers/standings.ts";
+import { askInTurns, turnsOf } from "../../src/lab/peers/turns.ts";
 
 const spread = (p50: number) => ({ count: 10, p50, p95: 2 * p50, max: 3 * p50 });
 
@@ -65,6 +68,42 @@ test("ranks are fused, words lose what has a meaning in a query, and recall is o
   expect(wordsOf(`Who said "OR" (near) it's 3*?`)).toEqual(["who", "said", "or", "near", "it", "s", "3"]);
   const eleven = Array.from({ length: 11 }, (_, index) => String(index));
   expect([shareOf(["0", "10"], eleven), shareOf(["9"], eleven)]).toEqual([0.5, 1]);
+});
+
+test("peers are asked in turns, each part once, and one that fails is left out from then on", async () => {
+  const turns = turnsOf(200, 200);
+  const asked = turns.flatMap((turn) => ("one" in turn ? [turn.one] : []));
+  expect(asked.map(([from, to]) => to - from)).toEqual(Array(8).fill(25));
+  expect(turns.slice(8)).toEqual([{ at_once: [0, 100] }, { at_once: [100, 200] }]);
+  expect(turnsOf(1, 3)).toEqual([{ one: [0, 1] }, { at_once: [0, 1] }, { at_once: [1, 3] }]);
+  const heard: string[] = [];
+  const peer = (name: string, fails: number): PeerProcess => {
+    let told = 0;
+    return {
+      answer: async <T>() => {
+        if (told === fails) throw new Error(`${name} has died`);
+        return { name } as T;
+      },
+      tell: (turn) => {
+        told++;
+        heard.push(`${name} ${JSON.stringify(turn)}`);
+      },
+      end: () => undefined,
+      kill: () => undefined,
+    };
+  };
+  const peers = new Map([
+    ["a", peer("a", Number.NaN)],
+    ["b", peer("b", 2)],
+  ]);
+  const results = await askInTurns(peers, [{ one: [0, 1] }, { one: [1, 2] }, { at_once: [0, 1] }], () => undefined);
+  expect(heard.map((line) => line.slice(0, 1)).join("")).toBe("ababa");
+  expect(results).toEqual(
+    new Map<string, unknown>([
+      ["a", { name: "a" }],
+      ["b", "b has died"],
+    ]),
+  );
 });
 
 test("every figure in which somebody is ahead is named, and nothing else", () => {

@@ -27,7 +27,7 @@ export function peerLines(report: PeersReport): string[] {
   const measured = peers.flatMap(({ figures, ...peer }) => (figures === null ? [] : [{ ...peer, ...figures }]));
   const embeds = { itself: "itself", "a function it is given": "function", "a server it asks": "server" } as const;
   return [
-    `${n.toLocaleString("en")} memories, ${questions} questions${data === null ? "" : ` of ${data}`}, ${model} for all, each in a process of its own`,
+    `${n.toLocaleString("en")} memories, ${questions} questions${data === null ? "" : ` of ${data}`}, ${model} for all, each in a process of its own, asked in turns`,
     "stored/s without the model, whose vectors of memories are made once for all; searches embed what they are asked; MB without a server's",
     `${machine.cores} × ${machine.cpu}, Node ${machine.node}, load ${machine.load} at the start`,
     "",

@@ -60,6 +60,7 @@ async function opened({ folder, server, embedder }: Place): Promise<OpenPeer> {
       await maintain(memory, { level: "full" });
     },
     ready: () => memory.readModel.load(memory.versions.serving?.version, "default"),
+    rest: () => memory.afterwards.settled(),
     close: () => memory.close(),
   };
 }

@@ -18,6 +18,8 @@ export interface OpenPeer {
   settle?(): Promise<void>;
   /** Resolves when what it does after opening is done, as in a process that has served for a minute. */
   ready?(): Promise<void>;
+  /** Resolves when what it does after its answers is done: it is not to be done in the next one's turn. */
+  rest?(): Promise<void>;
   close(): Promise<void>;
 }
 

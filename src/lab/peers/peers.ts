@@ -1,5 +1,4 @@
-/** `butler bench peers`: the same memories and questions, one peer after the other, each in a process of its own. */
-import { spawn } from "node:child_process";
+/** `butler bench peers`: the same memories and questions, filled one peer after the other, asked in turns, each in a process of its own. */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -8,8 +7,7 @@ import { join, resolve } from "node:path";
 import { homeAt } from "../../daemon/home.ts";
 import { hasDatabase } from "../../engine/adapters/db/postgres-admin.ts";
 import { locateModel } from "../../engine/adapters/model/files.ts";
-import { invalid, unavailable } from "../../engine/domain/errors.ts";
-import { programCommand } from "../../main/owner/launch.ts";
+import { invalid, reasonOf, unavailable } from "../../engine/domain/errors.ts";
 import type { Context } from "../../main/program/command.ts";
 import { progressLine } from "../../main/words/progress.ts";
 import { dropDatabase, thisMachine } from "../bench-home.ts";
@@ -18,13 +16,15 @@ import { sqlite } from "../sql/peer-sqlite.ts";
 import { type PeerResult, type PeersReport, peerLines } from "./figures.ts";
 import { langgraph, langgraphPostgres } from "./langgraph.ts";
 import { mastra } from "./mastra.ts";
-import { materialOf } from "./material.ts";
-import { type Filled, measurePeer, type PeerFigures, type PeerJob } from "./measure.ts";
+import { type Material, materialOf } from "./material.ts";
+import { type Filled, type PeerFigures, type PeerJob, runPeer } from "./measure.ts";
 import { mem0 } from "./mem0.ts";
 import { ours, oursPostgres } from "./ours.ts";
 import { install, missing } from "./packages.ts";
 import type { Peer } from "./peer.ts";
+import { answerLine, type PeerProcess, startPeer } from "./process.ts";
 import { lostTo, standings } from "./standings.ts";
+import { askInTurns, turnsOf } from "./turns.ts";
 
 const PEERS: readonly Peer[] = [ours, oursPostgres, sqlite, postgres, mem0, mastra, langgraph, langgraphPostgres];
 
@@ -41,9 +41,6 @@ export interface PeersOptions {
   readonly json: boolean;
 }
 
-/** A process of a peer that takes longer than this, besides filling, is given up. */
-const LIMIT_MS = 30 * 60_000;
-const LAST_WORDS = 300;
 const MINUTE_MS = 60_000;
 const NOTE = "filled.json";
 
@@ -58,23 +55,35 @@ export async function benchPeers(options: PeersOptions, context: Context): Promi
   const machine = thisMachine();
   const material = await materialOf(options.n, options.queries, options.data);
   const progress = progressLine("Measuring");
-  const peers: PeerResult[] = [];
   const root = options.keep === undefined ? await mkdtemp(join(tmpdir(), "butler-peers-")) : resolve(options.keep);
   const site: Site = {
     ...{ cache: join(home.root, "cache", "peers"), root, kept: options.keep !== undefined, install: options.install },
     ...{ model, databaseUrl: environment.databaseUrl, material, fill_ms: options.minutes * MINUTE_MS },
   };
+  let step = 0;
+  const show = (what: string) => progress.show(step, chosen.length, what);
+  const prepared = new Map<string, Prepared | string>();
+  let asked: Awaited<ReturnType<typeof askAll>>;
   try {
-    for (const [index, peer] of chosen.entries()) {
-      const show = (step: string) => progress.show(index, chosen.length, `${peer.name}, ${step}`);
-      const found = await resultOf(peer, site, show);
-      const { name, what, persists, embeds, needsServer, packages } = peer;
-      const result = typeof found === "string" ? { figures: null, reason: found } : { figures: found };
-      peers.push({ name, what, persists, embeds, needsServer, packages, ...result });
+    for (const peer of chosen) {
+      prepared.set(peer.name, await prepare(peer, site, (what) => show(`${peer.name}, ${what}`)));
+      step++;
     }
+    asked = await askAll(
+      [...prepared.values()].filter((one) => typeof one !== "string"),
+      material,
+      show,
+    );
   } finally {
-    if (options.keep === undefined) await rm(root, { recursive: true, force: true, maxRetries: 5 });
+    if (options.keep === undefined) await forget(prepared.values(), root);
   }
+  const peers = chosen.map((peer): PeerResult => {
+    const { name, what, persists, embeds, needsServer, packages } = peer;
+    const ready = prepared.get(name);
+    const found = typeof ready === "string" ? ready : asked.get(name);
+    const result = typeof found === "object" ? { figures: found } : { figures: null, reason: found ?? "not asked" };
+    return { name, what, persists, embeds, needsServer, packages, ...result };
+  });
   progress.done("done");
   const report: PeersReport = {
     n: material.memories.length,
@@ -90,6 +99,14 @@ export async function benchPeers(options: PeersOptions, context: Context): Promi
   else for (const line of peerLines(report)) context.say(line);
 }
 
+/** What a run without a folder of its own leaves nowhere. */
+async function forget(all: Iterable<Prepared | string>, root: string): Promise<void> {
+  await rm(root, { recursive: true, force: true, maxRetries: 5 });
+  for (const one of all)
+    if (typeof one !== "string" && one.job.server !== undefined)
+      await dropDatabase(one.job.server.url, one.job.server.database);
+}
+
 interface Site extends Pick<PeerJob, "cache" | "model" | "material" | "fill_ms"> {
   readonly root: string;
   readonly kept: boolean;
@@ -97,98 +114,100 @@ interface Site extends Pick<PeerJob, "cache" | "model" | "material" | "fill_ms">
   readonly databaseUrl: string | undefined;
 }
 
-/** Its figures, or why there are none. */
-async function resultOf(peer: Peer, site: Site, show: (step: string) => void): Promise<PeerFigures | string> {
-  const { cache, databaseUrl, root, kept } = site;
+/** A peer that can be asked, or why it cannot. */
+interface Prepared {
+  readonly peer: Peer;
+  readonly job: Job;
+  /** Of a peer that keeps what it stores. */
+  readonly filled?: Filled;
+}
+
+async function prepare(peer: Peer, site: Site, show: (step: string) => void): Promise<Prepared | string> {
+  const { cache, databaseUrl, root, kept, model, material, fill_ms } = site;
   if (peer.needsServer && databaseUrl === undefined) return "there is no server: BUTLER_DATABASE_URL is not set";
   await mkdir(cache, { recursive: true });
   let lacking = await missing(cache, peer);
   if (lacking !== undefined && site.install) lacking = await install(cache, peer);
   if (lacking !== undefined) return lacking;
   const slug = peer.name.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase();
-  const database = `peers-${kept ? slug : process.pid}`;
+  const database = kept ? `peers-${slug}` : `peers-${process.pid}-${slug}`;
   const server = peer.needsServer && databaseUrl !== undefined ? { url: databaseUrl, database } : undefined;
-  const { model, material, fill_ms } = site;
   const job = {
     ...{ peer: peer.name, cache, folder: join(root, slug), vectors: root, model, server, material, fill_ms },
   };
-  try {
-    if (!peer.persists) {
-      show("filled and asked");
-      await mkdir(job.folder, { recursive: true });
-      return await inItsProcess<PeerFigures>({ ...job, step: "both" });
-    }
-    const filled = (await filledBefore(job, peer)) ?? (await fill(job, peer, () => show("filled")));
-    if (typeof filled === "string") return filled;
-    show("asked");
-    const figures = await inItsProcess<Omit<PeerFigures, keyof Filled>>({ ...job, step: "measure" });
-    return typeof figures === "string" ? figures : { ...filled, ...figures };
-  } finally {
-    if (!kept && server !== undefined) await dropDatabase(server.url, database);
+  if (!peer.persists) {
+    await mkdir(job.folder, { recursive: true });
+    return { peer, job };
   }
+  try {
+    return { peer, job, filled: (await filledBefore(job, peer)) ?? (await fill(job, peer, () => show("filled"))) };
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+/** Figures of each, or why there are none. All are open when the first is asked. */
+async function askAll(all: readonly Prepared[], material: Material, show: (step: string) => void) {
+  const results = new Map<string, PeerFigures | string>();
+  const open = new Map<string, PeerProcess>();
+  try {
+    for (const { peer, job } of all) {
+      show(`${peer.name}, opened`);
+      const started = await startPeer({ ...job, step: peer.persists ? "ask" : "both" });
+      open.set(peer.name, started);
+      try {
+        await started.answer();
+      } catch (error) {
+        open.delete(peer.name);
+        results.set(peer.name, reasonOf(error));
+      }
+    }
+    const turns = turnsOf(material.questions.length, material.at_once.length);
+    const asked = await askInTurns<PeerFigures>(open, turns, (turn) => show(`asked, turn ${turn} of ${turns.length}`));
+    for (const { peer, filled } of all) {
+      const figures = asked.get(peer.name);
+      if (figures !== undefined)
+        results.set(peer.name, typeof figures === "string" ? figures : { ...filled, ...figures });
+    }
+  } finally {
+    for (const one of open.values()) one.kill();
+  }
+  return results;
 }
 
 type Job = Omit<PeerJob, "step">;
 
 interface FilledNote extends Filled {
   readonly of: string;
+  readonly fill_ms: number;
 }
 
 /** Tells other memories, another model, another server or other packages apart. */
-const fingerprint = ({ material, model, server, fill_ms }: Job, { packages }: Peer): string =>
+const fingerprint = ({ material, model, server }: Job, { packages }: Peer): string =>
   createHash("sha256")
-    .update(JSON.stringify([material.memories, model.version, server && new URL(server.url).host, packages, fill_ms]))
+    .update(JSON.stringify([material.memories, model.version, server && new URL(server.url).host, packages]))
     .digest("hex");
 
 async function filledBefore(job: Job, peer: Peer): Promise<Filled | undefined> {
   const note = join(job.folder, NOTE);
   if (!existsSync(note)) return undefined;
   if (job.server !== undefined && !(await hasDatabase(job.server.url, job.server.database))) return undefined;
-  const { of, ...filled } = JSON.parse(await readFile(note, "utf8")) as FilledNote;
-  return of === fingerprint(job, peer) ? filled : undefined;
+  const { of, fill_ms, ...filled } = JSON.parse(await readFile(note, "utf8")) as FilledNote;
+  // A peer that is full would not hold more with more time; one that is not is given the time that is allowed now.
+  const enough = filled.stored === job.material.memories.length || fill_ms >= job.fill_ms;
+  return enough && of === fingerprint(job, peer) ? filled : undefined;
 }
 
 /** From nothing: what an earlier run left half done, or filled with something else, is removed. */
-async function fill(job: Job, peer: Peer, show: () => void): Promise<Filled | string> {
+async function fill(job: Job, peer: Peer, show: () => void): Promise<Filled> {
   show();
   await rm(job.folder, { recursive: true, force: true, maxRetries: 5 });
   await mkdir(job.folder, { recursive: true });
   if (job.server !== undefined) await dropDatabase(job.server.url, job.server.database);
-  const filled = await inItsProcess<Filled>({ ...job, step: "fill" });
-  if (typeof filled === "string") return filled;
-  const note: FilledNote = { ...filled, of: fingerprint(job, peer) };
+  const filled = await (await startPeer({ ...job, step: "fill" })).answer<Filled>();
+  const note: FilledNote = { ...filled, of: fingerprint(job, peer), fill_ms: job.fill_ms };
   await writeFile(join(job.folder, NOTE), JSON.stringify(note));
   return filled;
-}
-
-async function inItsProcess<T>(job: PeerJob): Promise<T | string> {
-  const file = join(job.folder, "job.json");
-  await writeFile(file, JSON.stringify(job));
-  const { command, args } = programCommand();
-  // Some of these programs report to their makers unless they are told not to.
-  const silent = ["MEM0_TELEMETRY=false", "MASTRA_TELEMETRY_DISABLED=1", "DO_NOT_TRACK=1"];
-  const words = [...silent, command, ...args, "bench", "peers", "--job", file];
-  return new Promise((done) => {
-    const child = spawn("env", words, { stdio: ["ignore", "pipe", "pipe"] });
-    const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS + job.fill_ms);
-    let said = "";
-    let complained = "";
-    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-      said += chunk;
-    });
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      complained += chunk;
-    });
-    child.once("error", (error) => done(String(error)));
-    child.once("close", (code, signal) => {
-      clearTimeout(timer);
-      if (signal === "SIGKILL")
-        return done(`it took longer than ${(LIMIT_MS + job.fill_ms) / MINUTE_MS} minutes, or was killed`);
-      if (code !== 0) return done(complained.trim().slice(-LAST_WORDS) || `its process ended with ${code}`);
-      // Peers may print words of their own before the figures.
-      done(JSON.parse(said.trim().split("\n").at(-1) ?? "") as T);
-    });
-  });
 }
 
 /** Inside the process of one peer. */
@@ -196,5 +215,5 @@ export async function measureJob(file: string, { say }: Pick<Context, "say">): P
   const job = JSON.parse(await readFile(file, "utf8")) as PeerJob;
   const peer = PEERS.find(({ name }) => name === job.peer);
   if (peer === undefined) throw invalid("--job", `There is no peer "${job.peer}".`);
-  say(JSON.stringify(await measurePeer(peer, job)));
+  await runPeer(peer, job, (said) => say(answerLine(said)));
 }

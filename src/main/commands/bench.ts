@@ -88,12 +88,13 @@ share of acknowledged writes, errors by code, the owner's memory over time and t
 
 butler bench peers [--n <memories>] [--queries <questions>] [--data <file>] [--only <words>] [--keep <folder>] [--minutes <n>] [--install] [--json]
 
-Stores the same memories and asks the same questions with the same model in this program and in others, one after the other, each in a
-process of its own: plain SQLite, plain PostgreSQL, mem0, Mastra's memory, LangGraph's store. Says how fast each stores and finds, how much of the
+Stores the same memories and asks the same questions with the same model in this program and in others, each in a process
+of its own: plain SQLite, plain PostgreSQL, mem0, Mastra's memory, LangGraph's store. Says how fast each stores and finds, how much of the
 evidence (--data, as with quality, topped up to --n with invented memories), and where this program is behind. The others are no part of this program:
 --install fetches them from npm, in fixed versions, into the folder cache/peers of BUTLER_HOME. Those on PostgreSQL need BUTLER_DATABASE_URL.
 The vectors of the memories are made once for all, and each peer is filled by one process and searched by the next; a peer that is not full after --minutes
-is searched with what it has, and that is said. --keep leaves stores and vectors in a folder (and databases butler_peers-…), and the next run with the same memories
+is searched with what it has, and that is said. All that are searched are open at the same time and asked in turns, so that a change of the machine's pace meets
+every one of them; what a peer does after its answers is waited for before the next one's turn. --keep leaves stores and vectors in a folder (and databases butler_peers-…), and the next run with the same memories
 searches what is there. --n 2000, --queries 200, --minutes 10.
 
 butler bench fleet [--users <n>] [--days <n>] [--sessions <a day>] [--sample <n>] [--store pglite|postgres] [--json]
