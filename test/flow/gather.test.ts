@@ -1,6 +1,6 @@
 /** A server is asked for the candidates of the words while it looks for the nearest vectors: the answers are those of one statement. */
 import { expect, it } from "vitest";
-import type { Db, PoolUse, ReplicaUse } from "../../src/engine/adapters/db/port.ts";
+import type { Db, PoolUse } from "../../src/engine/adapters/db/port.ts";
 import { wrapDb } from "../../src/engine/adapters/db/wrap.ts";
 import { type Pick, picker } from "../../src/lab/sentences.ts";
 import { hashEmbedder } from "../support/hash-embedder.ts";
@@ -14,21 +14,15 @@ interface Stage {
   /** The vectors are not found before the first statement for candidates is answered. */
   inTwo: boolean;
   pool: PoolUse;
-  replicas: readonly ReplicaUse[] | undefined;
   between: () => Promise<unknown>;
   readonly sent: ("vectors" | "first" | "second, all" | "second, others")[];
 }
 
 function staged(db: Db): { db: Db; stage: Stage } {
-  const stage: Stage = { inTwo: false, pool: IDLE, replicas: undefined, between: async () => undefined, sent: [] };
+  const stage: Stage = { inTwo: false, pool: IDLE, between: async () => undefined, sent: [] };
   let open: () => void = () => undefined;
   const replace = (inner: Db): Partial<Db> => ({
     ...(inner.pool && { pool: () => stage.pool }),
-    // Asked for each time, so that a test may change it.
-    get replicas() {
-      const { replicas } = stage;
-      return replicas && (() => replicas);
-    },
     query: async <R>(text: string, params?: readonly unknown[]) => {
       if (text.startsWith("with vectors as")) {
         stage.sent.push("vectors");
@@ -136,22 +130,5 @@ onEachStore("candidates", (open, store) => {
     // None is told that is not so any more, be it forgotten or replaced.
     expect(during.length).toBeGreaterThan(10);
     expect(during.filter((id) => !ids(after).includes(id))).toEqual([]);
-  });
-
-  it("are asked for at once where connections are few or in use, or replicas answer", async () => {
-    const { stage, ask } = await furnished(13);
-    for (const pool of [
-      { max: 1, in_use: 1, waiting: 0 },
-      { max: 10, in_use: 6, waiting: 0 },
-      { max: 10, in_use: 2, waiting: 1 },
-    ]) {
-      stage.pool = pool;
-      expect(await ask({ query: "river mill" })).not.toEqual([]);
-      expect(stage.sent).toEqual(onServer ? ["vectors"] : []);
-    }
-    stage.pool = IDLE;
-    stage.replicas = [];
-    expect(await ask({ query: "river mill" })).not.toEqual([]);
-    expect(stage.sent).toEqual(onServer ? ["vectors"] : []);
   });
 });
