@@ -128,7 +128,8 @@ export async function askForCandidates(sql: Sql, wanted: Wanted): Promise<Answer
   const params: unknown[] = [filters.now, filters.tags ?? null, filters.tier ?? null, ...hitParams(hits)];
   const param = (value: unknown) => `$${params.push(value)}`;
   // A statement may not be given what it does not use.
-  const isCompared = arm !== undefined && (near === undefined || around !== undefined);
+  const isSearched = near === undefined && arm !== undefined && arm.groups.length > 0;
+  const isCompared = arm !== undefined && (isSearched || around !== undefined);
   const query = isCompared ? `${param(vectorLiteral(arm.query))}::${arm.as}` : "";
   const vectors = near !== undefined ? nearSql(near, param) : arm ? vectorSql(arm, query, filters, param) : NO_VECTORS;
   const { first, words, met, isNew, columns } = partSql(part, around?.best ?? 0, param);
