@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import type { Db } from "../../src/engine/adapters/db/port.ts";
 import { wrapDb } from "../../src/engine/adapters/db/wrap.ts";
+import { hashEmbedder } from "../support/hash-embedder.ts";
 import { onEachStore, openRig } from "../support/stores.ts";
 
 const TEXTS = [
@@ -49,4 +50,16 @@ onEachStore("the vector arm", (open, store) => {
       expect(await ask()).toEqual({ early: onServer, results: first.results });
     },
   );
+
+  it("is not asked again for later pages of the words", async () => {
+    const rig = await open({ settings: { retrieval: { rerank: "none" } }, model: false });
+    await rig.memory.adopt(hashEmbedder("pages"));
+    Object.assign(rig.memory.readModel, { load: async () => undefined, caughtUp: async () => undefined });
+    const fact = (n: number, confidence: number) =>
+      rig.call("memory_store_fact", { subject: `Cat ${n}`, predicate: "likes", content: "the kettle", confidence });
+    for (let n = 0; n < 130; n++) await fact(n, 0.5);
+    const { id } = await fact(130, 1);
+    const { results } = await rig.call("memory_search", { query: "who likes the kettle", min_confidence: 0.9 });
+    expect(results.map((found: Record<string, unknown>) => found.id)).toContain(id);
+  });
 });

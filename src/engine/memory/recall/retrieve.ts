@@ -131,10 +131,9 @@ async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval
     asked,
     groups,
     fetchCandidates: (hits, arm, ...wanted) =>
-      span("search candidates", {}, async () => {
-        const found = arm && (await early?.foundBy(arm));
-        return index.candidates(hits, found ? { ...arm, found } : arm, ...wanted);
-      }),
+      span("search candidates", {}, () =>
+        index.candidates(hits, arm && { ...arm, found: early?.foundBy(arm) }, ...wanted),
+      ),
   });
 }
 

@@ -4,15 +4,10 @@ import type { Look } from "../../domain/present.ts";
 import type { BestFirst } from "../../domain/ranking/words/best-first.ts";
 import type { Hit, Members, Statistics } from "../../domain/ranking/words/bm25.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
+import { gatherCandidates } from "../../store/index/gather.ts";
+import { type Filters, type Near, nearestVectors, type VectorArm } from "../../store/index/nearest.ts";
 import { rankWords } from "../../store/index/rank-words.ts";
-import {
-  type Filters,
-  type Gathered,
-  gatherCandidates,
-  type Near,
-  nearestVectors,
-  type VectorArm,
-} from "../../store/index/search.ts";
+import type { Gathered } from "../../store/index/search.ts";
 import { type LexicalEntry, lexicalEntryOf, type VectorRank, vectorRankOf } from "../../store/index/why.ts";
 import { saidBy, speakersAmong } from "../../store/memories/names.ts";
 import { type Origin, originsOf } from "../../store/memories/origins.ts";

@@ -104,7 +104,7 @@ export function askEarly(search: Searching, index: SearchIndex, filters: Filters
       found.catch(() => undefined);
       begun = { arm, found };
     },
-    foundBy: async (arm: VectorArm) => (begun && isSameArm(begun.arm, arm) ? begun.found : undefined),
+    foundBy: (arm: VectorArm) => (begun && isSameArm(begun.arm, arm) ? begun.found : undefined),
   };
 }
 

@@ -6,6 +6,7 @@
 import type { MemoryEvidence } from "../../domain/ranking/late-interaction.ts";
 import { firstName } from "../../domain/text/names.ts";
 import { isFiled, isLiveEpisode } from "../memories/live.ts";
+import type { PartSql } from "./known.ts";
 
 export interface Surroundings {
   readonly tenant: string;
@@ -25,7 +26,7 @@ export interface Surroundings {
  * neighbours) and `beside` (all whose evidence is wanted). Neighbours are of the same session, butler and tenant, and live. Their
  * bounds are columns: under row security a sum, which may overflow, is no condition of an index.
  */
-export function aroundSql(s: Surroundings, param: (value: unknown) => string): string {
+export function aroundSql(s: Surroundings, param: (value: unknown) => string, isNew: PartSql["isNew"]): string {
   const furthest = { before: -Math.min(0, ...s.offsets) + s.before, after: Math.max(0, ...s.offsets) + s.after };
   return `spots as materialized (
       select e.tenant_id, e.butler, e.session_id, e.ordinal, m.rank <= ${s.best} as best,
@@ -41,11 +42,13 @@ export function aroundSql(s: Surroundings, param: (value: unknown) => string): s
       group by n.id, n.tenant_id),
     named as materialized (${namedSql(s, param)}),
     found as materialized (
-      select id, keyword, distance from met
-      union all select t.id, null, null from turns t where t.candidate and not exists (select 1 from met m where m.id = t.id)),
+      select id, keyword, distance from met m where ${isNew("m.id", "found")}
+      union all select t.id, null, null from turns t
+      where t.candidate and not exists (select 1 from met m where m.id = t.id) and ${isNew("t.id", "found")}),
     beside as (
-      select id, session_id, butler, ordinal, speaker, asks from turns
-      union all select m.id, null, null, null, null, null from met m where not exists (select 1 from turns t where t.id = m.id))`;
+      select id, session_id, butler, ordinal, speaker, asks from turns t where ${isNew("t.id", "beside")}
+      union all select m.id, null, null, null, null, null from met m
+      where not exists (select 1 from turns t where t.id = m.id) and ${isNew("m.id", "beside")})`;
 }
 
 /**

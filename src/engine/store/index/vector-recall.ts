@@ -1,7 +1,7 @@
 /** How many of the truly nearest vectors the index finds: the same question with it and without. */
 import type { Sql } from "../../adapters/db/port.ts";
 import { isVisible } from "../memories/live.ts";
-import { hasGraph, withWidth } from "./search.ts";
+import { hasGraph, withWidth } from "./nearest.ts";
 
 export interface Probe {
   readonly a: string;
