@@ -51,6 +51,39 @@ onEachStore("the vector arm", (open, store) => {
     },
   );
 
+  it("is asked once where a question names somebody, and beside it what they said", async () => {
+    const { db, sent } = watch((await open()).db);
+    const rig = await openRig(db);
+    Object.assign(rig.memory.readModel, { load: async () => undefined, caughtUp: async () => undefined });
+    Object.assign(rig.memory, { recipe: { ...rig.memory.recipe, theirsAbove: 0 } });
+    const speakers = ["Ada", "Grace", "Linus"];
+    for (let n = 0; n < 90; n++)
+      await rig.call("memory_store_episode", {
+        content: `${TEXTS[n % TEXTS.length]} for the ${n}th time`,
+        speaker: speakers[n % 3],
+        session_id: `s${n % 7}`,
+      });
+    await rig.settled();
+    const ask = async () => {
+      sent.length = 0;
+      const query = "what did Ada say about the cat and the kettle";
+      const { results } = await rig.call("memory_search", { query, min_relevance: 0, limit: 30 });
+      await rig.settled();
+      const lists = sent.filter((text) => text.includes("from embeddings e where e.version_id")).length;
+      const early = sent.filter((text) => text.startsWith("with vectors as")).length;
+      return {
+        lists,
+        early,
+        results: results.map(({ id, relevance }: Record<string, unknown>) => ({ id, relevance })),
+      };
+    };
+    const first = await ask();
+    expect(first).toMatchObject({ lists: 1, early: 0 });
+    expect(first.results).toHaveLength(30);
+    const onServer = store.includes("PostgreSQL");
+    expect(await ask()).toEqual({ lists: 1, early: onServer ? 2 : 0, results: first.results });
+  });
+
   it("is not asked again for later pages of the words", async () => {
     const rig = await open({ settings: { retrieval: { rerank: "none" } }, model: false });
     await rig.memory.adopt(hashEmbedder("pages"));

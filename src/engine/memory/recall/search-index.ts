@@ -5,7 +5,7 @@ import type { BestFirst } from "../../domain/ranking/words/best-first.ts";
 import type { Hit, Members, Statistics } from "../../domain/ranking/words/bm25.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
 import { gatherCandidates } from "../../store/index/gather.ts";
-import { type Filters, type Near, nearestVectors, type VectorArm } from "../../store/index/nearest.ts";
+import { type Filters, type Near, nearestVectors, theirVectors, type VectorArm } from "../../store/index/nearest.ts";
 import { rankWords } from "../../store/index/rank-words.ts";
 import type { Gathered } from "../../store/index/search.ts";
 import { type LexicalEntry, lexicalEntryOf, type VectorRank, vectorRankOf } from "../../store/index/why.ts";
@@ -33,6 +33,8 @@ export interface SearchIndex {
   saidBy(names: readonly string[], sks: readonly number[]): Promise<Members | undefined>;
   /** The vector arm alone, where it can be asked beside the words: on a server. */
   nearest?(arm: VectorArm, filters: Filters): Promise<readonly Near[]>;
+  /** Of it, what the people said whom the question names. */
+  theirs?(arm: VectorArm, filters: Filters): Promise<readonly Near[]>;
   candidates(
     hits: readonly Hit[],
     arm: VectorArm | undefined,
@@ -51,7 +53,10 @@ export interface SearchIndex {
 
 export const sqlIndex = (sql: Db, tenant: string): SearchIndex => ({
   inMemory: false,
-  ...(sql.kind === "postgres" && { nearest: (arm, filters) => nearestVectors(sql, arm, filters) }),
+  ...(sql.kind === "postgres" && {
+    nearest: (arm, filters) => nearestVectors(sql, arm, filters),
+    theirs: (arm, filters) => theirVectors(sql, arm, filters),
+  }),
   rank: (words, groups, depth) => rankWords(sql, words, groups, depth),
   speakers: (scopes, words) => speakersAmong(sql, tenant, scopes, words),
   saidBy: (names, sks) => saidBy(sql, tenant, names, sks),

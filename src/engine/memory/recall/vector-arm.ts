@@ -87,8 +87,9 @@ export const noteSizes = ({ call, groups }: Searching, asked: Asked): void =>
   call.memory.knownSizes.set(keyOf(groups), sizesOf(asked));
 
 /**
- * A server finds the nearest vectors while the words are read, if it is known from an earlier question how deep to go. Where the guess was
- * wrong, or the question names somebody, they are asked for again with the candidates.
+ * A server finds the nearest vectors while the words are read, if it is known from an earlier question how deep to go. Where the question names
+ * somebody, fewer of them are taken, and what that person said is asked for as soon as that is known. Where the guess was wrong, all are asked for again with the
+ * candidates.
  */
 export function askEarly(search: Searching, index: SearchIndex, filters: Filters) {
   const { call, query, groups } = search;
@@ -104,9 +105,31 @@ export function askEarly(search: Searching, index: SearchIndex, filters: Filters
       found.catch(() => undefined);
       begun = { arm, found };
     },
-    foundBy: (arm: VectorArm) => (begun && isSameArm(begun.arm, arm) ? begun.found : undefined),
+    foundBy(arm: VectorArm): Promise<readonly Near[]> | undefined {
+      if (begun === undefined || begun.arm.query !== arm.query) return undefined;
+      if (arm.theirs === undefined) return isSame(begun.arm, arm) ? begun.found : undefined;
+      const limit = shallower(begun.arm, arm);
+      if (limit === undefined || index.theirs === undefined) return undefined;
+      const both = Promise.all([begun.found, index.theirs(arm, filters)]).then(([all, theirs]) =>
+        withoutTwins([...nearestOf(all, limit), ...theirs]),
+      );
+      both.catch(() => undefined);
+      return both;
+    },
   };
 }
 
-const isSameArm = (a: VectorArm, b: VectorArm): boolean =>
-  a.query === b.query && b.theirs === undefined && JSON.stringify(a.groups) === JSON.stringify(b.groups);
+const isSame = (a: VectorArm, b: VectorArm): boolean => JSON.stringify(a.groups) === JSON.stringify(b.groups);
+
+/** The depth of the second, if it has one list, of the same shelves and compared in the same way, that begins the first's. */
+function shallower({ groups: [deep, ...others] }: VectorArm, { groups: [wanted, ...more] }: VectorArm) {
+  if (deep === undefined || wanted === undefined || others.length + more.length > 0) return undefined;
+  const { limit } = wanted;
+  return limit <= deep.limit && JSON.stringify({ ...deep, limit }) === JSON.stringify(wanted) ? limit : undefined;
+}
+
+/** As they were found, where two are equally near. */
+const nearestOf = (near: readonly Near[], limit: number): readonly Near[] =>
+  near.toSorted(([, a], [, b]) => a - b).slice(0, limit);
+
+const withoutTwins = (near: readonly Near[]): readonly Near[] => [...new Map(near).entries()];

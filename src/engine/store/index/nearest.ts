@@ -39,10 +39,22 @@ export interface Filters extends Look {
 }
 
 /** The vector arm alone, for a server: it takes as long as reading the words, and another connection can do it meanwhile. */
-export async function nearestVectors(sql: Sql, arm: VectorArm, filters: Filters): Promise<readonly Near[]> {
+export const nearestVectors = (sql: Sql, arm: VectorArm, filters: Filters): Promise<readonly Near[]> =>
+  nearAmong(sql, arm, filters, vectorSql);
+
+/** The list of `theirs` alone. */
+export const theirVectors = (sql: Sql, arm: VectorArm, filters: Filters): Promise<readonly Near[]> =>
+  nearAmong(sql, arm, filters, (...asked) => theirsSql(asked[0], comparing(...asked), asked[3]) ?? NO_VECTORS);
+
+async function nearAmong(
+  sql: Sql,
+  arm: VectorArm,
+  filters: Filters,
+  listSql: typeof vectorSql,
+): Promise<readonly Near[]> {
   const params: unknown[] = [filters.now, filters.tags ?? null, filters.tier ?? null];
   const param = (value: unknown) => `$${params.push(value)}`;
-  const vectors = vectorSql(arm, `${param(vectorLiteral(arm.query))}::${arm.as}`, filters, param);
+  const vectors = listSql(arm, `${param(vectorLiteral(arm.query))}::${arm.as}`, filters, param);
   const [all] = await sql.query<{ near: string | null }>(
     `with vectors as materialized (${vectors}), given as (select $1::timestamptz, $2::text[], $3::text)
      select json_agg(json_build_array(memory_id, distance))::text as near from vectors`,
@@ -74,9 +86,30 @@ export const withWidth = (sks: string, list: string) => `(select l.* from (
  * The version and the dimensions are numbers of ours and stand in the text: only then can the planner match the partial
  * expression index. Tags and tier are asked inside, so that a filter never empties an answer that exists.
  */
-export function vectorSql(arm: VectorArm, query: string, filters: Filters, param: (value: unknown) => string): string {
+export function vectorSql(arm: VectorArm, query: string, filters: Filters, param: Param): string {
   if (arm.groups.length === 0) return NO_VECTORS;
-  const distance = `(e.embedding::${arm.as}) <=> ${query}`;
+  const compared = comparing(arm, query, filters, param);
+  const { distance, where } = compared;
+  const lists = arm.groups.map(({ sks, exact, limit }) => {
+    const near = (
+      more = "",
+    ) => `select e.memory_id, ${distance} as distance from embeddings e where ${where(sks)}${more}
+        order by ${exact ? `(${distance}) + 0` : distance} limit ${limit}`;
+    return exact || !hasGraph(arm) ? `(${near()})` : withWidth(`${param(sks)}::int4[]`, near(" and w.ef is not null"));
+  });
+  const theirs = theirsSql(arm, compared, param);
+  // `union` drops what both lists have.
+  return `${lists.join(" union all ")}${theirs === undefined ? "" : ` union (${theirs})`}`;
+}
+
+type Param = (value: unknown) => string;
+
+interface Comparing {
+  readonly distance: string;
+  where(sks: readonly number[]): string;
+}
+
+function comparing(arm: VectorArm, query: string, filters: Filters, param: Param): Comparing {
   const narrowed =
     filters.tags === undefined && filters.tier === undefined
       ? ""
@@ -89,21 +122,19 @@ export function vectorSql(arm: VectorArm, query: string, filters: Filters, param
       ? ""
       : ` and not exists (select 1 from episodes m where m.id = e.memory_id and m.session_id = ${param(filters.exceptSession)})`;
   const seen = arm.faded ? LIVE : isVisible("e", "$1");
-  const where = (sks: readonly number[]) =>
-    `e.version_id = ${arm.version} and e.sk = any(${param(sks)}::int4[]) and ${seen}${narrowed}${foreign}`;
-  const lists = arm.groups.map(({ sks, exact, limit }) => {
-    const near = (
-      more = "",
-    ) => `select e.memory_id, ${distance} as distance from embeddings e where ${where(sks)}${more}
-        order by ${exact ? `(${distance}) + 0` : distance} limit ${limit}`;
-    return exact || !hasGraph(arm) ? `(${near()})` : withWidth(`${param(sks)}::int4[]`, near(" and w.ef is not null"));
-  });
-  if (arm.theirs === undefined) return lists.join(" union all ");
-  const { tenant, names, limit } = arm.theirs;
-  // All compared: an approximate index of everybody's vectors passes over many of them. `union` drops what both lists have.
-  return `${lists.join(" union all ")} union (select e.memory_id, ${distance} as distance
+  return {
+    distance: `(e.embedding::${arm.as}) <=> ${query}`,
+    where: (sks) =>
+      `e.version_id = ${arm.version} and e.sk = any(${param(sks)}::int4[]) and ${seen}${narrowed}${foreign}`,
+  };
+}
+
+/** All compared: an approximate index of everybody's vectors passes over many of them. */
+function theirsSql({ theirs, groups }: VectorArm, { distance, where }: Comparing, param: Param): string | undefined {
+  if (theirs === undefined) return undefined;
+  return `select e.memory_id, ${distance} as distance
     from episodes t join embeddings e on e.memory_id = t.id
-    where t.tenant_id = ${param(tenant)} and lower(split_part(t.speaker, ' ', 1)) = any(${param(names)}::text[])
-      and ${where(arm.groups.flatMap(({ sks }) => sks))}
-    order by (${distance}) + 0 limit ${limit})`;
+    where t.tenant_id = ${param(theirs.tenant)} and lower(split_part(t.speaker, ' ', 1)) = any(${param(theirs.names)}::text[])
+      and ${where(groups.flatMap(({ sks }) => sks))}
+    order by (${distance}) + 0 limit ${theirs.limit}`;
 }
