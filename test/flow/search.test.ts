@@ -246,10 +246,10 @@ onEachStore(
       expect(await kindAfter("light", false)).toBe("ivfflat");
       await dropIndex(db, version);
       expect(await kindAfter("full", true)).toBe("ivfflat");
-      const { memory: other } = await open({ settings: { retrieval: { vector_index: "none" } } });
-      await buildIndex(other.db, other.embeddingVersion ?? 0, 384, "ivfflat", 1);
-      await maintain(other, { level: "light", beside: true });
-      expect((await indexState(other.db, other.embeddingVersion ?? 0)).kind).toBe("none");
+      const other = await open({ settings: { retrieval: { vector_index: "none" } } });
+      await buildIndex(other.db, other.memory.embeddingVersion ?? 0, 384, "ivfflat", 1);
+      await maintain(other.memory, { level: "light", beside: true });
+      expect((await indexState(other.db, other.memory.embeddingVersion ?? 0)).kind).toBe("none");
     });
   },
   "embedded",
