@@ -16,7 +16,7 @@ import {
 } from "../../src/engine/domain/read-model/halves.ts";
 import { openReadModel } from "../../src/engine/domain/read-model/model.ts";
 import type { ReadRow } from "../../src/engine/domain/read-model/rows.ts";
-import { openVectors } from "../../src/engine/domain/read-model/vectors.ts";
+import { comparedOf, openVectors } from "../../src/engine/domain/read-model/vectors.ts";
 import { openWords } from "../../src/engine/domain/read-model/words.ts";
 import { assemble } from "../support/assembler.ts";
 
@@ -213,4 +213,8 @@ it("keeps what blocks tell of the memories that were asked for last, and no more
   expect(model.retellingOf(1)).not.toBe(once);
   model.apply(many.slice(0, 1));
   expect(model.retellingOf(0)).not.toBe(often);
+});
+
+it("compares with a share of the vectors that grows with them, without a step", () => {
+  expect([500, 20_000, 34_000, 80_000, 200_000].map(comparedOf)).toEqual([1_000, 1_000, 1_700, 4_000, 4_000]);
 });

@@ -40,10 +40,11 @@ export interface Query {
   readonly norm: number;
 }
 
-/** As many are compared one by one: about a third of a millisecond, and a millisecond. Among more, signs choose those that are. */
-const COMPARED = 1_000;
-const COMPARED_OF_MANY = 4_000;
-const MANY = 20_000;
+/**
+ * Among more than so many, signs choose those that are compared one by one: a twentieth, from 1,000 in a third of a millisecond to 4,000 in more
+ * than one. From 20,000 on it was the most at once, and every search of a store that grew past it took a sixth more of CPU time.
+ */
+export const comparedOf = (n: number): number => Math.min(4_000, Math.max(1_000, Math.ceil(n / 20)));
 /** The mean of so many is near enough to that of all. */
 const SAMPLE = 4_096;
 
@@ -168,7 +169,7 @@ export function openVectors(sums: Sums = "in order"): Vectors {
     },
     nearest(query, slots, limit) {
       if (halves === undefined) return [];
-      const most = Math.max(slots.length > MANY ? COMPARED_OF_MANY : COMPARED, limit * 4);
+      const most = Math.max(comparedOf(slots.length), limit * 4);
       const close = slots.length <= most ? slots : codesOf(halves).nearest(query.vector, slots, most);
       const far = distances(query, close);
       const furthest =
