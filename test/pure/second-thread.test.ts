@@ -41,8 +41,9 @@ async function crowd() {
   return { first, second, both, asked, opened: () => opened };
 }
 
-/** Nobody has asked yet. */
+/** Nobody has asked yet. The time passes only as `clock` says. */
 function alone() {
+  const clock = { now: 0 };
   const { thread, waiting } = threadOf("first");
   const second = threadOf("second");
   let opened = 0;
@@ -50,7 +51,7 @@ function alone() {
     opened += 1;
     return second.thread;
   };
-  return { both: helped(thread, open, silentLog), waiting, second, opened: () => opened };
+  return { both: helped(thread, open, silentLog, () => clock.now), waiting, second, clock, opened: () => opened };
 }
 
 it("asks one thread while nobody has to wait", async () => {
@@ -104,6 +105,15 @@ it("loads a second one when queries keep finding a text of a write in the first"
   expect(await written).toBe("second stored");
   await Promise.all(batch);
   await both.close();
+});
+
+it("asks one thread where a write holds up a query now and then", async () => {
+  const { both, waiting, clock, opened } = alone();
+  for (let n = 0; n < 100; n++) {
+    clock.now += 1_000;
+    await heldUp(both, waiting, n);
+  }
+  expect(opened()).toBe(0);
 });
 
 it("asks one thread where writes hold up writes, and queries come when none is under way", async () => {

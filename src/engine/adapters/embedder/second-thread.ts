@@ -10,7 +10,7 @@ import type { OnnxThread, Priority } from "../threads/onnx-thread.ts";
 const CROWD = 3;
 /** Asked so often in a queue: a burst of a moment is over before a second thread is loaded. */
 const PATIENCE = 24;
-/** So many queries within so long that found a text in the thread that somebody stores: each waits for half of its forward pass on average. */
+/** A second thread is worth it when so many queries within `LATELY_MS` came while the first had a text of a write: each waits for half of a forward pass on average. */
 const HELD_UP = 8;
 const LATELY_MS = 4_000;
 const REST_MS = 30_000;
@@ -23,7 +23,12 @@ export interface Helped<Q, A> {
 }
 
 /** `open` loads the model once more. */
-export function helped<Q, A>(first: Thread<Q, A>, open: () => Promise<Thread<Q, A>>, log: Log): Helped<Q, A> {
+export function helped<Q, A>(
+  first: Thread<Q, A>,
+  open: () => Promise<Thread<Q, A>>,
+  log: Log,
+  nowMs: () => number = () => performance.now(),
+): Helped<Q, A> {
   let second: Thread<Q, A> | undefined;
   let loading: Promise<void> | undefined;
   let closed = false;
@@ -59,7 +64,7 @@ export function helped<Q, A>(first: Thread<Q, A>, open: () => Promise<Thread<Q, 
   /** Whether writes have held up many queries lately, this one included. */
   const areHeldUp = (priority: Priority): boolean => {
     if (priority === "write" || writes === 0) return false;
-    const now = performance.now();
+    const now = nowMs();
     heldUp.push(now);
     if (heldUp.length > HELD_UP) heldUp.shift();
     return heldUp.length === HELD_UP && now - (heldUp[0] as number) <= LATELY_MS;

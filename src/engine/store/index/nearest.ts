@@ -44,7 +44,10 @@ export const nearestVectors = (sql: Sql, arm: VectorArm, filters: Filters): Prom
 
 /** The list of `theirs` alone. */
 export const theirVectors = (sql: Sql, arm: VectorArm, filters: Filters): Promise<readonly Near[]> =>
-  nearAmong(sql, arm, filters, (...asked) => theirsSql(asked[0], comparing(...asked), asked[3]) ?? NO_VECTORS);
+  nearAmong(sql, arm, filters, (of, query, seenBy, param) => {
+    const compared = comparing(of, query, seenBy, param);
+    return theirsSql(of, compared, param) ?? NO_VECTORS;
+  });
 
 async function nearAmong(
   sql: Sql,
