@@ -27,15 +27,28 @@ const slowCalls = () => rig.slowCalls();
 const QUIET = { code: 0, stdout: "", stderr: "" };
 const SLOW = { code: 0, stdout: '{"slow":true}\n', stderr: "" };
 
-/** The quick way is curl's. */
-const curl = !inject("missingPrograms").includes("curl");
-const describe = suite.skipIf(!curl);
-const shells = [["/bin/sh"], ["/bin/bash"]].filter(([shell]) => curl && existsSync(shell!));
+/** The quick way is Perl's, or curl's. */
+const missing = inject("missingPrograms");
+const describe = suite.skipIf(missing.includes("curl"));
+const askers = (["perl", "curl"] as const).filter((asker) => !missing.includes(asker));
+const shells = ["/bin/sh", "/bin/bash"].filter((shell) => existsSync(shell));
+const ways = shells.flatMap((shell) => askers.map((asker) => ({ shell, asker })));
 
-suite.each(shells)("the hook under %s", (shell) => {
+/** Where of the two programs that can ask an owner only this one works. */
+function onlyWith(asker: "perl" | "curl"): Record<string, string> {
+  const bin = join(world.root, `only ${asker}`);
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, asker === "perl" ? "curl" : "perl"), "#!/bin/sh\necho broken\nexit 2\n", { mode: 0o755 });
+  return { PATH: `${bin}:${process.env.PATH}` };
+}
+
+suite.each(ways)("the hook under $shell with $asker", ({ shell, asker }) => {
+  const run = (options: RunOptions = {}) =>
+    rig.run({ input: INPUT, shell, ...options, env: { ...onlyWith(asker), ...options.env } });
+
   test("prints the owner's answer, and starts nothing", async () => {
     const asked = await owner((response) => response.end(CONTEXT));
-    expect(await run({ shell: shell! })).toEqual({ code: 0, stdout: `${CONTEXT}\n`, stderr: "" });
+    expect(await run()).toEqual({ code: 0, stdout: `${CONTEXT}\n`, stderr: "" });
     expect(asked).toMatchObject([{ url: "/hooks/claude-code/UserPromptSubmit?butler=general", body: INPUT }]);
     expect(asked[0]?.headers["content-type"]).toBe("application/json");
     expect(asked[0]?.headers["x-butler-project"]).toBeUndefined();
@@ -44,7 +57,7 @@ suite.each(shells)("the hook under %s", (shell) => {
 
   test("an owner that is silent is left, and the word goes the short way", async () => {
     await owner(() => undefined);
-    expect(await run({ shell: shell!, event: "SessionEnd" })).toEqual(SLOW);
+    expect(await run({ event: "SessionEnd" })).toEqual(SLOW);
     expect(slowCalls()).toMatchObject([
       { args: ["hook", "claude-code", "SessionEnd", "--butler", "general", "--late"], input: INPUT },
     ]);
@@ -52,7 +65,7 @@ suite.each(shells)("the hook under %s", (shell) => {
 
   test("nobody behind the socket: the slow way, with the same words", async () => {
     await owner((_, request) => request.socket.destroy());
-    expect(await run({ shell: shell! })).toEqual(SLOW);
+    expect(await run()).toEqual(SLOW);
     expect(slowCalls()).toEqual([
       {
         args: [
@@ -71,7 +84,10 @@ suite.each(shells)("the hook under %s", (shell) => {
   });
 });
 
-describe("what the owner says", () => {
+suite.each(askers.map((asker) => ({ asker })))("what the owner says to $asker", ({ asker }) => {
+  const run = (options: RunOptions = {}) =>
+    rig.run({ input: INPUT, ...options, env: { ...onlyWith(asker), ...options.env } });
+
   test.each([
     [204, ""],
     [200, ""],
@@ -95,10 +111,37 @@ describe("what the owner says", () => {
     expect(asked[0]?.headers["x-butler-project"]).toBe("github.com/acme/app");
   });
 
-  test("neither a proxy nor the person's curl settings come between", async () => {
+  test("an answer in pieces, and one that does not tell its length, arrive whole", async () => {
+    const long = CONTEXT.replace("a\\nb", "ä".repeat(200_000));
+    await owner(async (response) => {
+      response.flushHeaders();
+      for (let at = 0; at < long.length; at += 70_001) {
+        await new Promise((written) => response.write(long.slice(at, at + 70_001), written));
+      }
+      response.end();
+    });
+    expect((await run()).stdout).toBe(`${long}\n`);
+  });
+
+  test("half an answer is none", async () => {
+    await owner((response) => {
+      response.writeHead(200, { "content-length": CONTEXT.length + 9 });
+      response.write(CONTEXT, () => response.destroy());
+    });
+    expect(await run()).toEqual(SLOW);
+  });
+
+  test("a project's name cannot say more than a name", async () => {
+    const asked = await owner((response) => response.end(CONTEXT));
+    await run({ env: { BUTLER_PROJECT: "acme\r\nx-butler-given: 1" } });
+    expect(asked.map(({ headers }) => headers["x-butler-given"])).toEqual(asked.map(() => undefined));
+  });
+
+  test("neither a proxy nor the person's settings of curl and Perl come between", async () => {
     await owner((response) => response.end(CONTEXT));
     writeFileSync(join(world.user, ".curlrc"), "include\nverbose\n");
-    const env = { http_proxy: "http://127.0.0.1:9", ALL_PROXY: "http://127.0.0.1:9" };
+    const proxy = { http_proxy: "http://127.0.0.1:9", ALL_PROXY: "http://127.0.0.1:9" };
+    const env = { ...proxy, PERL5OPT: "-MNobodyHasThis", PERL_UNICODE: "SDA" };
     expect(await run({ env })).toEqual({ code: 0, stdout: `${CONTEXT}\n`, stderr: "" });
   });
 });
@@ -108,7 +151,7 @@ describe("without an owner", () => {
     expect(await run()).toEqual(SLOW);
   });
 
-  test("no curl, and nothing else but node: the slow way, with the same words", async () => {
+  test("neither Perl nor curl, and nothing else but node: the slow way, with the same words", async () => {
     await owner((response) => response.end(CONTEXT));
     const bin = join(world.root, "bin");
     mkdirSync(bin);

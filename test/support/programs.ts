@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { installPackages } from "./packages.ts";
 
-const PROGRAMS = ["curl", "git"] as const;
+const PROGRAMS = ["curl", "git", "perl"] as const;
 export type Program = (typeof PROGRAMS)[number];
 
 const works = (program: string): boolean => spawnSync(program, ["--version"], { stdio: "ignore" }).status === 0;
