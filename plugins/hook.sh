@@ -99,7 +99,12 @@ ask_owner() {
   if [ -n "$given" ]; then set -- "$@" "x-butler-given: $given"; fi
   code=
   if [ -n "$has_perl" ]; then
-    answer=$(printf '%s' "$input" | LC_ALL=C PERL5OPT='' PERL_UNICODE=0 $apart perl -fe "$by_perl" "$socket" "$limit" "$path" "$@" 2>/dev/null)
+    # Without a pipe a shell starts no process for either end of it. The line break at the end is not the event's.
+    answer=$(
+      LC_ALL=C PERL5OPT='' PERL_UNICODE=0 $apart perl -fe "$by_perl" "$socket" "$limit" "$path" "$@" 2>/dev/null <<event
+$input
+event
+    )
     code=$?
   fi
   case $code in
@@ -139,6 +144,7 @@ $SIG{ALRM} = sub { fail(28) };
 alarm 1 + $limit;
 my $body = do { local $/; <STDIN> };
 $body = "" unless defined $body;
+chomp $body;
 socket(my $owner, 1, 1, 0) or exit 99;
 connect($owner, ($^O eq "linux" ? pack("S", 1) : pack("CC", 2 + length $socket, 1)) . $socket) or fail(7);
 sub ready {
