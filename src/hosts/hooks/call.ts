@@ -1,6 +1,6 @@
 /**
  * The process of `butler hook`: asks the owner, starts one if none is running, and never takes longer than its agent waits. The hook's shell
- * script starts it when curl found no owner.
+ * script starts it when it found no owner.
  */
 
 import { type Home, readIfThere } from "../../daemon/home.ts";
