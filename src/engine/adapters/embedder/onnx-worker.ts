@@ -4,6 +4,7 @@ import { InferenceSession, Tensor } from "onnxruntime-node";
 import { messageOf } from "../../domain/errors.ts";
 import { keptPieces, signBits, wholeWords } from "../../domain/ranking/token-bits.ts";
 import { parent } from "../threads/parent.ts";
+import { stepBehind } from "../threads/thread-priority.ts";
 import { inside, leave, type NativeGate } from "./native-gate.ts";
 import type { Embedding, TokenBits } from "./port.ts";
 import { TOKEN_MEAN } from "./token-mean.ts";
@@ -13,6 +14,8 @@ export interface OnnxWorkerData {
   readonly tokenizer: string;
   readonly dimensions: number;
   readonly threads: number;
+  /** How far it stands behind others where cores are short, in steps of "nice". */
+  readonly behind: number;
   /** Absent in a process of its own. */
   readonly gate?: NativeGate;
 }
@@ -44,6 +47,7 @@ const session = await InferenceSession.create(data.weights, {
   enableCpuMemArena: true,
 });
 leave(data.gate);
+stepBehind(data.behind);
 
 interface Read {
   /** Word pieces of the whole text, without the two marks around it. */
