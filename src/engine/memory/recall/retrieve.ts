@@ -105,14 +105,22 @@ export const takesTheirs = (reranking: Reranking, { perType }: RetrieveQuery): b
 
 async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval & { readonly trace: Trace }> {
   const { memory, caller } = call;
-  const all = await memory.shelves.find(memory.db, caller.tenant, query.scopes);
-  const shelves = all.filter((s) => query.types.includes(s.type));
-  const groups = groupsOf(query, shelves);
+  const finding = memory.shelves.find(memory.db, caller.tenant, query.scopes).then((all) =>
+    groupsOf(
+      query,
+      all.filter((shelf) => query.types.includes(shelf.type)),
+    ),
+  );
+  // Whoever waits for it hears of a failure.
+  finding.catch(() => undefined);
   const reranking = rerankingOf(call, query.mode);
-  const searching = { call, query, reranking, groups };
+  const searching = { call, query, reranking };
   const depth = (memories: number) => depthOf(searching, memories);
   const index = await indexFor(call);
-  const early = askEarly(searching, index, filters(call, query));
+  // From memory the question is sent to the model first: a server may have to be asked for the shelves of a scope that has none.
+  const early = index.inMemory
+    ? undefined
+    : askEarly({ ...searching, groups: await finding }, index, filters(call, query));
   const ahead =
     query.ahead &&
     (async (hits: readonly Hit[]) => {
@@ -121,12 +129,13 @@ async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval
     });
   const asked = await span("search question", { mode: query.mode }, () =>
     ask(call, index, {
-      ...{ text: query.text, mode: query.mode, scopes: query.scopes, groups, depth, ahead },
+      ...{ text: query.text, mode: query.mode, scopes: query.scopes, groups: finding, depth, ahead },
       withTheirs: takesTheirs(reranking, query),
       onEmbedded: early?.begin,
     }),
   );
-  noteSizes(searching, asked);
+  const groups = await finding;
+  noteSizes({ ...searching, groups }, asked);
   return retrieveFrom(call, query, {
     asked,
     groups,

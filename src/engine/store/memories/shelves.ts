@@ -3,6 +3,7 @@
  * and a search reads only those that its caller may see.
  */
 import type { Sql } from "../../adapters/db/port.ts";
+import { lruCache } from "../../domain/lru-cache.ts";
 import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
 
 export interface Shelf {
@@ -28,14 +29,26 @@ export interface Shelves {
   find(sql: Sql, tenant: string, scopes: readonly string[] | undefined): Promise<readonly Shelf[]>;
 }
 
-/** Shelves are never removed, so a known one may be remembered for good. */
-export function openShelves(storeOf: (tenant: string) => Sql): Shelves {
+/** Readers may name any scope: of so many it is remembered that they have no shelves. */
+const MOST_ABSENT = 1_000;
+
+/**
+ * Shelves are never removed, so a known one may be remembered for good. That a scope has none (a new project, or `global` where nothing was
+ * stored for all) is remembered only if nobody else can make them (`alone`): asking anew took an embedded store a millisecond of every search,
+ * and five behind other work.
+ */
+export function openShelves(storeOf: (tenant: string) => Sql, { alone }: { readonly alone: boolean }): Shelves {
   const known = new Map<string, readonly Shelf[]>();
+  const absent = lruCache<string, true>(MOST_ABSENT);
+  /** Begun to be made, maybe in a transaction that is not committed yet: none of these is taken for absent any more. */
+  const made = new Set<string>();
   const keyOf = (tenant: string, scope: string) => `${tenant}\u0000${scope}`;
+  const isAbsent = (key: string) => alone && !made.has(key) && absent.get(key) !== undefined;
 
   async function make(tenant: string, scope: string, within: Sql | undefined): Promise<readonly Shelf[]> {
     const remembered = known.get(keyOf(tenant, scope));
     if (remembered) return remembered;
+    made.add(keyOf(tenant, scope));
     const at = within ?? storeOf(tenant);
     await at.query(
       `insert into shelves (tenant_id, scope, type) select $1, $2, unnest($3::text[]) on conflict do nothing`,
@@ -59,7 +72,10 @@ export function openShelves(storeOf: (tenant: string) => Sql): Shelves {
       if (scopes === undefined)
         return sql.query<Shelf>(`select sk, scope, type from shelves where tenant_id = $1 order by sk`, [tenant]);
       const wanted = [...new Set(scopes)];
-      const unknown = wanted.filter((scope) => !known.has(keyOf(tenant, scope)));
+      const unknown = wanted.filter((scope) => {
+        const key = keyOf(tenant, scope);
+        return !known.has(key) && !isAbsent(key);
+      });
       if (unknown.length > 0) {
         const found = await sql.query<Shelf>(
           `select sk, scope, type from shelves where tenant_id = $1 and scope = any($2::text[]) order by sk`,
@@ -70,6 +86,7 @@ export function openShelves(storeOf: (tenant: string) => Sql): Shelves {
             keyOf(tenant, scope),
             found.filter((shelf) => shelf.scope === scope),
           );
+        for (const key of unknown.map((scope) => keyOf(tenant, scope))) if (!known.has(key)) absent.set(key, true);
       }
       return wanted.flatMap((scope) => known.get(keyOf(tenant, scope)) ?? []);
     },
