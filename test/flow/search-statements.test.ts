@@ -7,7 +7,7 @@ import { onEachStore, openRig } from "../support/stores.ts";
 onEachStore("the statements of a search from memory", (open, store) => {
   const onServer = store.includes("PostgreSQL");
 
-  it("are none but a server's own changes and shelves, and the model has the question before they are answered", async () => {
+  it("are none but a server's question for changes, and the model has the question before that is answered", async () => {
     const order: string[] = [];
     const db = wrapDb((await open()).db, (inner) => ({
       query: async (text, params) => {
@@ -40,7 +40,7 @@ onEachStore("the statements of a search from memory", (open, store) => {
     } finally {
       Object.assign(embedder, { embed });
     }
-    expect(order.filter((word) => word === "sent")).toHaveLength(onServer ? 2 : 0);
+    expect(order.filter((word) => word === "sent")).toHaveLength(onServer ? 1 : 0);
     expect(order.slice(0, order.indexOf("embedded"))).not.toContain("answered");
     await rig.settled();
     await rig.memory.close();

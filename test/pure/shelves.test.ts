@@ -28,15 +28,29 @@ function table() {
       return wanted.flatMap((scope) => committed.get(scope) ?? own.get(scope) ?? []) as R[];
     },
   });
+  /** As a read model has it, which is told of everything that is committed. */
+  let revision: object = {};
   const commit = (own: Map<string, Shelf[]>) => {
     for (const [scope, shelves] of own) if (!committed.has(scope)) committed.set(scope, shelves);
+    revision = {};
   };
-  return { committed, viewOf, commit, all: viewOf(committed), asked: () => asked };
+  const all: Sql = {
+    async query<R>(text: string, asked: readonly unknown[]): Promise<R[]> {
+      const rows = await viewOf(committed).query<R>(text, asked);
+      if (text.startsWith("insert")) revision = {};
+      return rows;
+    },
+  };
+  return { committed, viewOf, commit, all, asked: () => asked, revision: () => revision };
 }
 
 const scope = fc.constantFrom("global", "ada", "ada/garden", "ada/kitchen");
 const step = fc.oneof(
-  fc.record({ kind: fc.constant("find" as const), scopes: fc.array(scope, { minLength: 1, maxLength: 4 }) }),
+  fc.record({
+    kind: fc.constant("find" as const),
+    scopes: fc.array(scope, { minLength: 1, maxLength: 4 }),
+    fromMemory: fc.boolean(),
+  }),
   fc.record({ kind: fc.constant("make" as const), scope }),
   fc.record({ kind: fc.constant("make within" as const), scope }),
   fc.record({ kind: fc.constantFrom("commit" as const, "roll back" as const, "another process" as const), scope }),
@@ -51,7 +65,8 @@ describe.each([true, false])("shelves, with nobody else who makes them: %s", (al
         let open: Map<string, Shelf[]> | undefined;
         for (const one of steps) {
           if (one.kind === "find") {
-            const found = await shelves.find(store.all, TENANT, one.scopes);
+            const revision = one.fromMemory ? store.revision() : undefined;
+            const found = await shelves.find(store.all, TENANT, one.scopes, revision);
             expect(found).toEqual([...new Set(one.scopes)].flatMap((name) => store.committed.get(name) ?? []));
           } else if (one.kind === "make") await shelves.of(TENANT, [one.scope]);
           else if (one.kind === "make within") {
@@ -76,6 +91,20 @@ describe.each([true, false])("shelves, with nobody else who makes them: %s", (al
     await shelves.of(TENANT, ["global"]);
     expect(await shelves.find(store.all, TENANT, ["global", "ada"])).toHaveLength(2 * MEMORY_TYPES.length);
   });
+});
+
+it("a search from memory asks for absent shelves once for each state of the memory, and never a replica", async () => {
+  const store = table();
+  const shelves = openShelves(() => store.all, { alone: false });
+  const replica: Sql = { query: () => Promise.reject(new Error("a replica was asked")) };
+  const find = () => shelves.find(replica, TENANT, ["global"], store.revision());
+  for (let n = 0; n < 3; n++) expect(await find()).toEqual([]);
+  expect(store.asked()).toBe(1);
+  store.commit(new Map());
+  expect(await find()).toEqual([]);
+  expect(store.asked()).toBe(2);
+  await openShelves(() => store.all, { alone: false }).of(TENANT, ["global"]);
+  expect(await find()).toHaveLength(MEMORY_TYPES.length);
 });
 
 it("a scope whose shelves are being made while a reader looks is not taken for absent", async () => {
