@@ -79,6 +79,8 @@ export function openVectors(sums: Sums = "in order"): Vectors {
   // One for all searches: an array of its own for each left 400 KB behind at 100,000 memories, for the collector to come upon some day.
   let seenSlots = new Int32Array(0);
   let lastSeen: Seen | undefined;
+  /** A search asks for it twice. */
+  let lastQuery: (Query & { readonly given: Float32Array }) | undefined;
   const shelfOf: (number | undefined)[] = [];
   const lists = new Map<number, number[]>();
   const tokens: Arena = openArena();
@@ -217,8 +219,10 @@ export function openVectors(sums: Sums = "in order"): Vectors {
     },
     distances,
     queryOf(given) {
+      if (lastQuery?.given === given) return lastQuery;
       const vector = sums === "in order" ? given : roundedToHalves(given);
-      return { vector, norm: normOf(sums, vector.length, (i) => vector[i] as number) };
+      lastQuery = { given, vector, norm: normOf(sums, vector.length, (i) => vector[i] as number) };
+      return lastQuery;
     },
   };
 }
