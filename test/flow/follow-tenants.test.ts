@@ -6,7 +6,9 @@ import { silentLog } from "../../src/engine/adapters/log.ts";
 import { unavailable } from "../../src/engine/domain/errors.ts";
 import type { FollowedModel } from "../../src/engine/memory/read-model/follow.ts";
 import { followTenants } from "../../src/engine/memory/read-model/follow-tenants.ts";
+import { memoryOf } from "../../src/engine/memory/tenancy.ts";
 import { dropOldChanges } from "../../src/engine/store/read-model/changes.ts";
+import { tenantIds } from "../../src/engine/store/read-model/tenant-ids.ts";
 import { PATIENCE } from "../support/patience.ts";
 import { onEachStore, openRig, type Rig } from "../support/stores.ts";
 
@@ -37,6 +39,15 @@ function watched(rig: Rig) {
 
 onEachStore("models of tenants", (open, name) => {
   describe.skipIf(name === "PGlite" || inject("postgresUrl") === undefined)("beside a server", () => {
+    it("memories are loaded in the order in which they came", async () => {
+      const rig = await open();
+      const stored: string[] = [];
+      for (const content of ["A first turn", "A second turn", "A third turn", "A fourth turn"])
+        stored.push((await store(rig, content)).id);
+      const ids = await tenantIds(memoryOf(rig.memory, "default").db, "default", 100);
+      expect(ids.part(0, 100)).toEqual(stored);
+    });
+
     it("a search in memory asks one thing, and reads what another daemon has written", async () => {
       const rig = await open();
       await store(rig, "The lighthouse keeper counts ships");

@@ -11,7 +11,7 @@ import { type PeerResult, peerLines } from "../../src/lab/peers/figures.ts";
 import { materialOf, withoutTwins } from "../../src/lab/peers/material.ts";
 import type { PeerFigures } from "../../src/lab/peers/measure.ts";
 import { loaderOf, missing } from "../../src/lab/peers/packages.ts";
-import { fused, wordsOf } from "../../src/lab/peers/peer.ts";
+import { fused, isNamed, wordsOf } from "../../src/lab/peers/peer.ts";
 import type { PeerProcess } from "../../src/lab/peers/process.ts";
 import { lostTo, standingLines, standings } from "../../src/lab/peers/standings.ts";
 import { askInTurns, turnsOf } from "../../src/lab/peers/turns.ts";
@@ -53,6 +53,15 @@ describe("material", () => {
     expect(memories.map(({ key }) => key)).toEqual(["1", "3"]);
     expect(["1", "2", "3", "4"].map(keyOf)).toEqual(["1", "1", "3", "4"]);
   });
+});
+
+test("peers are chosen by parts of their names", () => {
+  const names = ["Butler, embedded", "Butler, PostgreSQL", "PostgreSQL", "LangGraph, PostgresStore"];
+  const chosen = (only?: string) => names.filter((name) => isNamed(name, only));
+  expect(chosen()).toEqual(names);
+  expect(chosen("butler")).toEqual(names.slice(0, 2));
+  expect(chosen("embedded / postgresql")).toEqual(names.slice(0, 3));
+  expect(chosen("nobody")).toEqual([]);
 });
 
 test("ranks are fused, words lose what has a meaning in a query, and recall is of the first ten", () => {

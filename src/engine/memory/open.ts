@@ -77,7 +77,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
   const { roles } = access;
   if (roles.tenant === undefined) await warnOfRole(parts, access);
   const afterwards = openAfterwards(parts.log);
-  const shelves = openShelves((tenant) => asTenant(parts.db, roles, tenant));
+  const shelves = openShelves((tenant) => asTenant(parts.db, roles, tenant), { alone: parts.db.kind === "pglite" });
   const versions = openVersions({ ...parts, db: asOwnerOf(parts.db, roles, "embedding versions") });
   if (parts.embedder) await versions.adopt(parts.embedder);
   const readModel = readModelOf(parts, roles);

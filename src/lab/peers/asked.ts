@@ -28,7 +28,11 @@ export interface Asked {
 }
 
 const LIMIT = 10;
-const WARM_UP = 20;
+/**
+ * Searches before the first that counts, as of a process that has served for a while: until the just-in-time compiler has done with a peer's code,
+ * which for ours takes about a hundred of them and both cores of a small machine. A slow peer gets those that fit into the time, and at least a few.
+ */
+const WARM_UP = { least: 20, most: 150, ms: 10_000 } as const;
 const SEARCHERS = 8;
 /** No more questions are asked after this, one at a time and at once: the slowest peer is not to take the whole hour. */
 const SEARCH_MS = 90_000;
@@ -48,7 +52,7 @@ export async function openAsked(
   const left = { one: SEARCH_MS, atOnce: SEARCH_MS };
   let leads = 0;
   await peer.ready?.();
-  for (const text of at_once.slice(0, WARM_UP)) await peer.search(`${text}, again`, LIMIT);
+  await warmUp(peer, at_once);
   await peer.rest?.();
 
   return {
@@ -99,6 +103,12 @@ export async function openAsked(
       };
     },
   };
+}
+
+async function warmUp(peer: OpenPeer, texts: readonly string[]): Promise<void> {
+  const until = performance.now() + WARM_UP.ms;
+  for (let n = 0; n < WARM_UP.most && (n < WARM_UP.least || performance.now() < until); n++)
+    await peer.search(`${texts[n % texts.length] ?? "warm"}, again ${n}`, LIMIT);
 }
 
 export const shareOf = (evidence: readonly string[], found: readonly string[]): number =>

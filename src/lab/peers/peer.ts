@@ -47,6 +47,10 @@ export interface Peer {
   open(place: Place): Promise<OpenPeer>;
 }
 
+/** `only`: a part of its name, in any case; several with a slash between them. */
+export const isNamed = (name: string, only = ""): boolean =>
+  only.split("/").some((part) => name.toLowerCase().includes(part.trim().toLowerCase()));
+
 /** What a peer that knows no speakers is told, so that a question about somebody can find it. */
 export const spoken = ({ speaker, text }: PeerMemory) => (speaker === undefined ? text : `${speaker}: ${text}`);
 

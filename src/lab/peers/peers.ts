@@ -21,7 +21,7 @@ import { type Filled, type PeerFigures, type PeerJob, runPeer } from "./measure.
 import { mem0 } from "./mem0.ts";
 import { ours, oursPostgres } from "./ours.ts";
 import { install, missing } from "./packages.ts";
-import type { Peer } from "./peer.ts";
+import { isNamed, type Peer } from "./peer.ts";
 import { answerLine, type PeerProcess, startPeer } from "./process.ts";
 import { lostTo, standings } from "./standings.ts";
 import { askInTurns, turnsOf } from "./turns.ts";
@@ -49,9 +49,12 @@ export async function benchPeers(options: PeersOptions, context: Context): Promi
   const home = homeAt(environment.home);
   const model = await locateModel({ modelDir: environment.modelDir, cacheDir: home.models, variant: "int8" });
   if (!model) throw unavailable("There is no embedding model to measure with; butler model pull fetches it.");
-  const chosen = PEERS.filter(({ name }) => name.toLowerCase().includes(options.only?.toLowerCase() ?? ""));
+  const chosen = PEERS.filter(({ name }) => isNamed(name, options.only));
   if (chosen.length === 0)
-    throw invalid("--only", `--only must be a part of one of: ${PEERS.map((p) => p.name).join("; ")}.`);
+    throw invalid(
+      "--only",
+      `--only must be a part of one of these, or parts of several with / between them: ${PEERS.map((p) => p.name).join("; ")}.`,
+    );
   const machine = thisMachine();
   const material = await materialOf(options.n, options.queries, options.data);
   const progress = progressLine("Measuring");

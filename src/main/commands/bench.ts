@@ -95,7 +95,7 @@ evidence (--data, as with quality, topped up to --n with invented memories), and
 The vectors of the memories are made once for all, and each peer is filled by one process and searched by the next; a peer that is not full after --minutes
 is searched with what it has, and that is said. All that are searched are open at the same time and asked in turns, so that a change of the machine's pace meets
 every one of them; what a peer does after its answers is waited for before the next one's turn. --keep leaves stores and vectors in a folder (and databases butler_peers-…), and the next run with the same memories
-searches what is there. --n 2000, --queries 200, --minutes 10.
+searches what is there. --only asks those whose names hold these words, several with / between them ("butler/postgresql"). --n 2000, --queries 200, --minutes 10.
 
 butler bench fleet [--users <n>] [--days <n>] [--sessions <a day>] [--sample <n>] [--store pglite|postgres] [--json]
 

@@ -92,12 +92,13 @@ async function tokenStates(ids: readonly number[]): Promise<Float32Array> {
 function pool(states: Float32Array): Float32Array {
   const { dimensions } = data;
   const sums = new Float64Array(dimensions);
-  for (let at = 0; at < states.length; at++) {
-    const column = at % dimensions;
-    sums[column] = (sums[column] ?? 0) + (states[at] ?? 0);
-  }
+  for (let row = 0; row < states.length; row += dimensions)
+    for (let column = 0; column < dimensions; column++)
+      sums[column] = (sums[column] as number) + (states[row + column] as number);
   const norm = Math.hypot(...sums);
-  return Float32Array.from(sums, (sum) => sum / norm);
+  const vector = new Float32Array(dimensions);
+  for (let column = 0; column < dimensions; column++) vector[column] = (sums[column] as number) / norm;
+  return vector;
 }
 
 function tokenBits({ total, ids, pieces }: Read, states: Float32Array): TokenBits {

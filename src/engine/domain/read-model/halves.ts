@@ -144,19 +144,23 @@ export function halvesOf(vector: Float32Array): Uint8Array {
   return bytes;
 }
 
-/** The least number that has no half near it: it is taken for infinity. */
-const TOO_LARGE = 65_520;
-const LEAST_NORMAL = 2 ** -14;
+/** Bits of floats: the least number that has no half near it, which is taken for infinity, that of infinity itself, and the least normal half. */
+const TOO_LARGE = 0x477f_f000;
+const INFINITE = 0x7f80_0000;
+const LEAST_NORMAL = 0x3880_0000;
+/** The exponent of a float is counted from 127, that of a half from 15. */
+const EXPONENTS = (127 - 15) << 23;
+/** Bits of a float's fraction that a half has no room for. */
+const LOST = 13;
 
 function bitsOf(value: number, float: number): number {
   const sign = (float >>> 16) & 0x8000;
-  const size = Math.abs(value);
-  if (Number.isNaN(value)) return 0x7e00;
+  const size = float & 0x7fff_ffff;
+  if (size > INFINITE) return 0x7e00;
   if (size >= TOO_LARGE) return sign | 0x7c00;
-  if (size < LEAST_NORMAL) return sign | toEven(size * 2 ** 24);
-  const exponent = ((float >>> 23) & 255) - 127;
+  if (size < LEAST_NORMAL) return sign | toEven(Math.abs(value) * 2 ** 24);
   // A fraction that is rounded up to the next power of two carries over into the exponent by itself.
-  return sign | (((exponent + 15) << 10) + toEven((size / 2 ** exponent - 1) * 1024));
+  return sign | ((size - EXPONENTS + ((1 << (LOST - 1)) - 1) + ((size >>> LOST) & 1)) >>> LOST);
 }
 
 function toEven(x: number): number {
@@ -167,6 +171,9 @@ function toEven(x: number): number {
 
 /** What is left of a vector that is stored so. */
 export function roundedToHalves(vector: Float32Array): Float32Array {
-  const bytes = halvesOf(vector);
-  return vector.map((_, i) => halfOf(((bytes[2 * i] as number) << 8) | (bytes[2 * i + 1] as number)));
+  const floats = new Uint32Array(vector.buffer, vector.byteOffset, vector.length);
+  const rounded = new Float32Array(vector.length);
+  for (let i = 0; i < vector.length; i++)
+    rounded[i] = VALUES[bitsOf(vector[i] as number, floats[i] as number)] as number;
+  return rounded;
 }

@@ -29,6 +29,8 @@ export interface ReadModel {
   /** Where a fact or rule was learned. */
   linksOf(slot: number): readonly ReadLink[];
   apply(memories: readonly ReadMemory[]): void;
+  /** Another object whenever memories were taken in; how often something was read does not count. */
+  revision(): object;
   /** Of a memory that is not known (any more) nothing is taken: it is read whole when it is told. */
   applyCounts(counts: readonly ReadCounts[]): void;
   size(): number;
@@ -52,6 +54,7 @@ export function openReadModel(sums: Sums = "in order"): ReadModel {
   let retoldBefore: (Retelling | undefined)[] = [];
   let retellings = 0;
   let sealed = 0;
+  let revision: object = {};
   const free: number[] = [];
   const shared = new Map<string, string>();
   const words = openWords((slot) => ids[slot] as string);
@@ -118,7 +121,9 @@ export function openReadModel(sums: Sums = "in order"): ReadModel {
     },
     holdsSealed: () => sealed > 0,
     linksOf: (slot) => links[slot] ?? NO_LINKS,
+    revision: () => revision,
     apply(memories) {
+      if (memories.length > 0) revision = {};
       for (const memory of memories) {
         const { id, row, words: said, vector } = memory;
         if (row === undefined && said === undefined && !slots.has(id)) continue;

@@ -23,8 +23,11 @@ export interface Vectors {
   piecesOf(slot: number): number;
   tokensOf(slot: number): Uint8Array | undefined;
   vectorOf(slot: number): Float32Array | undefined;
-  /** All of these shelves that are visible after this time, in no order; with `faded` those that are live. The next call overwrites them. */
-  seen(sks: readonly number[], after: number, faded: boolean): Int32Array;
+  /**
+   * All of these shelves that are visible after this time, in no order; with `faded` those that are live. The next call may overwrite them. They
+   * are kept for the next question of the same shelves, so whoever writes into them says so.
+   */
+  seen(sks: readonly number[], after: number, faded: boolean, toChange?: boolean): Int32Array;
   isSeen(slot: number, after: number, faded: boolean): boolean;
   /** All of these shelves for which `wanted` holds. */
   among(sks: readonly number[], wanted: (slot: number) => boolean): Int32Array;
@@ -34,6 +37,22 @@ export interface Vectors {
   distances(query: Query, slots: Int32Array): Float64Array;
   queryOf(vector: Float32Array): Query;
 }
+
+/** What the list of visible slots was made for: it is the same until the first of them ends, unless something is put, moved or dropped. */
+interface Seen {
+  readonly sks: readonly number[];
+  readonly faded: boolean;
+  readonly from: number;
+  readonly until: number;
+  readonly count: number;
+}
+
+const isOf = ({ sks, faded, from, until }: Seen, asked: readonly number[], after: number, withFaded: boolean) =>
+  faded === withFaded &&
+  after >= from &&
+  after < until &&
+  sks.length === asked.length &&
+  sks.every((sk, i) => sk === asked[i]);
 
 export interface Query {
   readonly vector: Float32Array;
@@ -59,6 +78,9 @@ export function openVectors(sums: Sums = "in order"): Vectors {
   let places = new Int32Array(0);
   // One for all searches: an array of its own for each left 400 KB behind at 100,000 memories, for the collector to come upon some day.
   let seenSlots = new Int32Array(0);
+  let lastSeen: Seen | undefined;
+  /** A search asks for it twice. */
+  let lastQuery: (Query & { readonly given: Float32Array }) | undefined;
   const shelfOf: (number | undefined)[] = [];
   const lists = new Map<number, number[]>();
   const tokens: Arena = openArena();
@@ -115,6 +137,7 @@ export function openVectors(sums: Sums = "in order"): Vectors {
       if (bytes.length !== dims * 2)
         throw new RangeError(`a vector of ${bytes.length / 2} numbers among those of ${dims}`);
       reserve(slot);
+      lastSeen = undefined;
       if (shelfOf[slot] !== sk) {
         dropFromShelf(slot);
         const list = lists.get(sk) ?? [];
@@ -134,11 +157,13 @@ export function openVectors(sums: Sums = "in order"): Vectors {
       else if (held >= SAMPLE) codes = codesOf(halves);
     },
     see(slot, visibleUntil, liveUntil) {
+      if (visible[slot] !== visibleUntil || live[slot] !== liveUntil) lastSeen = undefined;
       visible[slot] = visibleUntil;
       live[slot] = liveUntil;
     },
     drop(slot) {
       if (shelfOf[slot] === undefined) return;
+      lastSeen = undefined;
       dropFromShelf(slot);
       tokens.drop(slot);
     },
@@ -148,18 +173,26 @@ export function openVectors(sums: Sums = "in order"): Vectors {
     piecesOf: (slot) => (shelfOf[slot] === undefined ? 0 : (pieces[slot] as number)),
     tokensOf: (slot) => (shelfOf[slot] === undefined ? undefined : tokens.get(slot)),
     vectorOf: (slot) => (shelfOf[slot] === undefined ? undefined : halves?.floats(slot)),
-    seen(sks, after, faded) {
-      const until = faded ? live : visible;
+    seen(sks, after, faded, toChange = false) {
+      if (!toChange && lastSeen !== undefined && isOf(lastSeen, sks, after, faded))
+        return seenSlots.subarray(0, lastSeen.count);
+      const ends = faded ? live : visible;
       const found = sks.map((sk) => lists.get(sk) ?? []);
       const most = found.reduce((sum, list) => sum + list.length, 0);
       if (most > seenSlots.length) seenSlots = new Int32Array(Math.ceil(most * 1.25));
       const all = seenSlots;
       let n = 0;
+      let until = Number.POSITIVE_INFINITY;
       for (const list of found)
         for (let i = 0; i < list.length; i++) {
           const slot = list[i] as number;
-          if ((until[slot] as number) > after) all[n++] = slot;
+          const end = ends[slot] as number;
+          if (end > after) {
+            all[n++] = slot;
+            if (end < until) until = end;
+          }
         }
+      lastSeen = toChange ? undefined : { sks: [...sks], faded, from: after, until, count: n };
       return all.subarray(0, n);
     },
     among(sks, wanted) {
@@ -186,8 +219,10 @@ export function openVectors(sums: Sums = "in order"): Vectors {
     },
     distances,
     queryOf(given) {
+      if (lastQuery?.given === given) return lastQuery;
       const vector = sums === "in order" ? given : roundedToHalves(given);
-      return { vector, norm: normOf(sums, vector.length, (i) => vector[i] as number) };
+      lastQuery = { given, vector, norm: normOf(sums, vector.length, (i) => vector[i] as number) };
+      return lastQuery;
     },
   };
 }

@@ -37,7 +37,7 @@ export function gather(
   }
   if (around === undefined) return { candidates, evidence: new Map() };
   const beside = [...turns.keys(), ...[...met.keys()].filter((slot) => !turns.has(slot))];
-  const cosine = cosines(model, arm, beside);
+  const cosine = cosines(model, arm, beside, met);
   const evidence = new Map<string, MemoryEvidence>();
   for (let i = 0; i < beside.length; i++) {
     const slot = beside[i] as number;
@@ -119,13 +119,27 @@ function turnsAround(model: ReadModel, met: ReadonlyMap<number, Met>, s: Surroun
   return turns;
 }
 
-/** Of each of these slots, in their order; not a number where there is no vector. */
-function cosines({ vectors }: ReadModel, arm: VectorArm | undefined, slots: readonly number[]): Float64Array {
+/** Of each of these slots, in their order; not a number where there is no vector. What the arm has compared is not compared again. */
+function cosines(
+  { vectors }: ReadModel,
+  arm: VectorArm | undefined,
+  slots: readonly number[],
+  met: ReadonlyMap<number, Met>,
+): Float64Array {
   const all = new Float64Array(slots.length).fill(Number.NaN);
   if (arm === undefined) return all;
-  const held = Int32Array.from(slots.filter(vectors.has));
-  const far = vectors.distances(vectors.queryOf(arm.query), held);
-  for (let i = 0, at = 0; i < slots.length; i++) if (held[at] === slots[i]) all[i] = 1 - (far[at++] as number);
+  const left: number[] = [];
+  for (let i = 0; i < slots.length; i++) {
+    const slot = slots[i] as number;
+    const known = met.get(slot)?.distance ?? null;
+    if (known !== null) all[i] = 1 - known;
+    else if (vectors.has(slot)) left.push(i);
+  }
+  const far = vectors.distances(
+    vectors.queryOf(arm.query),
+    Int32Array.from(left, (i) => slots[i] as number),
+  );
+  for (let at = 0; at < left.length; at++) all[left[at] as number] = 1 - (far[at] as number);
   return all;
 }
 
@@ -165,6 +179,7 @@ function candidateOf(
   distance: number | null,
   retelling: Retelling | undefined,
 ): Candidate {
+  const created = new Date(row.created_at);
   return {
     type: row.type,
     id: row.id,
@@ -176,13 +191,14 @@ function candidateOf(
     importance: row.importance,
     tags: row.tags,
     reference_count: row.reference_count,
-    created_at: new Date(row.created_at),
+    created_at: created,
     last_referenced_at: dateOf(row.last_referenced_at),
     prior_referenced_at: dateOf(row.prior_referenced_at),
     trust: row.trust,
     confidence: row.confidence,
     decay_rate: row.decay_rate,
-    last_confirmed_at: new Date(row.last_confirmed_at),
+    // Of an episode it is the same moment.
+    last_confirmed_at: row.last_confirmed_at === row.created_at ? created : new Date(row.last_confirmed_at),
     subject: row.subject,
     predicate: row.predicate,
     permanence: row.permanence,

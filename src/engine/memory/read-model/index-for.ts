@@ -39,6 +39,7 @@ function laterIndex(before: ReadModel, tenant: string, now: Promise<SearchIndex>
   return {
     inMemory: true,
     guessSpeakers: (scopes, words) => words.filter((name) => before.lookups.isSpeaker(tenant, scopes, name)).sort(),
+    revision: async () => (await now).revision?.(),
     rank: async (...asked) => (await now).rank(...asked),
     speakers: async (...asked) => (await now).speakers(...asked),
     saidBy: async (...asked) => (await now).saidBy(...asked),

@@ -17,6 +17,7 @@ export function modelIndex(model: ReadModel, tenant: string): SearchIndex {
   const { words, lookups } = model;
   return {
     inMemory: true,
+    revision: async () => model.revision(),
     async rank(asked, groups, depth) {
       const { rankings, statistics } = words.rank(asked, groups);
       // While the model has the question: a ranking remembers its best.

@@ -29,8 +29,8 @@ function seenBy({ vectors, lookups, rowAt }: ReadModel, tenant: string, { faded 
       if (tags?.[0] !== undefined) return among(lookups.tagged(tenant, tags[0]), sks, vectors.shelfOf, of);
       if (tier !== undefined) return vectors.among(sks, of);
       // Looking at the row of each of 10,000 vectors took 1.5 ms of every prompt, which leaves out what its own session said.
-      const all = vectors.seen(sks, now, faded);
-      return session === undefined ? all : lookups.outside(tenant, session, all);
+      if (session === undefined) return vectors.seen(sks, now, faded);
+      return lookups.outside(tenant, session, vectors.seen(sks, now, faded, true));
     },
   };
 }

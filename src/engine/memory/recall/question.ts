@@ -31,7 +31,8 @@ export interface Asking {
   readonly text: string;
   readonly mode: Mode;
   readonly scopes: readonly string[] | undefined;
-  readonly groups: readonly (readonly number[])[];
+  /** Shelves that are searched together; embedding does not wait for them. */
+  readonly groups: Promise<readonly (readonly number[])[]>;
   /** How deep the rankings of words will be read. */
   readonly depth: DepthOf;
   /** More candidates are taken of what the people named said. */
@@ -46,8 +47,8 @@ export const NO_VECTOR = "no embedding model: results are by keyword only. Run `
 
 export async function ask(call: Call, index: SearchIndex, asking: Asking): Promise<Asked> {
   const { memory, caller } = call;
-  const { text, mode, groups } = asking;
-  const ranked = () => index.rank(wordsOf(text), groups, asking.depth);
+  const { text, mode } = asking;
+  const ranked = async () => index.rank(wordsOf(text), await asking.groups, asking.depth);
   const possible = mode === "keyword" ? [] : namesAsked(text);
   const started = performance.now();
   let embedMs = 0;
@@ -73,7 +74,7 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
     const names = await index.speakers(asking.scopes, possible);
     const wanted =
       asking.withTheirs && names.length > 0 && ((await first)?.statistics.n ?? 0) > memory.recipe.theirsAbove;
-    const said = wanted ? await index.saidBy(names, groups.flat()) : undefined;
+    const said = wanted ? await index.saidBy(names, (await asking.groups).flat()) : undefined;
     // While the model has the question: a ranking in memory remembers what it was asked for last.
     if (said !== undefined && index.inMemory) await bestOfTheirs(await first, said, asking.depth);
     return { names, said };

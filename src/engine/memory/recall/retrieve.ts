@@ -23,6 +23,7 @@ import type { Call } from "../memory.ts";
 import { indexFor } from "../read-model/index-for.ts";
 import { type Asked, ask, type Mode } from "./question.ts";
 import { type Reranking, rerankByCrossEncoder, rerankByTokens, surroundings } from "./rerank.ts";
+import type { SearchIndex } from "./search-index.ts";
 import { askEarly, depthOf, depthsOf, noteSizes, sizesOf, vectorArm } from "./vector-arm.ts";
 
 export type { Mode };
@@ -104,15 +105,17 @@ export const takesTheirs = (reranking: Reranking, { perType }: RetrieveQuery): b
   reranking !== "none" && !perType;
 
 async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval & { readonly trace: Trace }> {
-  const { memory, caller } = call;
-  const all = await memory.shelves.find(memory.db, caller.tenant, query.scopes);
-  const shelves = all.filter((s) => query.types.includes(s.type));
-  const groups = groupsOf(query, shelves);
   const reranking = rerankingOf(call, query.mode);
-  const searching = { call, query, reranking, groups };
+  const searching = { call, query, reranking };
   const depth = (memories: number) => depthOf(searching, memories);
   const index = await indexFor(call);
-  const early = askEarly(searching, index, filters(call, query));
+  // From memory the question is sent to the model first: a server may have to be asked for shelves.
+  const finding = findGroups(call, query, index);
+  // Whoever waits for it hears of a failure.
+  finding.catch(() => undefined);
+  const early = index.inMemory
+    ? undefined
+    : askEarly({ ...searching, groups: await finding }, index, filters(call, query));
   const ahead =
     query.ahead &&
     (async (hits: readonly Hit[]) => {
@@ -121,12 +124,13 @@ async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval
     });
   const asked = await span("search question", { mode: query.mode }, () =>
     ask(call, index, {
-      ...{ text: query.text, mode: query.mode, scopes: query.scopes, groups, depth, ahead },
+      ...{ text: query.text, mode: query.mode, scopes: query.scopes, groups: finding, depth, ahead },
       withTheirs: takesTheirs(reranking, query),
       onEmbedded: early?.begin,
     }),
   );
-  noteSizes(searching, asked);
+  const groups = await finding;
+  noteSizes({ ...searching, groups }, asked);
   return retrieveFrom(call, query, {
     asked,
     groups,
@@ -135,6 +139,14 @@ async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval
         index.candidates(hits, arm && { ...arm, found: early?.foundBy(arm) }, ...wanted),
       ),
   });
+}
+
+async function findGroups({ memory, caller }: Call, query: RetrieveQuery, index: SearchIndex): Promise<number[][]> {
+  const shelves = await memory.shelves.find(memory.db, caller.tenant, query.scopes, await index.revision?.());
+  return groupsOf(
+    query,
+    shelves.filter(({ type }) => query.types.includes(type)),
+  );
 }
 
 /** Shelves that are searched together. */

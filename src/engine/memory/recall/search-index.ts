@@ -23,6 +23,8 @@ export type DepthOf = (memories: number) => number;
 export interface SearchIndex {
   /** It answers without leaving this process. */
   readonly inMemory: boolean;
+  /** Of which state of the memory it is, where that is known. */
+  revision?(): Promise<object | undefined>;
   /** One ranking for each group of shelves. How deep each will be asked for at first, by the number of memories. */
   rank(words: readonly string[], groups: readonly (readonly number[])[], depth: DepthOf): Promise<Ranked>;
   /** The same as `speakers`, of a moment ago: where it takes a question to the store, the model is handed a question meanwhile. */

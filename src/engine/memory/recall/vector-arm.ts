@@ -33,7 +33,7 @@ export const sizesOf = ({ statistics, rankings }: Pick<Asked, "statistics" | "ra
 });
 
 /** How deep each arm goes. */
-export function depthOf({ query, reranking }: Searching, memories: number): number {
+export function depthOf({ query, reranking }: Pick<Searching, "query" | "reranking">, memories: number): number {
   const { perType, wanted } = query;
   return perType ? wanted : Math.max(reranking === "none" ? ARM : rerankArm(memories), wanted);
 }
