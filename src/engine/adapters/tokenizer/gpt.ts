@@ -79,7 +79,7 @@ export async function openTokenizer(name: TokenizerName): Promise<Tokenizer> {
     return from < text.length ? total + countTokens(text.slice(from)) : total;
   }
 
-  const counted = remembered(countParts, alone);
+  const counted = remembered(countParts);
   return {
     name,
     count(text) {
@@ -94,9 +94,6 @@ export async function openTokenizer(name: TokenizerName): Promise<Tokenizer> {
     },
   };
 }
-
-/** A slice would keep the whole text that it was cut from in memory: this one keeps a text of its own length. */
-const alone = (slice: string): string => ` ${slice}`.slice(1);
 
 /** The file that the build wrote; running from the sources before a build, the same from the library's own tables. */
 async function tableOf(name: TokenizerName): Promise<TokenTable> {
