@@ -155,125 +155,119 @@ const restOf = (row: ReadRow, texts: Texts): Rest => ({
   corroborated_at: row.corroborated_at,
 });
 
-/** One kind of object for all rows, made where one is looked at. */
+const textAt = ({ texts }: Columns, code: number | undefined): string | null =>
+  code === undefined ? null : texts.at(code);
+
+/** One kind of object for all rows, made where one is looked at. Its fields are plain ones: private ones take longer to make. */
 class RowView implements ReadRow {
-  readonly #of: Columns;
-  readonly #slot: number;
+  readonly of: Columns;
+  readonly slot: number;
 
   constructor(of: Columns, slot: number) {
-    this.#of = of;
-    this.#slot = slot;
+    this.of = of;
+    this.slot = slot;
   }
 
-  #text(codes: Int32Array): string | null {
-    return this.#of.texts.at(codes[this.#slot] as number);
-  }
-  #rare(code: number | undefined): string | null {
-    return code === undefined ? null : this.#of.texts.at(code);
-  }
-  get #rest(): Rest | undefined {
-    return this.#of.rest[this.#slot];
-  }
   get id(): string {
-    return this.#of.idOf(this.#slot);
+    return this.of.idOf(this.slot);
   }
   get type(): ReadRow["type"] {
-    return this.#text(this.#of.type) as ReadRow["type"];
+    return textAt(this.of, this.of.type[this.slot]) as ReadRow["type"];
   }
   get tenant_id(): string {
-    return this.#text(this.#of.tenant_id) as string;
+    return textAt(this.of, this.of.tenant_id[this.slot]) as string;
   }
   get scope(): string {
-    return this.#text(this.#of.scope) as string;
+    return textAt(this.of, this.of.scope[this.slot]) as string;
   }
   get state(): ReadRow["state"] {
-    return this.#text(this.#of.state) as ReadRow["state"];
+    return textAt(this.of, this.of.state[this.slot]) as ReadRow["state"];
   }
   get trust(): ReadRow["trust"] {
-    return this.#text(this.#of.trust) as ReadRow["trust"];
+    return textAt(this.of, this.of.trust[this.slot]) as ReadRow["trust"];
   }
   get tier(): ReadRow["tier"] {
-    return this.#text(this.#of.tier) as ReadRow["tier"];
+    return textAt(this.of, this.of.tier[this.slot]) as ReadRow["tier"];
   }
   get session_id(): string | null {
-    return this.#text(this.#of.session_id);
+    return textAt(this.of, this.of.session_id[this.slot]);
   }
   get speaker(): string | null {
-    return this.#text(this.#of.speaker);
+    return textAt(this.of, this.of.speaker[this.slot]);
   }
   get content(): string {
-    return this.#of.content[this.#slot] as string;
+    return this.of.content[this.slot] as string;
   }
   get tags(): readonly string[] {
-    return this.#of.tags[this.#slot] as readonly string[];
+    return this.of.tags[this.slot] as readonly string[];
   }
   get importance(): number {
-    return this.#of.importance[this.#slot] as number;
+    return this.of.importance[this.slot] as number;
   }
   get reference_count(): number {
-    return this.#of.reference_count[this.#slot] as number;
+    return this.of.reference_count[this.slot] as number;
   }
   get created_at(): number {
-    return this.#of.created_at[this.#slot] as number;
+    return this.of.created_at[this.slot] as number;
   }
   get last_referenced_at(): number | null {
-    return orNull(this.#of.last_referenced_at[this.#slot] as number);
+    return orNull(this.of.last_referenced_at[this.slot] as number);
   }
   get prior_referenced_at(): number | null {
-    return orNull(this.#of.prior_referenced_at[this.#slot] as number);
+    return orNull(this.of.prior_referenced_at[this.slot] as number);
   }
   get ordinal(): number | null {
-    return orNull(this.#of.ordinal[this.#slot] as number);
+    return orNull(this.of.ordinal[this.slot] as number);
   }
   get occurred_at(): number | null {
-    return orNull(this.#of.occurred_at[this.#slot] as number);
+    return orNull(this.of.occurred_at[this.slot] as number);
   }
   get expires_at(): number | null {
-    return orNull(this.#of.expires_at[this.#slot] as number);
+    return orNull(this.of.expires_at[this.slot] as number);
   }
   get asks(): boolean {
-    return this.#of.asks[this.#slot] === 1;
+    return this.of.asks[this.slot] === 1;
   }
   get confidence(): number {
-    return this.#rest?.confidence ?? 1;
+    return this.of.rest[this.slot]?.confidence ?? 1;
   }
   get decay_rate(): number {
-    return this.#rest?.decay_rate ?? 0;
+    return this.of.rest[this.slot]?.decay_rate ?? 0;
   }
   get last_confirmed_at(): number {
-    return this.#rest?.last_confirmed_at ?? this.created_at;
+    return this.of.rest[this.slot]?.last_confirmed_at ?? this.created_at;
   }
   get subject_key(): string | null {
-    return this.#rare(this.#rest?.subject_key);
+    return textAt(this.of, this.of.rest[this.slot]?.subject_key);
   }
   get predicate_key(): string | null {
-    return this.#rare(this.#rest?.predicate_key);
+    return textAt(this.of, this.of.rest[this.slot]?.predicate_key);
   }
   get subject(): string | null {
-    return this.#rare(this.#rest?.subject);
+    return textAt(this.of, this.of.rest[this.slot]?.subject);
   }
   get predicate(): string | null {
-    return this.#rare(this.#rest?.predicate);
+    return textAt(this.of, this.of.rest[this.slot]?.predicate);
   }
   get permanence(): ReadRow["permanence"] {
-    return this.#rare(this.#rest?.permanence) as ReadRow["permanence"];
+    return textAt(this.of, this.of.rest[this.slot]?.permanence) as ReadRow["permanence"];
   }
   get maturity(): ReadRow["maturity"] {
-    return this.#rare(this.#rest?.maturity) as ReadRow["maturity"];
+    return textAt(this.of, this.of.rest[this.slot]?.maturity) as ReadRow["maturity"];
   }
   get valid_from(): number | null {
-    return this.#rest?.valid_from ?? null;
+    return this.of.rest[this.slot]?.valid_from ?? null;
   }
   get valid_to(): number | null {
-    return this.#rest?.valid_to ?? null;
+    return this.of.rest[this.slot]?.valid_to ?? null;
   }
   get waits_until(): number | null {
-    return this.#rest?.waits_until ?? null;
+    return this.of.rest[this.slot]?.waits_until ?? null;
   }
   get effectiveness(): number | null {
-    return this.#rest?.effectiveness ?? null;
+    return this.of.rest[this.slot]?.effectiveness ?? null;
   }
   get corroborated_at(): number | null {
-    return this.#rest?.corroborated_at ?? null;
+    return this.of.rest[this.slot]?.corroborated_at ?? null;
   }
 }
