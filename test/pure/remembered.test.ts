@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { lexemes } from "../../src/engine/domain/text/lexemes.ts";
-import { remembered } from "../../src/engine/domain/text/remembered.ts";
+import { alone, remembered } from "../../src/engine/domain/text/remembered.ts";
 
 const MEGABYTE = 1 << 20;
 const TEXTS = 30;
@@ -30,7 +30,7 @@ it("the stems of words keep none of the texts that the words came from", () => {
   expect(keptBy((text) => lexemes(text))).toBeLessThan(5 * MEGABYTE);
 });
 
-it("neither does what was made of a line of a text, or the line itself", () => {
-  const first = remembered((line) => line.slice(4));
+it("neither does a copy of a line, or what was made of it", () => {
+  const first = remembered((line) => line.slice(4), alone);
   expect(keptBy((text) => first(text.slice(0, 30)))).toBeLessThan(5 * MEGABYTE);
 });

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
 import { isMissing } from "../../domain/errors.ts";
-import { REMEMBERED_CHARACTERS, remembered } from "../../domain/text/remembered.ts";
+import { alone, REMEMBERED_CHARACTERS, remembered } from "../../domain/text/remembered.ts";
 import { pieceEnd } from "./ascii-pieces.ts";
 import { tokenCounter } from "./count-tokens.ts";
 import type { Tokenizer } from "./port.ts";
@@ -79,7 +79,7 @@ export async function openTokenizer(name: TokenizerName): Promise<Tokenizer> {
     return from < text.length ? total + countTokens(text.slice(from)) : total;
   }
 
-  const counted = remembered(countParts);
+  const counted = remembered(countParts, alone);
   return {
     name,
     count(text) {
