@@ -15,6 +15,7 @@ import {
   roundedToHalves,
 } from "../../src/engine/domain/read-model/halves.ts";
 import { openReadModel } from "../../src/engine/domain/read-model/model.ts";
+import { openRowTable } from "../../src/engine/domain/read-model/row-table.ts";
 import type { ReadRow } from "../../src/engine/domain/read-model/rows.ts";
 import { comparedOf, openVectors } from "../../src/engine/domain/read-model/vectors.ts";
 import { openWords } from "../../src/engine/domain/read-model/words.ts";
@@ -47,6 +48,90 @@ it("an arena gives back what was put last, whatever was dropped and written anew
       for (let slot = 0; slot <= 20; slot++) expect(arena.get(slot)).toEqual(plain.get(slot));
     }),
     { numRuns: 40 },
+  );
+});
+
+it("an arena grows by at most a quarter or a megabyte, and gives room back that was dropped", () => {
+  const arena = openArena();
+  const bytes = new Uint8Array(800);
+  let held = 0;
+  for (let slot = 0; slot < 20_000; slot++) {
+    arena.put(slot, bytes);
+    held += bytes.length;
+    expect(arena.bytes()).toBeLessThanOrEqual(held * 1.02 + Math.min(1 << 20, Math.max(1 << 16, held / 4)));
+  }
+  for (let slot = 0; slot < 19_000; slot++) arena.drop(slot);
+  for (let slot = 0; slot < 2_000; slot++) arena.put(slot, bytes);
+  expect(arena.bytes()).toBeLessThan(held / 2);
+});
+
+const TEXT = fc.option(fc.constantFrom("a", "b", "c", "d"));
+const TIME = fc.option(fc.nat(3).map((days) => 1_750_000_000_000.5 + days * 86_400_000));
+const always = <T>(value: fc.Arbitrary<T | null>, other: T) => value.map((one) => one ?? other);
+const SHARED = {
+  ...{ tenant_id: always(TEXT, "t"), scope: always(TEXT, "s"), content: fc.string(), tags: fc.array(fc.string()) },
+  ...{ state: fc.constantFrom("active", "expired"), trust: fc.constantFrom("user", "tool"), asks: fc.boolean() },
+  ...{ importance: fc.double({ noNaN: true }), reference_count: fc.nat(), created_at: always(TIME, 0) },
+  ...{ last_referenced_at: TIME, prior_referenced_at: TIME },
+};
+const NOT_A_FACT = {
+  ...{ subject_key: null, predicate_key: null, subject: null, predicate: null, permanence: null, maturity: null },
+  ...{ valid_from: null, valid_to: null, waits_until: null, effectiveness: null, corroborated_at: null },
+};
+const EPISODE = fc
+  .record({
+    ...SHARED,
+    ...{ tier: fc.constantFrom("eden", "mid"), session_id: TEXT, ordinal: fc.option(fc.nat()), speaker: TEXT },
+    ...{ occurred_at: TIME, expires_at: fc.option(fc.constantFrom(0, 1_750_000_000_000, Number.POSITIVE_INFINITY)) },
+  })
+  .map((row) => ({
+    ...{ ...row, ...NOT_A_FACT, type: "episode", confidence: 1, decay_rate: 0, last_confirmed_at: row.created_at },
+  }));
+const NOT_AN_EPISODE = {
+  ...{ tier: null, session_id: null, ordinal: null, speaker: null, occurred_at: null, expires_at: null },
+};
+const FACT = fc
+  .record({
+    ...SHARED,
+    ...{ type: fc.constantFrom("fact", "rule"), confidence: fc.double({ noNaN: true }), decay_rate: fc.constant(0.01) },
+    ...{ subject_key: TEXT, predicate_key: TEXT, subject: TEXT, predicate: TEXT, permanence: TEXT, maturity: TEXT },
+    ...{ last_confirmed_at: always(TIME, 0), valid_from: TIME, valid_to: TIME, waits_until: TIME },
+    ...{ effectiveness: TIME, corroborated_at: TIME },
+  })
+  .map((row) => ({ ...row, ...NOT_AN_EPISODE }));
+
+it("rows by column are what was put and counted last, and texts that no row has any more are let go", () => {
+  const row = fc.oneof(EPISODE, FACT).map((made) => made as unknown as ReadRow);
+  const counts = fc.record({ reference_count: fc.nat(), last_referenced_at: TIME, prior_referenced_at: TIME });
+  const change = fc.tuple(fc.nat(1_500), fc.oneof(row, fc.constant("drop" as const), counts));
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
+      const table = openRowTable(uuid);
+      const plain = new Map<number, ReadRow>();
+      for (const [slot, what] of changes) {
+        const before = plain.get(slot);
+        if (what === "drop") {
+          table.drop(slot);
+          plain.delete(slot);
+        } else if ("type" in what) {
+          const put = { ...what, id: uuid(slot) };
+          table.put(slot, put);
+          plain.set(slot, put);
+        } else if (before !== undefined) {
+          const counted = { ...what, expires_at: before.expires_at };
+          table.count(slot, counted);
+          plain.set(slot, { ...before, ...counted });
+        }
+      }
+      for (const slot of new Set(changes.map(([one]) => one))) {
+        const [view, held] = [table.at(slot), plain.get(slot)];
+        if (held === undefined) expect(view).toBeUndefined();
+        else
+          for (const [name, value] of Object.entries(held)) expect(view?.[name as keyof ReadRow], name).toEqual(value);
+      }
+      for (const slot of plain.keys()) table.drop(slot);
+      expect(table.texts()).toBe(0);
+    }),
   );
 });
 

@@ -1,5 +1,6 @@
 import { invalid, unavailable } from "../../domain/errors.ts";
 import { lruCache } from "../../domain/lru-cache.ts";
+import { alone } from "../../domain/text/remembered.ts";
 import { type Log, silentLog } from "../log.ts";
 import type { ModelFiles } from "../model/files.ts";
 import { openOnnxThread } from "../threads/onnx-thread.ts";
@@ -45,7 +46,7 @@ function queryCache() {
       return embedding && copyOf(embedding);
     },
     set(text: string, embedding: Embedding) {
-      if (text.length <= CACHED_QUERY_CHARACTERS) known.set(text, copyOf(embedding));
+      if (text.length <= CACHED_QUERY_CHARACTERS) known.set(alone(text), copyOf(embedding));
     },
   };
 }

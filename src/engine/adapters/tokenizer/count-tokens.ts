@@ -1,4 +1,5 @@
 /** Counts the tokens of a text by byte pair encoding, as the library does: the pieces of a split, then merges of the lowest rank first. */
+import { alone } from "../../domain/text/remembered.ts";
 import { END } from "./ascii-pieces.ts";
 import { NO_TOKEN, type TokenTable } from "./token-table.ts";
 
@@ -73,7 +74,7 @@ export function tokenCounter(table: TokenTable, split: RegExp, pieceEnd?: PieceE
     if (known !== undefined) return known;
     const made = merge(from, piece.length);
     if (merged.size >= MOST_MERGED) merged.clear();
-    if (piece.length <= MOST_KEPT) merged.set(piece, made);
+    if (piece.length <= MOST_KEPT) merged.set(alone(piece), made);
     return made;
   }
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
 import { isMissing } from "../../domain/errors.ts";
-import { REMEMBERED_CHARACTERS, remembered } from "../../domain/text/remembered.ts";
+import { alone, REMEMBERED_CHARACTERS, remembered } from "../../domain/text/remembered.ts";
 import { pieceEnd } from "./ascii-pieces.ts";
 import { tokenCounter } from "./count-tokens.ts";
 import type { Tokenizer } from "./port.ts";
@@ -94,9 +94,6 @@ export async function openTokenizer(name: TokenizerName): Promise<Tokenizer> {
     },
   };
 }
-
-/** A slice would keep the whole text that it was cut from in memory: this one keeps a text of its own length. */
-const alone = (slice: string): string => ` ${slice}`.slice(1);
 
 /** The file that the build wrote; running from the sources before a build, the same from the library's own tables. */
 async function tableOf(name: TokenizerName): Promise<TokenTable> {

@@ -44,7 +44,8 @@ const float = Math.fround;
 export interface Halves {
   /** High byte first; the answer is the square of its length. */
   put(slot: number, bytes: Uint8Array): number;
-  floats(slot: number): Float32Array;
+  /** `into`: an array to write them to. */
+  floats(slot: number, into?: Float32Array): Float32Array;
   dots(query: Float32Array, slots: Int32Array): Float32Array;
 }
 
@@ -84,9 +85,8 @@ export function openHalves(dims: number, sums: Sums = "in order"): Halves {
         own[at] = ((bytes[2 * i] as number) << 8) | (bytes[2 * i + 1] as number);
       return normOf(sums, dims, (i) => VALUES[own[slot * width + i] as number] as number);
     },
-    floats(slot) {
+    floats(slot, vector = new Float32Array(dims)) {
       const own = halves;
-      const vector = new Float32Array(dims);
       for (let i = 0, at = slot * width; i < dims; i++, at++) vector[i] = VALUES[own[at] as number] as number;
       return vector;
     },

@@ -9,7 +9,8 @@ import { type Told, told as toldBy } from "../ranking/told-times.ts";
 import { isSealed } from "../sealed.ts";
 import type { Sums } from "./halves.ts";
 import { type Lookups, openLookups } from "./lookups.ts";
-import { ownRow, type ReadCounts, type ReadLink, type ReadMemory, type ReadRow } from "./rows.ts";
+import { openRowTable } from "./row-table.ts";
+import type { ReadCounts, ReadLink, ReadMemory, ReadRow } from "./rows.ts";
 import { openVectors, type Vectors } from "./vectors.ts";
 import { MOST_SLOTS, openWords, type Words } from "./words.ts";
 
@@ -19,7 +20,10 @@ export interface ReadModel {
   readonly lookups: Lookups;
   slotOf(id: string): number | undefined;
   idOf(slot: number): string;
+  /** A view of the row as it is, good until the memory changes. */
   rowAt(slot: number): ReadRow | undefined;
+  /** As its row has it. */
+  tierOf(slot: number): ReadRow["tier"];
   /** What a search sees in the words of an episode whatever is asked: read once. */
   toldOf(slot: number): Told;
   /** What a block tells of it, filled in by whoever makes blocks; undefined where its text is encrypted. */
@@ -46,7 +50,6 @@ const MOST_RETOLD = 16_384;
 export function openReadModel(sums: Sums = "in order"): ReadModel {
   const slots = new Map<string, number>();
   const ids: string[] = [];
-  const rows: (ReadRow | undefined)[] = [];
   const links: (readonly ReadLink[] | undefined)[] = [];
   const told: (Told | undefined)[] = [];
   let retold: (Retelling | undefined)[] = [];
@@ -56,39 +59,32 @@ export function openReadModel(sums: Sums = "in order"): ReadModel {
   let sealed = 0;
   let revision: object = {};
   const free: number[] = [];
-  const shared = new Map<string, string>();
-  const words = openWords((slot) => ids[slot] as string);
+  const idOf = (slot: number) => ids[slot] as string;
+  const rows = openRowTable(idOf);
+  const words = openWords(idOf);
   const vectors = openVectors(sums);
   const lookups = openLookups();
 
-  /** Thousands of rows name the same few sessions, speakers and scopes. */
-  const one = <T extends string | null>(text: T): T => {
-    if (text === null) return text;
-    const known = shared.get(text);
-    if (known !== undefined) return known as T;
-    shared.set(text, text);
-    return text;
-  };
   const slotFor = (id: string): number => {
     const known = slots.get(id);
     if (known !== undefined) return known;
     const slot = free.pop() ?? ids.length;
     if (slot >= MOST_SLOTS) throw new RangeError(`more than ${MOST_SLOTS} memories`);
     ids[slot] = id;
-    rows[slot] = undefined;
     slots.set(id, slot);
     return slot;
   };
   const putRow = (slot: number, row: ReadRow | undefined) => {
-    const before = rows[slot];
+    const before = rows.at(slot);
     if (before !== undefined) lookups.drop(slot, before);
     if (before !== undefined && isSealed(before.content)) sealed -= 1;
     if (row !== undefined && isSealed(row.content)) sealed += 1;
     if (before?.content !== row?.content) told[slot] = undefined;
     retold[slot] = undefined;
     retoldBefore[slot] = undefined;
-    rows[slot] = row && ownRow(row, row, one);
-    if (row !== undefined) lookups.put(slot, row);
+    if (row === undefined) return rows.drop(slot);
+    rows.put(slot, row);
+    lookups.put(slot, row);
   };
 
   return {
@@ -96,19 +92,20 @@ export function openReadModel(sums: Sums = "in order"): ReadModel {
     vectors,
     lookups,
     slotOf: (id) => slots.get(id),
-    idOf: (slot) => ids[slot] as string,
-    rowAt: (slot) => rows[slot],
+    idOf,
+    rowAt: rows.at,
+    tierOf: rows.tierOf,
     toldOf(slot) {
       const known = told[slot];
       if (known !== undefined) return known;
-      const made = toldBy(rows[slot]?.content ?? "");
+      const made = toldBy(rows.at(slot)?.content ?? "");
       told[slot] = made;
       return made;
     },
     retellingOf(slot) {
       const known = retold[slot];
       if (known !== undefined) return known;
-      const row = rows[slot];
+      const row = rows.at(slot);
       if (row === undefined || isSealed(row.content)) return undefined;
       if (++retellings > MOST_RETOLD) {
         retoldBefore = retold;
@@ -143,10 +140,9 @@ export function openReadModel(sums: Sums = "in order"): ReadModel {
       for (const counted of counts) {
         const { id, visibleUntil } = counted;
         const slot = slots.get(id);
-        const before = slot === undefined ? undefined : rows[slot];
-        if (slot === undefined || before === undefined) continue;
-        const row = ownRow(before, counted, same);
-        rows[slot] = row;
+        const row = slot === undefined ? undefined : rows.at(slot);
+        if (slot === undefined || row === undefined) continue;
+        rows.count(slot, counted);
         if (visibleUntil !== undefined && vectors.has(slot)) vectors.see(slot, visibleUntil, liveUntil(row));
       }
     },
@@ -160,7 +156,6 @@ function liveUntil({ type, state, expires_at }: ReadRow): number {
   return state === "active" ? (expires_at ?? 0) : 0;
 }
 
-const same = <T>(text: T): T => text;
 const NO_LINKS: readonly ReadLink[] = [];
 
 export const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));

@@ -46,47 +46,8 @@ export interface ReadRow {
   readonly asks: boolean;
 }
 
-/** With one place for each column, so that code that reads rows meets one kind of object. `shared` gives one copy of texts that many rows have. */
-export const ownRow = (row: ReadRow, counts: Counts, shared: <T extends string | null>(text: T) => T): ReadRow => ({
-  type: row.type,
-  id: row.id,
-  tenant_id: shared(row.tenant_id),
-  scope: shared(row.scope),
-  state: row.state,
-  content: row.content,
-  importance: row.importance,
-  tags: row.tags.length === 0 ? NO_TAGS : row.tags,
-  reference_count: counts.reference_count,
-  created_at: row.created_at,
-  last_referenced_at: counts.last_referenced_at,
-  prior_referenced_at: counts.prior_referenced_at,
-  trust: row.trust,
-  confidence: row.confidence,
-  decay_rate: row.decay_rate,
-  last_confirmed_at: row.last_confirmed_at,
-  subject_key: shared(row.subject_key),
-  predicate_key: shared(row.predicate_key),
-  subject: shared(row.subject),
-  predicate: shared(row.predicate),
-  permanence: row.permanence,
-  valid_from: row.valid_from,
-  valid_to: row.valid_to,
-  waits_until: row.waits_until,
-  maturity: row.maturity,
-  effectiveness: row.effectiveness,
-  tier: row.tier,
-  session_id: shared(row.session_id),
-  ordinal: row.ordinal,
-  speaker: shared(row.speaker),
-  occurred_at: row.occurred_at,
-  expires_at: counts.expires_at,
-  corroborated_at: row.corroborated_at,
-  asks: row.asks,
-});
-
-type Counts = Pick<ReadRow, "reference_count" | "last_referenced_at" | "prior_referenced_at" | "expires_at">;
-
-const NO_TAGS: readonly string[] = [];
+/** What the counting of a reading changes. */
+export type Counts = Pick<ReadRow, "reference_count" | "last_referenced_at" | "prior_referenced_at" | "expires_at">;
 
 export interface ReadWords {
   readonly sk: number;

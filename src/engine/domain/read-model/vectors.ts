@@ -81,6 +81,8 @@ export function openVectors(sums: Sums = "in order"): Vectors {
   let lastSeen: Seen | undefined;
   /** A search asks for it twice. */
   let lastQuery: (Query & { readonly given: Float32Array }) | undefined;
+  /** The numbers of the vector that is being filed: of arrays outside of the heap the allocator keeps the room long after they are gone. */
+  let scratch = new Float32Array(0);
   const shelfOf: (number | undefined)[] = [];
   const lists = new Map<number, number[]>();
   const tokens: Arena = openArena();
@@ -114,11 +116,11 @@ export function openVectors(sums: Sums = "in order"): Vectors {
     const sample = all.slice(0, SAMPLE);
     const mean = new Float32Array(dims);
     for (const slot of sample)
-      held.floats(slot).forEach((value, i) => {
+      held.floats(slot, scratch).forEach((value, i) => {
         mean[i] = (mean[i] as number) + value / sample.length;
       });
     codes = openCodes(mean);
-    for (const slot of all) codes.put(slot, held.floats(slot));
+    for (const slot of all) codes.put(slot, held.floats(slot, scratch));
     return codes;
   };
   const distances = ({ vector, norm }: Query, slots: Int32Array): Float64Array => {
@@ -133,7 +135,10 @@ export function openVectors(sums: Sums = "in order"): Vectors {
 
   return {
     put(slot, { sk, visibleUntil, halves: bytes, pieces: count, tokens: bits }, liveUntil) {
-      if (dims === 0) dims = bytes.length / 2;
+      if (dims === 0) {
+        dims = bytes.length / 2;
+        scratch = new Float32Array(dims);
+      }
       if (bytes.length !== dims * 2)
         throw new RangeError(`a vector of ${bytes.length / 2} numbers among those of ${dims}`);
       reserve(slot);
@@ -153,7 +158,7 @@ export function openVectors(sums: Sums = "in order"): Vectors {
       if (bits === undefined) tokens.drop(slot);
       else tokens.put(slot, bits);
       held += 1;
-      if (codes !== undefined) codes.put(slot, halves.floats(slot));
+      if (codes !== undefined) codes.put(slot, halves.floats(slot, scratch));
       else if (held >= SAMPLE) codes = codesOf(halves);
     },
     see(slot, visibleUntil, liveUntil) {

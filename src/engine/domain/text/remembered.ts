@@ -3,6 +3,15 @@ const MOST = 4_096;
 /** Longer ones are made anew, so that what is kept stays within some megabytes. */
 export const REMEMBERED_CHARACTERS = 1_000;
 
+/** Shorter pieces are copied by V8 itself. */
+const PIECE = 13;
+
+/**
+ * A copy of a text that keeps nothing else in memory: a piece that was cut out of a longer text, be it a word of thirteen letters, keeps the
+ * whole of it. For whoever keeps pieces of other people's texts.
+ */
+export const alone = (piece: string): string => (piece.length < PIECE ? piece : ` ${piece}`.slice(1));
+
 /**
  * `keyOf` gives a copy of a text to keep, where the text itself would keep more in memory. `make` must depend on nothing but the text. When there are too many, those are dropped that were not asked for since there were too many last:
  * keeping an order costs more than it saves.
@@ -17,12 +26,13 @@ export function remembered<T extends string | number | boolean>(
     if (text.length > REMEMBERED_CHARACTERS) return make(text);
     const lately = known.get(text);
     if (lately !== undefined) return lately;
-    const made = older.get(text) ?? make(text);
+    const own = keyOf(text);
+    const made = older.get(text) ?? make(own);
     if (known.size >= MOST) {
       older = known;
       known = new Map();
     }
-    known.set(keyOf(text), made);
+    known.set(own, made);
     return made;
   };
 }

@@ -3,6 +3,8 @@
  * because servers disagree: "adding" is `ad` for PostgreSQL 15 and `add` for 18, and an upgrade would change the index.
  * Changing this file changes the lexemes of stored memories: it asks for a rebuild of the lexical tables.
  */
+import { alone } from "./remembered.ts";
+
 const VOWELS = "aeiouy";
 const isVowel = (c: string | undefined) => c !== undefined && VOWELS.includes(c);
 
@@ -161,9 +163,10 @@ export function stem(word: string): string {
   if (word.length > LONGEST_KNOWN) return stemOf(word);
   const before = known.get(word);
   if (before !== undefined) return before;
-  const made = stemOf(word);
+  const own = alone(word);
+  const made = stemOf(own);
   if (known.size >= MOST_KNOWN) known = new Map();
-  known.set(word, made);
+  known.set(own, made);
   return made;
 }
 

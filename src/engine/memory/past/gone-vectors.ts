@@ -13,6 +13,8 @@ import type { Call } from "../memory.ts";
 const PAGE = 1_000;
 /** A search that has waited so many times for what was written meanwhile asks the store. */
 const MOST_ROUNDS = 5;
+/** Of more that were changed since somebody asked last, everything is looked at anew: an owner that runs for months would keep the ids of them all. */
+const MOST_CHANGED = 20_000;
 
 export interface GoneVectors {
   /** These were changed in the store. */
@@ -45,6 +47,8 @@ export function openGoneVectors(): GoneVectors {
   let changed = new Set<string>();
   /** Seen by the model, and not looked at here. */
   const seen = new Set<string>();
+  /** Too many were changed to know them one by one. */
+  let tooMany = false;
   /** One reader at a time: what it reads is not held yet. */
   let busy: Promise<unknown> = Promise.resolve();
 
@@ -81,6 +85,11 @@ export function openGoneVectors(): GoneVectors {
     timeline: Timeline,
     version: number,
   ): Promise<AllVectors | "again" | undefined> => {
+    if (tooMany) {
+      held = undefined;
+      seen.clear();
+      tooMany = false;
+    }
     for (const id of changed) seen.add(id);
     changed = new Set();
     // A server does not tell what was changed here: it compares the vectors of the past itself.
@@ -90,13 +99,17 @@ export function openGoneVectors(): GoneVectors {
     const isSame = held?.version === version && held.model === model && held.done;
     if (!isSame || seen.size > 0 || held?.looked !== timeline.lines.length)
       await readAnew(call, timeline, model, version);
-    if (held === undefined || changed.size > 0) return "again";
+    if (held === undefined || changed.size > 0 || tooMany) return "again";
     return { model, slots: held.slots, gone: held.vectors };
   };
 
   return {
     tell(ids) {
-      if (held !== undefined) for (const id of ids) changed.add(id);
+      if (held === undefined || tooMany) return;
+      for (const id of ids) changed.add(id);
+      if (changed.size <= MOST_CHANGED) return;
+      changed = new Set();
+      tooMany = true;
     },
     async caughtUp(call, timeline, version) {
       for (let round = 0; round < MOST_ROUNDS; round++) {

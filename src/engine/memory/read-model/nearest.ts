@@ -14,12 +14,19 @@ interface Seen {
 }
 
 /** What the arm may return. */
-function seenBy({ vectors, lookups, rowAt }: ReadModel, tenant: string, { faded }: VectorArm, filters: Filters): Seen {
+function seenBy(
+  { vectors, lookups, rowAt, tierOf }: ReadModel,
+  tenant: string,
+  { faded }: VectorArm,
+  filters: Filters,
+): Seen {
   const now = filters.now.getTime();
   const { tags, tier, exceptSession: session } = filters;
   const of = (slot: number): boolean => {
     if (!vectors.isSeen(slot, now, faded)) return false;
     if (tags === undefined && tier === undefined && session === undefined) return true;
+    // All of a shelf are asked for their tier: a view of each row would be thrown away again.
+    if (tier !== undefined && tierOf(slot) !== tier) return false;
     const row = rowAt(slot);
     return row !== undefined && matches(row, filters) && (session === undefined || row.session_id !== session);
   };

@@ -10,7 +10,7 @@ import { type Block, fillBudget, type Line, type Section } from "../../domain/ra
 import { shortId } from "../../domain/short-id.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { neutralLine as neutralLineOf, OWN_TAG } from "../../domain/text/neutral.ts";
-import { remembered } from "../../domain/text/remembered.ts";
+import { alone, remembered } from "../../domain/text/remembered.ts";
 import { clip, contentKey as contentKeyOf, normaliseKey as normaliseKeyOf } from "../../domain/text/text.ts";
 import type { Candidate } from "../../store/index/search.ts";
 import type { ProfileItem } from "../../store/memories/profile.ts";
@@ -161,7 +161,11 @@ const EPISODE_CHARS = 600;
 /** How much of a longer episode is neutralised before it is clipped: blanks and invisible characters are removed by that. */
 const EPISODE_READ = 8 * EPISODE_CHARS;
 
-export const readOf = (c: Candidate): string => c.content.trimStart().slice(0, EPISODE_READ);
+/** Of a long one a copy: what is kept of its lines would keep all of it. */
+export function readOf({ content }: Candidate): string {
+  const begun = content.trimStart();
+  return begun.length <= EPISODE_READ ? begun : alone(begun.slice(0, EPISODE_READ));
+}
 
 export function episodeLine(c: Candidate): string {
   const day = (c.occurred_at ?? c.created_at).toISOString().slice(0, 10);

@@ -8,6 +8,7 @@ import type { BestFirst } from "../../domain/ranking/words/best-first.ts";
 import type { Hit, Members, Statistics } from "../../domain/ranking/words/bm25.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { possibleNames, withoutNames } from "../../domain/text/names.ts";
+import { alone } from "../../domain/text/remembered.ts";
 import { type Embedded, queryVector } from "../embed.ts";
 import type { Call, Memory } from "../memory.ts";
 import type { DepthOf, Ranked, SearchIndex } from "./search-index.ts";
@@ -140,5 +141,5 @@ const MOST_KNOWN = 10_000;
 function remember(memory: Memory, tenant: string, asked: readonly string[], names: readonly string[]): void {
   const known = knownNames(memory, tenant);
   for (const name of asked) if (!names.includes(name)) known.delete(name);
-  if (known.size < MOST_KNOWN) for (const name of names) known.add(name);
+  if (known.size < MOST_KNOWN) for (const name of names) known.add(alone(name));
 }
