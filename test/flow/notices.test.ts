@@ -14,9 +14,16 @@ const agent = { as: { name: "agent", voice: "user" } } as const;
 function host(g: Guest, on = true) {
   let looking: Promise<unknown> = Promise.resolve();
   const asked: string[] = [];
+  /** A place of another store is looked for a second time. */
+  const looked = async (): Promise<void> => {
+    const last = looking;
+    await last;
+    await new Promise((resolve) => setImmediate(resolve));
+    if (looking !== last) await looked();
+  };
   const invoke = async (_: unknown, { tool, input, ...more }: ToolRequest): Promise<Outcome> => {
     asked.push(tool);
-    if (tool === "memory_context") await looking;
+    if (tool === "memory_context") await looked();
     const answer = g.outcome(tool, input, more);
     if (tool === "memory_activity_stream") looking = answer;
     return answer;
