@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { lruCache } from "../../src/engine/domain/lru-cache.ts";
+import { lruCache } from "../../src/engine/domain/collections/lru-cache.ts";
 
 it("forgets what was asked for or set longest ago", () => {
   const cache = lruCache<string, number>(2);

@@ -1,7 +1,7 @@
 /** How much may come with one token, and from one tenant with all of its tokens. In the memory of the owner: a restart forgives. */
 import type { Principal } from "../../doors/backend.ts";
 import type { OverRate, RateLimits } from "../../doors/http/access/rate-guard.ts";
-import { lruCache } from "../../engine/domain/lru-cache.ts";
+import { lruCache } from "../../engine/domain/collections/lru-cache.ts";
 import type { LimitSettings } from "../config/daemon-schema.ts";
 import { type Bucket, tokenBucket } from "./token-bucket.ts";
 

@@ -9,7 +9,7 @@ import { type Meter, silentMeter } from "../adapters/meter.ts";
 import type { Reranker } from "../adapters/reranker/port.ts";
 import type { Tokenizer } from "../adapters/tokenizer/port.ts";
 import type { Vault } from "../adapters/vault/port.ts";
-import { lruCache } from "../domain/lru-cache.ts";
+import { lruCache } from "../domain/collections/lru-cache.ts";
 import { RECIPE, type Recipe } from "../domain/ranking/recipe.ts";
 import { asNobody, asOwnerOf, asTenant, type StoreRoles } from "../store/access/access.ts";
 import type { StoreAccess } from "../store/access/roles.ts";

@@ -10,7 +10,7 @@ import { inOrder, within } from "../../daemon/pause.ts";
 import type { HookAnswer, HookRequest, Principal } from "../../doors/backend.ts";
 import { OPENING_PROMPT } from "../../doors/mcp/opening-prompt.ts";
 import { pathKey, projectKey } from "../../doors/project-key.ts";
-import { lruCache } from "../../engine/domain/lru-cache.ts";
+import { lruCache } from "../../engine/domain/collections/lru-cache.ts";
 import { boundProject, projectScope } from "../../engine/domain/scope.ts";
 import type { Failure } from "../../engine/tools/outcome.ts";
 import { typedCall } from "../../engine/tools/typed-call.ts";

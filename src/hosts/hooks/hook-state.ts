@@ -4,7 +4,7 @@ import type { Home } from "../../daemon/home.ts";
 import type { Principal } from "../../doors/backend.ts";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Log } from "../../engine/adapters/log.ts";
-import type { LruCache } from "../../engine/domain/lru-cache.ts";
+import type { LruCache } from "../../engine/domain/collections/lru-cache.ts";
 import type { Policy } from "../../engine/domain/redaction/policy.ts";
 import type { Outcome, ToolRequest } from "../../engine/tools/outcome.ts";
 import type { TypedCall } from "../../engine/tools/typed-call.ts";

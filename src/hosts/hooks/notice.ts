@@ -4,8 +4,8 @@
  * stored themselves at the command line. Nothing waits for it: a line that is not ready in time comes with the next prompt.
  */
 
+import { type LruCache, lruCache } from "../../engine/domain/collections/lru-cache.ts";
 import { factSentence } from "../../engine/domain/fact.ts";
-import { type LruCache, lruCache } from "../../engine/domain/lru-cache.ts";
 import { projectScope } from "../../engine/domain/scope.ts";
 import { neutralLine } from "../../engine/domain/text/neutral.ts";
 import { PRIVATE_MARK } from "../../engine/domain/text/private.ts";

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { lruCache } from "../../../engine/domain/lru-cache.ts";
+import { lruCache } from "../../../engine/domain/collections/lru-cache.ts";
 import type { Principal } from "../../backend.ts";
 import { wireFailure } from "../../failures.ts";
 import type { Refusals } from "../../refusals.ts";

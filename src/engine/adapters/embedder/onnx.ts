@@ -1,5 +1,5 @@
+import { lruCache } from "../../domain/collections/lru-cache.ts";
 import { invalid, unavailable } from "../../domain/errors.ts";
-import { lruCache } from "../../domain/lru-cache.ts";
 import { alone } from "../../domain/text/remembered.ts";
 import { type Log, silentLog } from "../log.ts";
 import type { ModelFiles } from "../model/files.ts";

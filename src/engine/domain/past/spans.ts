@@ -2,8 +2,9 @@
  * Since when and until when each line of a timeline was live, for the many that were so once and with the same words: arrays by number of the
  * line, so that all of them are gone through in a fraction of a millisecond. The others are looked at one by one.
  */
+
+import { withRoom } from "../collections/with-room.ts";
 import { MEMORY_TYPES, type MemoryType } from "../memory-types.ts";
-import { withRoom } from "../with-room.ts";
 
 export interface Span {
   readonly type: MemoryType;

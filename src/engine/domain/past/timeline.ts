@@ -2,6 +2,8 @@
  * What became of each memory of a tenant, and when: of every change what ranking reads, in the order of the stream. A moment in the past is
  * then looked up instead of folded from all events before it. About 300 bytes a memory and 80 a change are kept.
  */
+
+import { withRoom } from "../collections/with-room.ts";
 import type { Trust } from "../learning/trust.ts";
 import { LASTING } from "../lifecycle/lasting.ts";
 import { canonicalState, isLive, type Validity } from "../lifecycle/lifecycle.ts";
@@ -10,7 +12,6 @@ import { eachForward } from "../ranking/words/postings.ts";
 import { type Arena, openArena } from "../read-model/arena.ts";
 import { addTo, entriesOf, listOf, type PostingList } from "../read-model/posting-list.ts";
 import { firstName } from "../text/names.ts";
-import { withRoom } from "../with-room.ts";
 import { type Alive, type AliveQuery, openSpans, type Span } from "./spans.ts";
 
 /** What ranking reads of a row. Times are milliseconds since 1970. */

@@ -3,7 +3,7 @@
  * buffer and copies nothing: of one that was exchanged for a larger one the old one stayed until the next collection. What is dropped leaves a
  * hole; when half of the bytes are holes, they are written anew.
  */
-import { withRoom } from "../with-room.ts";
+import { withRoom } from "../collections/with-room.ts";
 
 export interface Arena {
   put(slot: number, bytes: Uint8Array): void;

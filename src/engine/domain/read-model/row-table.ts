@@ -3,7 +3,7 @@
  * numbers. As an object the row of an episode took 390 bytes of that heap, which the collector lets grow by two fifths more, and every reading
  * that was counted left one behind.
  */
-import { withRoom } from "../with-room.ts";
+import { withRoom } from "../collections/with-room.ts";
 import type { Counts, ReadRow } from "./rows.ts";
 import { openTexts, type Texts } from "./texts.ts";
 

@@ -1,6 +1,7 @@
 /** The vectors of the read model by shelf, the bits of their tokens, and the nearest to a question. */
+
+import { withRoom } from "../collections/with-room.ts";
 import { kthLargest } from "../ranking/words/bm25.ts";
-import { withRoom } from "../with-room.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { type Codes, openCodes } from "./codes.ts";
 import { type Halves, normOf, openHalves, roundedToHalves, type Sums } from "./halves.ts";

@@ -1,5 +1,5 @@
 /** One event in place of all events of a memory up to a place in the stream. Replay, `as_of` and undo go on from it. */
-import { groupBy } from "../group-by.ts";
+import { groupBy } from "../collections/group-by.ts";
 import type { MemoryType } from "../memory-types.ts";
 import { isRecord } from "../record.ts";
 import { applyEvent, emptyLedger, isBirth, type ReplayEvent, type RowJson } from "../replay.ts";

@@ -1,5 +1,5 @@
 /** Adds up the readings of a day, so that one event stands for many. Replay comes to the same rows, row by row. */
-import { groupBy } from "../group-by.ts";
+import { groupBy } from "../collections/group-by.ts";
 import { type Reader, type ReplayEvent, type RowJson, readerOf, readsOf } from "../replay.ts";
 
 export type ReadEvent = Pick<ReplayEvent, "seq" | "event_type" | "occurred_at" | "actor" | "session_id" | "payload"> & {

@@ -1,4 +1,4 @@
-import { lruCache } from "../lru-cache.ts";
+import { lruCache } from "../collections/lru-cache.ts";
 
 /**
  * Names of the people who speak. A vector is dominated by them: every turn between Ada and Grace looks alike because it says

@@ -3,10 +3,10 @@
  * past compares them like the others. Only beside a read model, which tells what it does not hold.
  */
 
+import { withRoom } from "../../domain/collections/with-room.ts";
 import type { Line, Timeline } from "../../domain/past/timeline.ts";
 import type { ReadModel } from "../../domain/read-model/model.ts";
 import { openVectors, type Vectors } from "../../domain/read-model/vectors.ts";
-import { withRoom } from "../../domain/with-room.ts";
 import { vectorsHeld } from "../../store/history/timeline.ts";
 import type { Call } from "../memory.ts";
 

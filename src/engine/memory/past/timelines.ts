@@ -3,7 +3,7 @@
  * was added since. Where events were changed (retention, erasure, redaction) the stream is read anew.
  */
 import type { Db } from "../../adapters/db/port.ts";
-import { type LruCache, lruCache } from "../../domain/lru-cache.ts";
+import { type LruCache, lruCache } from "../../domain/collections/lru-cache.ts";
 import { openTimeline, type Timeline } from "../../domain/past/timeline.ts";
 import { streamPage } from "../../store/history/timeline.ts";
 import type { Embedded } from "../embed.ts";

@@ -3,7 +3,7 @@
  * and a search reads only those that its caller may see.
  */
 import type { Sql } from "../../adapters/db/port.ts";
-import { lruCache } from "../../domain/lru-cache.ts";
+import { lruCache } from "../../domain/collections/lru-cache.ts";
 import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
 
 export interface Shelf {
