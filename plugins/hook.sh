@@ -135,7 +135,8 @@ ask_by_curl() {
 by_perl='
 my ($socket, $left, $path, @headers) = @ARGV;
 my $limit = $left;
-sub fail { print "\n000 ", $limit - $left; exit shift }
+sub spent { sprintf "%.6f", $limit - $left }
+sub fail { print "\n000 ", spent(); exit shift }
 exit 99 if $^O !~ /^(linux|darwin|(free|net|open)bsd)$/ || length $socket > 100;
 binmode STDIN;
 binmode STDOUT;
@@ -173,7 +174,7 @@ until (defined $whole && length $answer >= $whole) {
 }
 fail(52) unless $answer =~ m{^HTTP/1\.\d (\d\d\d)[^\0]*?\r\n\r\n};
 fail(18) if defined $whole && length $answer < $whole;
-print substr($answer, $+[0]), "\n$1 ", $limit - $left;
+print substr($answer, $+[0]), "\n$1 ", spent();
 '
 newline='
 '
