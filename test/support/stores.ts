@@ -54,6 +54,7 @@ export interface RigOptions {
   readonly role?: "butler" | "memory";
   readonly butler?: string;
   readonly vault?: Vault;
+  readonly rehearses?: boolean;
 }
 
 export type OpenRig = (options?: RigOptions) => Promise<Rig>;
@@ -175,6 +176,7 @@ export async function openRig(db: Db, options: RigOptions = {}): Promise<Rig> {
     extractor: localExtractor(),
     settings,
     vault: options.vault,
+    rehearses: options.rehearses,
     log: silentLog,
   });
   const outcome: Rig["outcome"] = (tool, input, { as, ...extra } = {}) =>

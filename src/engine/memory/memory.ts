@@ -22,6 +22,7 @@ import type { Groups } from "./groups.ts";
 import type { Timelines } from "./past/timelines.ts";
 import type { FollowedModel } from "./read-model/follow.ts";
 import type { Uncounted } from "./recall/reference.ts";
+import type { Rehearsal } from "./recall/rehearse.ts";
 import type { Sizes } from "./recall/vector-arm.ts";
 import type { EmbeddingVersions } from "./recall/versions.ts";
 import type { Settings } from "./settings.ts";
@@ -57,6 +58,8 @@ export interface Memory {
   readonly shelves: Shelves;
   /** What ranking reads, kept in memory beside the store. */
   readonly readModel: FollowedModel;
+  /** Made when the read model has been loaded. */
+  readonly rehearsal: Rehearsal;
   /** What became of the memories of each tenant, kept since the first question about their past. */
   readonly timelines: Timelines;
   /** How many memories this process has added to each shelf since its postings were last folded. */

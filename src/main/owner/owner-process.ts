@@ -198,7 +198,7 @@ function ownerOf(
     meter,
     refusals,
     limits: callLimits(limits),
-    open: engineOpener({ stores, clock, log, models, meter }),
+    open: engineOpener({ stores, clock, log, models, meter, rehearses: true }),
     jobs: storeJobs(stores, clock, databaseUrl === undefined ? notesInFile(home.scheduleFile, log) : notesInMemory()),
     model: sharedModels({ folders: models, fetch: true, apart: true, log }),
     remote: remoteOf,

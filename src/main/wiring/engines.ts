@@ -31,6 +31,8 @@ interface OpenerOptions {
   /** Whether a reranking model may be fetched; the embedding model is fetched by `sharedModels`. */
   readonly fetch?: boolean;
   readonly recipe?: Recipe | undefined;
+  /** Absent: nothing is rehearsed. */
+  readonly rehearses?: boolean;
   /** Absent: nothing is measured. */
   readonly meter?: Meter | undefined;
 }
@@ -88,6 +90,7 @@ function opener<T>(options: OpenerOptions, open: (parts: MemoryParts) => Promise
         reranker: reranker(config.memory.retrieval),
         extractor: extractorOrWhyNot(config.memory.extractor, log),
         recipe: options.recipe,
+        rehearses: options.rehearses,
       });
     } catch (error) {
       await db.close();

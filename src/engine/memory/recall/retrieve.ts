@@ -89,11 +89,17 @@ export async function retrieve(call: Call, query: RetrieveQuery): Promise<Retrie
 export async function retrieveTraced(call: Call, query: RetrieveQuery): Promise<Retrieval & { readonly trace: Trace }> {
   const found = await retrieveOnce(call, query);
   // After the first answer, which it would hold up.
-  void call.memory.readModel.load(call.memory.versions.serving?.version, call.caller.tenant);
+  void loadModel(call, query.text);
   const version = found.trace.asked.embedded?.version;
   if (version === undefined || (await call.memory.versions.stillServes(version))) return found;
   // Another version began to serve in the middle of this search, and it is complete.
   return retrieveOnce(call, query);
+}
+
+async function loadModel(call: Call, question: string): Promise<void> {
+  const { memory, caller } = call;
+  await memory.readModel.load(memory.versions.serving?.version, caller.tenant);
+  memory.rehearsal.begin(call, question);
 }
 
 /** Only `hybrid` is reranked. */
