@@ -77,6 +77,12 @@ show() {
   esac
 }
 
+# The file that notes what the session was given, and whether it is there.
+find_mark() {
+  mark=$marks$1
+  if [ -f "$mark" ] && [ -O "$mark" ]; then marked=yes; fi
+}
+
 # The session has its opening now, by way of the owner, who knows what was in it.
 note_answered() {
   if [ -n "$before" ] && [ -n "$mark" ] && [ -z "$marked" ]; then set_mark ''; fi
@@ -90,32 +96,62 @@ has_socket() {
 
 # Sends the event to the owner; `body`, `status` and `spent` are what came back. Fails when no owner has dealt with it.
 ask_owner() {
+  if [ -n "$asked" ]; then return 1; fi
   path="/hooks/$agent/$event?butler=$butler_name$1"
   set --
-  case $BUTLER_PROJECT in
-  '' | *"$newline"*) ;;
-  *) set -- "$@" "x-butler-project: $BUTLER_PROJECT" ;;
-  esac
+  if [ -n "$project" ]; then set -- "$@" "x-butler-project: $project"; fi
   if [ -n "$given" ]; then set -- "$@" "x-butler-given: $given"; fi
   code=
   if [ -n "$has_perl" ]; then
     # Without a pipe a shell starts no process for either end of it. The line break at the end is not the event's.
     answer=$(
-      LC_ALL=C PERL5OPT='' PERL_UNICODE=0 $apart perl -fe "$by_perl" "$socket" "$limit" "$path" "$@" 2>/dev/null <<event
+      LC_ALL=C PERL5OPT='' PERL_UNICODE=0 $apart perl -fe "$by_perl" "$socket" "$limit" "$path" '' "$@" 2>/dev/null <<event
 $input
 event
     )
     code=$?
   fi
   case $code in
-  0 | 7 | 18 | 28 | 52) ;;
+  0 | 7 | 18 | 22 | 28 | 52) ;;
   *) if [ -n "$has_curl" ]; then ask_by_curl "$@"; fi ;;
   esac
+  read_answer
+}
+
+read_answer() {
   body=${answer%"$newline"*}
   status=${answer##*"$newline"}
   spent=${status#* }
   status=${status%% *}
+  session=${spent#* }
+  spent=${spent%% *}
   [ "$code" = 0 ] && { [ "$status" = 200 ] || [ "$status" = 204 ]; }
+}
+
+# The same with an event that nobody has read yet: Perl reads it, which saves a process, finds out what its session was given (files of
+# marks begin with $1, if it may have any), and names it as `session`. An event that no owner has dealt with comes back as `input`.
+ask_at_once() {
+  path="/hooks/$agent/$event?butler=$butler_name"
+  of_session=$1
+  set --
+  if [ -n "$project" ]; then set -- "$@" "x-butler-project: $project"; fi
+  answer=$(LC_ALL=C PERL5OPT='' PERL_UNICODE=0 perl -fe "$by_perl" "$socket" "$limit" "$path" "$of_session" "$@" 2>/dev/null)
+  code=$?
+  if read_answer; then return 0; fi
+  case $code:$status in
+  [1-9]*:000)
+    input=$body
+    asked=yes
+    ;;
+  *)
+    # This Perl is broken. What it has not read is still there.
+    input=$(cat)
+    code=99
+    ;;
+  esac
+  # It cannot ask here; another program may.
+  if [ "$code" = 99 ]; then has_perl= code= spent= asked=; fi
+  return 1
 }
 
 ask_by_curl() {
@@ -133,20 +169,25 @@ ask_by_curl() {
 # What curl does here, in the Perl that systems come with: it starts in 2 ms where curl takes 9, because it loads no libraries; so this
 # uses none, and knows the few numbers that they would bring. Its exit codes are curl's; any other one leaves the question to curl.
 by_perl='
-my ($socket, $left, $path, @headers) = @ARGV;
-my $limit = $left;
-sub spent { sprintf "%.6f", $limit - $left }
-sub fail { print "\n000 ", spent(); exit shift }
-exit 99 if $^O !~ /^(linux|darwin|(free|net|open)bsd)$/ || length $socket > 100;
+my ($socket, $left, $path, $marks, @headers) = @ARGV;
+my ($limit, $session) = ($left, "");
+sub ending { sprintf "\n%s %.6f %s", shift, $limit - $left, $session }
 binmode STDIN;
 binmode STDOUT;
+my $body = do { local $/; <STDIN> };
+$body = "" unless defined $body;
+$body =~ s/\n+\z//;
+sub fail { print $body, ending("000"); exit shift }
+fail(99) if $^O !~ /^(linux|darwin|(free|net|open)bsd)$/ || length $socket > 100;
 $SIG{PIPE} = "IGNORE";
 $SIG{ALRM} = sub { fail(28) };
 alarm 1 + $limit;
-my $body = do { local $/; <STDIN> };
-$body = "" unless defined $body;
-chomp $body;
-socket(my $owner, 1, 1, 0) or exit 99;
+if ($marks ne "" && substr($body, 0, 4000) =~ /"session_id":"([^"]*)"/ && $1 =~ /^(?!\.)[A-Za-z0-9_.-]{1,100}\z/) {
+  $session = $&;
+  my ($mark, $given) = $marks . $session;
+  push @headers, "x-butler-given: $1" if -f $mark && -o _ && open($given, "<", $mark) && <$given> =~ /^([0-9a-f:,-]+)$/;
+}
+socket(my $owner, 1, 1, 0) or fail(99);
 connect($owner, ($^O eq "linux" ? pack("S", 1) : pack("CC", 2 + length $socket, 1)) . $socket) or fail(7);
 sub ready {
   my ($read, $write) = ("", "");
@@ -174,7 +215,9 @@ until (defined $whole && length $answer >= $whole) {
 }
 fail(52) unless $answer =~ m{^HTTP/1\.\d (\d\d\d)[^\0]*?\r\n\r\n};
 fail(18) if defined $whole && length $answer < $whole;
-print substr($answer, $+[0]), "\n$1 ", spent();
+my ($status, $said) = ($1, substr $answer, $+[0]);
+fail(22) if $status != 200 && $status != 204;
+print $said, ending($status);
 '
 newline='
 '
@@ -302,7 +345,7 @@ hand_over() {
   {
     trap '' HUP
     if command -v setsid >/dev/null 2>&1; then apart=setsid; fi
-    limit=20
+    limit=20 asked=
     # An owner takes a small machine's cores for a second while it starts, and so does the agent: the owner begins when the agent is ready.
     # opencode asks its model 1.3 s after it has begun a session.
     if ! has_socket && command -v sleep >/dev/null 2>&1; then $apart sleep 2; fi
@@ -335,8 +378,14 @@ given=
 input=
 code=
 spent=
+asked=
 mark=
 marked=
+project=
+case $BUTLER_PROJECT in
+*"$newline"*) ;;
+*) project=$BUTLER_PROJECT ;;
+esac
 has_perl=
 if command -v perl >/dev/null 2>&1; then has_perl=yes; fi
 has_curl=
@@ -349,7 +398,25 @@ if [ -z "$has_cat" ] || { [ "$moment" = other ] && { [ -z "$can_ask" ] || ! has_
   show "$(ask_node)"
   exit 0
 fi
-input=$(cat)
+
+marks=$home/spool/given.$butler_name.$agent.
+if [ -z "$has_perl" ] || ! has_socket || [ -e "$called" ]; then
+  input=$(cat)
+elif [ "$moment" = other ]; then
+  if ask_at_once ''; then
+    show "$body"
+    exit 0
+  fi
+elif [ "$moment" = prompt ] && [ -n "$before" ]; then
+  if ask_at_once "$marks"; then
+    if [ -n "$session" ]; then find_mark "$session"; fi
+    show "$body"
+    if [ "$status" = 204 ]; then note_answered; fi
+    exit 0
+  fi
+else
+  input=$(cat)
+fi
 
 if [ "$moment" = other ]; then
   if ask_owner; then show "$body"; else after_silence; fi
@@ -364,10 +431,9 @@ if [ "$agent" = cursor ]; then field '"conversation_id":"'; fi
 if [ -z "$value" ]; then field '"session_id":"'; fi
 case $value in
 '' | .* | *[!ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-]*) ;;
-*) if [ ${#value} -le 100 ]; then mark=$home/spool/given.$butler_name.$agent.$value; fi ;;
+*) if [ ${#value} -le 100 ]; then find_mark "$value"; fi ;;
 esac
-if [ -n "$mark" ] && [ -f "$mark" ] && [ -O "$mark" ]; then
-  marked=yes
+if [ -n "$marked" ]; then
   IFS= read -r given 2>/dev/null <"$mark"
   case $given in
   *[!0123456789abcdef:,-]*) given= ;;

@@ -131,6 +131,25 @@ suite.each(askers.map((asker) => ({ asker })))("what the owner says to $asker", 
     expect(await run()).toEqual(SLOW);
   });
 
+  test("what a session was given goes with its prompts, and only what can be that", async () => {
+    const asked = await owner((response) => response.end(CONTEXT));
+    const spool = join(home, "spool");
+    mkdirSync(spool, { recursive: true });
+    for (const [session, mark] of Object.entries({ told: "1a:2,3-f\nmore", odd: "x-y: z", none: "" }))
+      writeFileSync(join(spool, `given.general.claude-code.${session}`), `${mark}\n`);
+    for (const session_id of ["told", "odd", "none", "new", "../told", ".told", "to\\u006cd"])
+      await run({ input: JSON.stringify({ session_id, prompt: 'the "session_id":"told" of another' }) });
+    const given = asked.map(({ headers }) => headers["x-butler-given"]);
+    expect(given).toEqual(["1a:2,3-f", ...Array.from({ length: 6 }, () => undefined)]);
+  });
+
+  test("an event that nobody dealt with is handed on as it came, line breaks at its end aside", async () => {
+    const input = `${"x".repeat(200_000)}\n"ü" % \\ `;
+    await owner((response) => response.writeHead(500).end("no\n200 0.1 s"));
+    expect(await run({ input: `${input}\n\n` })).toEqual(SLOW);
+    expect(slowCalls()[0]?.input === input).toBe(true);
+  });
+
   test("a project's name cannot say more than a name", async () => {
     const asked = await owner((response) => response.end(CONTEXT));
     await run({ env: { BUTLER_PROJECT: "acme\r\nx-butler-given: 1" } });
@@ -143,6 +162,26 @@ suite.each(askers.map((asker) => ({ asker })))("what the owner says to $asker", 
     const proxy = { http_proxy: "http://127.0.0.1:9", ALL_PROXY: "http://127.0.0.1:9" };
     const env = { ...proxy, PERL5OPT: "-MNobodyHasThis", PERL_UNICODE: "SDA" };
     expect(await run({ env })).toEqual({ code: 0, stdout: `${CONTEXT}\n`, stderr: "" });
+  });
+});
+
+suite.skipIf(missing.includes("curl"))("a Perl that is none", () => {
+  test.each([
+    ["says so", "echo broken; exit 2"],
+    ["fails silently", "exit 1"],
+    ["seems to have done it", "exit 0"],
+    ["prints what it was not asked for", "printf 'usage\\n7 8 9\\n'; exit 0"],
+    ["cannot ask here", 'cat; printf "\\n000 0.000000 "; exit 99'],
+  ])("one that %s leaves the question to curl", async (_, perl) => {
+    const asked = await owner((response) => response.end(CONTEXT));
+    const bin = join(world.root, "bin");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "perl"), `#!/bin/sh\n${perl}\n`, { mode: 0o755 });
+    const env = { PATH: `${bin}:${process.env.PATH}` };
+    for (const event of ["UserPromptSubmit", "Stop"])
+      expect(await run({ event, env })).toEqual({ code: 0, stdout: `${CONTEXT}\n`, stderr: "" });
+    expect(asked.map(({ body }) => body)).toEqual([INPUT, INPUT]);
+    expect(slowCalls()).toEqual([]);
   });
 });
 
