@@ -73,7 +73,7 @@ create table embeddings (
   constraint embeddings_pkey PRIMARY KEY (memory_id, version_id, tenant_id),
   constraint embeddings_sk_fkey FOREIGN KEY (sk, tenant_id) REFERENCES shelves(sk, tenant_id),
   constraint embeddings_version_id_fkey FOREIGN KEY (version_id) REFERENCES embedding_versions(id)
-) with (toast_tuple_target=8160);
+) with (toast_tuple_target=8160, fillfactor=70);
 
 create table episode_references (
   tenant_id text not null,

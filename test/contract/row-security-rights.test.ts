@@ -13,6 +13,7 @@ import { mem_0017_tenant_keys } from "../../src/engine/store/migrations/mem_0017
 import { mem_0018_long_lists } from "../../src/engine/store/migrations/mem_0018_long_lists.ts";
 import { mem_0019_changed_memories } from "../../src/engine/store/migrations/mem_0019_changed_memories.ts";
 import { mem_0020_session_order } from "../../src/engine/store/migrations/mem_0020_session_order.ts";
+import { mem_0021_room_beside_vectors } from "../../src/engine/store/migrations/mem_0021_room_beside_vectors.ts";
 import { addMonth } from "../../src/engine/store/partitions/make-part.ts";
 import { kyselyOver } from "../../src/engine/store/schema/kysely.ts";
 import { migrate } from "../../src/engine/store/schema/migrate.ts";
@@ -155,6 +156,7 @@ describe.skipIf(url === undefined)("row security on a server (skipped without a 
       const { roles } = await migrate(db);
       expect(roles).toEqual({ tenant: `${owner}_tenant`, owner });
       const older = asOwnerOf(db, roles, "migrations");
+      await mem_0021_room_beside_vectors.down(kyselyOver(older));
       await mem_0020_session_order.down(kyselyOver(older));
       await mem_0019_changed_memories.down(kyselyOver(older));
       await mem_0018_long_lists.down(kyselyOver(older));

@@ -11,6 +11,7 @@ import {
 import { mem_0018_long_lists } from "../../src/engine/store/migrations/mem_0018_long_lists.ts";
 import { mem_0019_changed_memories } from "../../src/engine/store/migrations/mem_0019_changed_memories.ts";
 import { mem_0020_session_order } from "../../src/engine/store/migrations/mem_0020_session_order.ts";
+import { mem_0021_room_beside_vectors } from "../../src/engine/store/migrations/mem_0021_room_beside_vectors.ts";
 import { kyselyOver } from "../../src/engine/store/schema/kysely.ts";
 import { migrate } from "../../src/engine/store/schema/migrate.ts";
 import { holdings } from "../support/holdings.ts";
@@ -81,6 +82,7 @@ onEachStore("the tenant in every key", (open, store) => {
     expect(before[2]?.lex_block?.length).toBeGreaterThan(0);
     expect(before[2]?.embeddings?.length).toBeGreaterThan(0);
 
+    await mem_0021_room_beside_vectors.down(kyselyOver(db));
     await mem_0020_session_order.down(kyselyOver(db));
     await mem_0019_changed_memories.down(kyselyOver(db));
     await mem_0018_long_lists.down(kyselyOver(db));

@@ -11,6 +11,7 @@ import { mem_0017_tenant_keys } from "../../src/engine/store/migrations/mem_0017
 import { mem_0018_long_lists } from "../../src/engine/store/migrations/mem_0018_long_lists.ts";
 import { mem_0019_changed_memories } from "../../src/engine/store/migrations/mem_0019_changed_memories.ts";
 import { mem_0020_session_order } from "../../src/engine/store/migrations/mem_0020_session_order.ts";
+import { mem_0021_room_beside_vectors } from "../../src/engine/store/migrations/mem_0021_room_beside_vectors.ts";
 import { kyselyOver } from "../../src/engine/store/schema/kysely.ts";
 import { migrate } from "../../src/engine/store/schema/migrate.ts";
 import { HOLDING, holdings } from "../support/holdings.ts";
@@ -18,6 +19,7 @@ import { onEachStore, openRig } from "../support/stores.ts";
 
 /** Row security and what came after it, the last first. */
 const LATER = [
+  mem_0021_room_beside_vectors,
   mem_0020_session_order,
   mem_0019_changed_memories,
   mem_0018_long_lists,

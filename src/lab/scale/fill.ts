@@ -7,7 +7,7 @@
 import type { Embedding } from "../../engine/adapters/embedder/port.ts";
 import { factText } from "../../engine/domain/fact.ts";
 import { DECAY_PER_DAY, RULE_DECAY_PER_DAY } from "../../engine/domain/lifecycle/decay.ts";
-import { expiryOf } from "../../engine/domain/lifecycle/tiers.ts";
+import { expiryOf, seenUntil } from "../../engine/domain/lifecycle/tiers.ts";
 import type { MemoryType } from "../../engine/domain/memory-types.ts";
 import { normaliseKey } from "../../engine/domain/text/text.ts";
 import { embedText } from "../../engine/memory/embed.ts";
@@ -196,7 +196,7 @@ function kindsOf(memory: Memory, n: number): Kind<unknown>[] {
         return { row, scope: memory.butler, text: content };
       },
       put: (rows) => bulkEpisodes(asOwner(memory, "lab"), born, expiresAt, rows),
-      visibleUntil: expiresAt,
+      visibleUntil: seenUntil(expiresAt),
     }),
     kindOf({
       type: "fact",

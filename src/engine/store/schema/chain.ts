@@ -24,6 +24,7 @@ import { mem_0017_tenant_keys } from "../migrations/mem_0017_tenant_keys.ts";
 import { mem_0018_long_lists } from "../migrations/mem_0018_long_lists.ts";
 import { mem_0019_changed_memories } from "../migrations/mem_0019_changed_memories.ts";
 import { mem_0020_session_order } from "../migrations/mem_0020_session_order.ts";
+import { mem_0021_room_beside_vectors } from "../migrations/mem_0021_room_beside_vectors.ts";
 import { kyselyOver } from "./kysely.ts";
 import { MIGRATION_NAMES, MIGRATION_TABLES, type MigrationName, newerStore } from "./names.ts";
 import { prepareTenantKeys } from "./prepare-tenant-keys.ts";
@@ -49,6 +50,7 @@ const MIGRATIONS: Readonly<Record<MigrationName, Migration>> = {
   mem_0018_long_lists,
   mem_0019_changed_memories,
   mem_0020_session_order,
+  mem_0021_room_beside_vectors,
 };
 
 export async function migrateUp(db: Db): Promise<void> {

@@ -22,6 +22,7 @@ export const MIGRATION_NAMES = [
   "mem_0018_long_lists",
   "mem_0019_changed_memories",
   "mem_0020_session_order",
+  "mem_0021_room_beside_vectors",
 ] as const;
 export type MigrationName = (typeof MIGRATION_NAMES)[number];
 
