@@ -15,6 +15,7 @@ import { silentLog } from "../../src/engine/adapters/log.ts";
 import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
 import type { Vault } from "../../src/engine/adapters/vault/port.ts";
 import { type OpenMemory, openMemory } from "../../src/engine/memory/open.ts";
+import { openRehearsal } from "../../src/engine/memory/recall/rehearse.ts";
 import { Settings } from "../../src/engine/memory/settings.ts";
 import { noteChanges } from "../../src/engine/store/read-model/changes.ts";
 import { tellChanges } from "../../src/engine/store/read-model/triggers.ts";
@@ -176,7 +177,7 @@ export async function openRig(db: Db, options: RigOptions = {}): Promise<Rig> {
     extractor: localExtractor(),
     settings,
     vault: options.vault,
-    rehearses: options.rehearses,
+    rehearsal: options.rehearses === true ? openRehearsal() : undefined,
     log: silentLog,
   });
   const outcome: Rig["outcome"] = (tool, input, { as, ...extra } = {}) =>

@@ -21,7 +21,7 @@ import type { Memory } from "./memory.ts";
 import { openTimelines } from "./past/timelines.ts";
 import { type FollowedModel, followModel } from "./read-model/follow.ts";
 import { followTenants } from "./read-model/follow-tenants.ts";
-import { noRehearsal, openRehearsal } from "./recall/rehearse.ts";
+import { noRehearsal, type Rehearsal } from "./recall/rehearse.ts";
 import { openVersions } from "./recall/versions.ts";
 import type { Settings } from "./settings.ts";
 
@@ -47,8 +47,8 @@ export interface MemoryParts {
   readonly vault?: Vault | undefined;
   readonly settings: Settings;
   readonly log: Log;
-  /** Of a process that goes on: its first prompts shall find compiled code. */
-  readonly rehearses?: boolean | undefined;
+  /** Of a process that goes on: its first prompts shall find compiled code. One for all memories of the process. */
+  readonly rehearsal?: Rehearsal | undefined;
   /** Absent: nothing is measured. */
   readonly meter?: Meter | undefined;
 }
@@ -84,7 +84,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
   const versions = openVersions({ ...parts, db: asOwnerOf(parts.db, roles, "embedding versions") });
   if (parts.embedder) await versions.adopt(parts.embedder);
   const readModel = readModelOf(parts, roles);
-  const rehearsal = parts.rehearses === true ? openRehearsal() : noRehearsal;
+  const { rehearsal = noRehearsal } = parts;
   const timelines = openTimelines(parts.db);
   return {
     ...parts,

@@ -14,6 +14,7 @@ import type { Tokenizer } from "../../engine/adapters/tokenizer/port.ts";
 import type { Recipe } from "../../engine/domain/ranking/recipe.ts";
 import { openEngine } from "../../engine/engine.ts";
 import { type MemoryParts, openMemory } from "../../engine/memory/open.ts";
+import { openRehearsal } from "../../engine/memory/recall/rehearse.ts";
 import type { Settings } from "../../engine/memory/settings.ts";
 import { extractorOrWhyNot } from "./extractor.ts";
 import { type ModelFolders, olderModel } from "./models.ts";
@@ -53,6 +54,7 @@ const scratch = () => openPglite({ dir: undefined });
 function opener<T>(options: OpenerOptions, open: (parts: MemoryParts) => Promise<T>) {
   const { stores, clock, log, models, meter } = options;
   const ids = uuidv7Source();
+  const rehearsal = options.rehearses === true ? openRehearsal() : undefined;
   const tokenizers = new Map<TokenizerName, WeakRef<Tokenizer>>();
 
   async function tokenizer(name: TokenizerName): Promise<Tokenizer> {
@@ -90,7 +92,7 @@ function opener<T>(options: OpenerOptions, open: (parts: MemoryParts) => Promise
         reranker: reranker(config.memory.retrieval),
         extractor: extractorOrWhyNot(config.memory.extractor, log),
         recipe: options.recipe,
-        rehearses: options.rehearses,
+        rehearsal,
       });
     } catch (error) {
       await db.close();

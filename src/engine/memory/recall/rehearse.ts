@@ -14,9 +14,9 @@ const STEP_MS = 20;
 const MOST_STEPS = 500;
 
 export interface Rehearsal {
-  /** After the first question of a process. Those that come later change nothing. */
+  /** After the first question of a process, to whichever of its memories. Those that come later change nothing. */
   begin(call: Call, question: string): void;
-  /** Resolves when the one that is being made is done; no further one is begun. */
+  /** Before a memory is closed. Resolves when the block that is being made is done; no further one is begun. */
   stop(): Promise<void>;
 }
 
