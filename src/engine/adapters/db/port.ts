@@ -9,6 +9,12 @@ export type { PoolUse, ReplicaUse };
 
 export type Row = Record<string, unknown>;
 
+/**
+ * At the end of a statement that only reads and takes long to plan: a server plans it once for a connection, for any parameters. (The embedded
+ * store does so with every statement.) Within a transaction it is planned as all others.
+ */
+export const PLAN_KEPT = "/* plan kept */";
+
 export interface Sql {
   query<R = Row>(text: string, params?: readonly unknown[]): Promise<R[]>;
 }

@@ -8,11 +8,17 @@ import type { Settings } from "./port.ts";
 
 /** How the driver hands the server's messages to a query. */
 interface Handlers {
+  handleError(error: Error, connection: Named): void;
   handleDataRow(message: unknown): void;
   handleCommandComplete(message: unknown, connection: unknown): void;
 }
 
-type Statement = pg.Query & Handlers;
+/** What the driver knows of named statements: those that it has sent and the server has not answered yet. */
+interface Named {
+  readonly submittedNamedStatements: Record<string, string>;
+}
+
+type Statement = pg.Query & Handlers & { name?: string | undefined };
 
 const SETTERS: Record<number, string> = {};
 
@@ -44,7 +50,7 @@ export function queryWith(client: pg.ClientBase, query: pg.QueryConfig, settings
 }
 
 function precede(statement: Statement, values: string[]): Statement {
-  const { submit, handleDataRow, handleCommandComplete } = statement;
+  const { submit, name, handleDataRow, handleCommandComplete, handleError } = statement;
   statement.submit = (connection) => {
     connection.stream.cork();
     try {
@@ -53,14 +59,21 @@ function precede(statement: Statement, values: string[]): Statement {
       connection.execute({ portal: "", rows: "" }, true);
       return submit.call(statement, connection);
     } finally {
+      // The driver would take the settings, which are parsed first, for the statement of this name.
+      statement.name = undefined;
       connection.stream.uncork();
     }
   };
   // The answer to the settings comes first: one row, and the end of the command.
   statement.handleDataRow = () => undefined;
   statement.handleCommandComplete = () => {
+    statement.name = name;
     statement.handleDataRow = handleDataRow;
     statement.handleCommandComplete = handleCommandComplete;
+  };
+  statement.handleError = (error, connection) => {
+    if (name !== undefined) delete connection.submittedNamedStatements[name];
+    handleError.call(statement, error, connection);
   };
   return statement;
 }

@@ -3,6 +3,7 @@ import { unavailable } from "../../domain/errors.ts";
 import type { Db, Row, Settings, Sql } from "./port.ts";
 import { type ByteColumns, byteColumns, oneBuffer, readBytes } from "./postgres-bytes.ts";
 import { CONNECT_TIMEOUT_MS, explainPostgres } from "./postgres-errors.ts";
+import { keptPlans, type Plans } from "./postgres-plans.ts";
 import { beginWith, hasSettings, queryWith } from "./postgres-settings.ts";
 import { type PostgresTarget, parseTarget } from "./postgres-target.ts";
 
@@ -63,6 +64,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
     });
 
   const columns = byteColumns();
+  const plans = keptPlans(options.directUrl !== undefined);
 
   /** Lends a connection for `work`; one whose state is in doubt is destroyed instead of going back. */
   const lend = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
@@ -101,7 +103,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
   (await connect()).release();
   const withSettings = (settings: Settings): Db => ({
     kind: "postgres",
-    query: <R>(text: string, params?: readonly unknown[]) => use((session) => rows<R>(session, text, params, settings)),
+    query: <R>(text: string, params?: readonly unknown[]) =>
+      use((session) => plannedRows<R>(session, plans, text, params, settings)),
     tx: (work) => use((session) => transaction(session, work, settings)),
     exec: (script) =>
       direct === undefined
@@ -177,14 +180,33 @@ async function ask(
   }
 }
 
+/** Outside of a transaction a statement that failed by its name alone can be asked again. */
+async function plannedRows<R>(
+  session: Session,
+  plans: Plans,
+  text: string,
+  params: readonly unknown[] | undefined,
+  settings: Settings,
+): Promise<R[]> {
+  const name = plans.nameOf(text);
+  try {
+    return await rows<R>(session, text, params, settings, name);
+  } catch (error) {
+    if (name === undefined || !plans.refuse(error)) throw error;
+    return rows<R>(session, text, params, settings);
+  }
+}
+
 /** Uses the extended protocol even without parameters: it refuses a second statement, as the embedded store does. */
 async function rows<R>(
   session: Session,
   text: string,
   params: readonly unknown[] = [],
   settings: Settings = {},
+  name?: string,
 ): Promise<R[]> {
-  const query = { text, values: [...params], queryMode: "extended", binary: session.columns.formats(text) };
+  const binary = session.columns.formats(text);
+  const query = { text, values: [...params], queryMode: "extended", binary, ...(name !== undefined && { name }) };
   const { rows: found, fields } = await session.ask(query, settings);
   session.columns.note(text, fields);
   return found;

@@ -1,4 +1,4 @@
-import type { Sql } from "../../adapters/db/port.ts";
+import { PLAN_KEPT, type Sql } from "../../adapters/db/port.ts";
 import { mapInTurns } from "../../adapters/turns.ts";
 import type { ForwardRow, Place } from "../../domain/ranking/words/best-first.ts";
 import type { Hit, Postings } from "../../domain/ranking/words/bm25.ts";
@@ -141,7 +141,7 @@ export async function fetchPostings(
      cross join lateral (
        select string_agg(int4send(b) || int4send(octet_length(slim)) || slim, ''::bytea) as slim from lex_block
        where key = a.key) as b
-     where a.df is not null and b.slim is not null`,
+     where a.df is not null and b.slim is not null ${PLAN_KEPT}`,
     [
       keys.map((k) => k.key),
       shelves,

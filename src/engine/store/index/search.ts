@@ -3,7 +3,7 @@
  * brings the postings while the query is being embedded.) On a server the vector arm may have been asked for beside the first trip.
  */
 
-import type { Sql } from "../../adapters/db/port.ts";
+import { PLAN_KEPT, type Sql } from "../../adapters/db/port.ts";
 import type { Episode } from "../../domain/episode.ts";
 import type { Fact } from "../../domain/fact.ts";
 import type { Fading } from "../../domain/lifecycle/decay.ts";
@@ -134,6 +134,8 @@ export async function askForCandidates(sql: Sql, wanted: Wanted): Promise<Answer
   const vectors = near !== undefined ? nearSql(near, param) : arm ? vectorSql(arm, query, filters, param) : NO_VECTORS;
   const { first, words, met, isNew, columns } = partSql(part, around?.best ?? 0, param);
   const found = around === undefined ? "found as materialized (select * from met)" : aroundSql(around, param, isNew);
+  // Which index finds the nearest is decided for the shelves that are asked for.
+  const kept = isSearched ? "" : PLAN_KEPT;
   const rows = `select json_build_array(${GLUED})::text
     from (${EPISODES} union all ${FACTS} and ${isValueSql("m", filters, param)} union all ${RULES}) as m`;
   const [row] = await sql.query<AnswerRow>(
@@ -146,7 +148,7 @@ export async function askForCandidates(sql: Sql, wanted: Wanted): Promise<Answer
        full join (select memory_id, distance, row_number() over (order by distance, memory_id) as rank from vectors) v
          on v.memory_id = k.memory_id) as m${met}),
      ${found}
-     select (${rows}) as rows${columns}${around === undefined ? "" : `, w.facts, w.words, w.bits from (${evidenceSql(arm && { version: arm.version, as: arm.as, query })}) w`}`,
+     select (${rows}) as rows${columns}${around === undefined ? "" : `, w.facts, w.words, w.bits from (${evidenceSql(arm && { version: arm.version, as: arm.as, query })}) w`}${kept}`,
     params,
   );
   return {
