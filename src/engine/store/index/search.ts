@@ -121,7 +121,8 @@ interface AnswerRow extends EvidenceRow {
 /**
  * The rows come as one JSON text: hundreds of rows of 30 columns cost the embedded store about as much to read field by
  * field and to hand from thread to thread as to find. For a context over 10,000 memories this statement took 33 to 59 ms
- * as rows and 20 to 27 ms as text, in four alternating runs on a busy machine.
+ * as rows and 20 to 27 ms as text, in four alternating runs on a busy machine. Every column is named: only then does a server's driver ask for
+ * words and bits as bytes (postgres-bytes.ts).
  */
 export async function askForCandidates(sql: Sql, wanted: Wanted): Promise<Answered> {
   const { hits, arm, near, filters, around, part } = wanted;
@@ -133,16 +134,19 @@ export async function askForCandidates(sql: Sql, wanted: Wanted): Promise<Answer
   const query = isCompared ? `${param(vectorLiteral(arm.query))}::${arm.as}` : "";
   const vectors = near !== undefined ? nearSql(near, param) : arm ? vectorSql(arm, query, filters, param) : NO_VECTORS;
   const { first, words, met, isNew, columns } = partSql(part, around?.best ?? 0, param);
-  const found = around === undefined ? "found as materialized (select * from met)" : aroundSql(around, param, isNew);
+  const found =
+    around === undefined
+      ? "found as materialized (select id, keyword, distance from met)"
+      : aroundSql(around, param, isNew);
   // Which index finds the nearest is decided for the shelves that are asked for.
   const kept = isSearched ? "" : PLAN_KEPT;
   const rows = `select json_build_array(${GLUED})::text
     from (${EPISODES} union all ${FACTS} and ${isValueSql("m", filters, param)} union all ${RULES}) as m`;
   const [row] = await sql.query<AnswerRow>(
-    `with ${first}keyword as (select * from (${hitsSql(4)}) as h${words}),
+    `with ${first}keyword as (select memory_id, score from (${hitsSql(4)}) as h${words}),
      vectors as materialized (${vectors}),
      met as materialized (
-       select * from (select coalesce(k.memory_id, v.memory_id) as id, k.score as keyword, v.distance,
+       select id, keyword, distance, rank from (select coalesce(k.memory_id, v.memory_id) as id, k.score as keyword, v.distance,
          least(k.rank, v.rank) as rank
        from (select memory_id, score, row_number() over (order by score desc, memory_id) as rank from keyword) k
        full join (select memory_id, distance, row_number() over (order by distance, memory_id) as rank from vectors) v
@@ -160,7 +164,7 @@ export async function askForCandidates(sql: Sql, wanted: Wanted): Promise<Answer
 
 function nearSql(near: readonly Near[], param: (value: unknown) => string): string {
   const [ids, distances] = [param(near.map(([id]) => id)), param(near.map(([, distance]) => distance))];
-  return `select * from unnest(${ids}::uuid[], ${distances}::float8[]) as v (memory_id, distance)`;
+  return `select memory_id, distance from unnest(${ids}::uuid[], ${distances}::float8[]) as v (memory_id, distance)`;
 }
 
 const IS_TIME = COLUMNS.map((name) => TIMES.has(name));
