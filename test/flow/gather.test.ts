@@ -1,6 +1,8 @@
-/** A server is asked for the candidates of the words while it looks for the nearest vectors: the answers are those of one statement. */
-import { expect, it } from "vitest";
+/** A server is asked for the candidates of the words and of the nearest vectors when each are known: the answers are those of one statement. */
+import { setImmediate as nextIteration } from "node:timers/promises";
+import { afterEach, expect, it, vi } from "vitest";
 import type { Db, PoolUse } from "../../src/engine/adapters/db/port.ts";
+import { byteColumns } from "../../src/engine/adapters/db/postgres-bytes.ts";
 import { wrapDb } from "../../src/engine/adapters/db/wrap.ts";
 import { type Pick, picker } from "../../src/lab/sentences.ts";
 import { hashEmbedder } from "../support/hash-embedder.ts";
@@ -11,38 +13,76 @@ const IDLE: PoolUse = { max: 10, in_use: 1, waiting: 0 };
 
 /** What a test changes, and what was asked for since it looked last. */
 interface Stage {
-  /** The vectors are not found before the first statement for candidates is answered. */
-  inTwo: boolean;
+  order: "as it comes" | "words first" | "side by side" | "vectors first";
   pool: PoolUse;
+  /** Before the answer of the first half is given. */
   between: () => Promise<unknown>;
-  readonly sent: ("vectors" | "first" | "second, all" | "second, others")[];
+  /** Of statements that bring bytes. */
+  readonly texts: Set<string>;
+  readonly sent: ("vectors" | "of words" | "of vectors" | "others" | "all")[];
 }
 
-function staged(db: Db): { db: Db; stage: Stage } {
-  const stage: Stage = { inTwo: false, pool: IDLE, between: async () => undefined, sent: [] };
+/** What is waited for by some, until it has happened. */
+function gate() {
   let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+/** Whoever waits for an answer goes on, and asks for what it leads to. */
+async function someTurns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await nextIteration();
+}
+
+/** Of a statement for candidates: folded ones by shelf, the others by id. */
+const hitsIn = (params: readonly unknown[] = []) => [params[3], params[6]].flat().length;
+
+function staged(db: Db): { db: Db; stage: Stage; begin: () => void } {
+  const stage: Stage = { order: "as it comes", pool: IDLE, between: async () => undefined, texts: new Set(), sent: [] };
+  let [wordsRead, wordsBrought, vectorsFound, vectorsBrought] = [gate(), gate(), gate(), gate()];
+  const begin = () => {
+    stage.sent.length = 0;
+    [wordsRead, wordsBrought, vectorsFound, vectorsBrought] = [gate(), gate(), gate(), gate()];
+  };
+  const half = async <R>(asking: () => Promise<R[]>, ofWords: boolean): Promise<R[]> => {
+    const isFirst = stage.sent.every((part) => part === "vectors");
+    stage.sent.push(ofWords ? "of words" : "of vectors");
+    const answer = await asking();
+    if (isFirst) await stage.between();
+    if (ofWords) wordsRead.open();
+    if (ofWords && stage.order === "side by side") await vectorsFound.opened.then(someTurns);
+    (ofWords ? wordsBrought : vectorsBrought).open();
+    return answer;
+  };
+  const vectors = async <R>(asking: () => Promise<R[]>): Promise<R[]> => {
+    stage.sent.push("vectors");
+    if (stage.order === "words first") await wordsBrought.opened;
+    if (stage.order === "side by side") await wordsRead.opened;
+    const answer = await asking();
+    setImmediate(vectorsFound.open);
+    return answer;
+  };
   const replace = (inner: Db): Partial<Db> => ({
     ...(inner.pool && { pool: () => stage.pool }),
     query: async <R>(text: string, params?: readonly unknown[]) => {
-      if (text.startsWith("with vectors as")) {
-        stage.sent.push("vectors");
-        if (stage.inTwo)
-          await new Promise<void>((resolve) => {
-            open = resolve;
-          });
-      }
-      const answer = await inner.query<R>(text, params);
-      if (text.includes(" as snapshot,")) {
-        stage.sent.push("first");
-        await stage.between();
-        open();
+      const asking = () => inner.query<R>(text, params);
+      if (text.startsWith("with vectors as")) return vectors(asking);
+      if (text.includes(" as snapshot,")) return half(asking, hitsIn(params) > 0);
+      const answer = await asking();
+      if (/^with (asked|keyword|still) as/.test(text)) stage.texts.add(text);
+      if (text.startsWith("with asked as") && stage.order === "vectors first") {
+        await vectorsFound.opened.then(someTurns);
+        if (stage.sent.includes("of vectors")) await vectorsBrought.opened;
       }
       if (text.includes("still as materialized"))
-        stage.sent.push((answer as { same: boolean }[])[0]?.same ? "second, others" : "second, all");
+        stage.sent.push((answer as { same: boolean }[])[0]?.same ? "others" : "all");
+      else if (text.startsWith("with keyword as")) stage.sent.push("all");
       return answer;
     },
   });
-  return { db: wrapDb(db, replace), stage };
+  return { db: wrapDb(db, replace), stage, begin };
 }
 
 const oneOf = <T>(p: Pick, list: readonly T[]): T => list[p.number(list.length)] as T;
@@ -64,10 +104,19 @@ async function furnish(rig: Rig, p: Pick): Promise<void> {
   await rig.settled();
 }
 
+/** What is sent for candidates, by what is known first. */
+const HALVES: Readonly<Record<Exclude<Stage["order"], "as it comes">, Stage["sent"]>> = {
+  "words first": ["vectors", "of words", "others"],
+  "side by side": ["vectors", "of words", "of vectors"],
+  "vectors first": ["vectors", "of vectors", "of words"],
+};
+
+afterEach(() => vi.restoreAllMocks());
+
 onEachStore("candidates", (open, store) => {
   const onServer = store.includes("PostgreSQL");
   const furnished = async (seed: number) => {
-    const { db, stage } = staged((await open({ model: false })).db);
+    const { db, stage, begin } = staged((await open({ model: false })).db);
     const rig = await openRig(db, { model: false });
     await rig.memory.adopt(hashEmbedder("gather"));
     // As in a store that is too large to be held in memory.
@@ -76,8 +125,13 @@ onEachStore("candidates", (open, store) => {
     Object.assign(rig.memory.uncounted, { push: () => 0 });
     const p = picker(seed);
     await furnish(rig, p);
+    // Each question is asked long after the one before: what was written meanwhile is forgotten.
+    let later = 0;
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, "now").mockImplementation(() => now() + later);
     const ask = async (question: Record<string, unknown>) => {
-      stage.sent.length = 0;
+      begin();
+      later += 5_000;
       return (await rig.call("memory_search", { min_relevance: 0, explain: true, ...question })).results;
     };
     // From now on it is known how deep to look.
@@ -85,50 +139,77 @@ onEachStore("candidates", (open, store) => {
     return { rig, stage, p, ask };
   };
 
-  it("are the same in two statements", async () => {
+  it("are the same in two statements, whichever are known first", async () => {
     const { stage, p, ask } = await furnished(11);
-    let inTwo = 0;
+    const inTwo = new Map(Object.keys(HALVES).map((order) => [order, 0]));
     for (let n = 0; n < 25; n++) {
       const question = {
         query: `${p.of(["", "", "Ada "])}${say(p, 2)}`,
         limit: oneOf(p, [5, 20, 60]),
         ...oneOf(p, [{}, {}, { tags: ["red"] }, { types: ["fact", "rule"] }]),
       };
-      stage.inTwo = false;
+      stage.order = "as it comes";
       stage.pool = { ...IDLE, in_use: IDLE.max };
       const whole = await ask(question);
       expect(whole.length).toBeGreaterThan(0);
-      expect(stage.sent.filter((part) => part !== "vectors")).toEqual([]);
-      stage.inTwo = true;
+      expect(stage.sent.filter((part) => part !== "vectors")).toEqual(["all"]);
       stage.pool = IDLE;
-      expect(await ask(question)).toEqual(whole);
-      if (stage.sent.includes("second, others")) inTwo++;
+      for (const [order, parts] of onServer ? Object.entries(HALVES) : []) {
+        stage.order = order as Stage["order"];
+        expect(await ask(question), order).toEqual(whole);
+        if (stage.sent.join() === parts.join()) inTwo.set(order, (inTwo.get(order) ?? 0) + 1);
+      }
+    }
+    // A column that is not named would come as text, which is twice as long.
+    const bytes = { dataTypeID: 17, format: "text" };
+    for (const text of stage.texts) {
+      const columns = byteColumns();
+      columns.note(text, [bytes]);
+      expect(columns.formats(text), text).toEqual([1]);
     }
     // Elsewhere on the server something may be committed between two statements.
-    expect(inTwo > 5).toBe(onServer);
+    for (const [order, count] of inTwo) expect(count > 5, `${order}: ${count}`).toBe(onServer);
   });
 
   it("are all of one moment when something changes between the two", async () => {
     const { rig, stage, ask } = await furnished(12);
     const question = { query: "river mill honey bees tea", limit: 60 };
     const ids = (all: readonly { id: string }[]) => all.map(({ id }) => id);
-    const gone = ids(await ask(question)).slice(0, 3);
-    const written: string[] = [];
-    const change = async () => {
-      for (const id of gone) await rig.call("memory_forget", { id });
-      const told = await rig.call("memory_store_fact", { subject: "Ada", predicate: "likes", content: question.query });
-      written.push(told.id);
-    };
-    stage.inTwo = true;
-    stage.between = onServer ? change : stage.between;
-    const during = ids(await ask(question));
-    if (!onServer) return expect(stage.sent).toEqual([]);
-    expect(stage.sent).toEqual(["vectors", "first", "second, all"]);
-    stage.inTwo = false;
-    const after = await ask({ ...question, limit: 200 });
-    expect(ids(after)).toContain(written[0]);
-    // None is told that is not so any more, be it forgotten or replaced.
-    expect(during.length).toBeGreaterThan(10);
-    expect(during.filter((id) => !ids(after).includes(id))).toEqual([]);
+    if (!onServer) {
+      await ask(question);
+      return expect(stage.sent).toEqual(["all"]);
+    }
+    for (const [order, parts] of Object.entries(HALVES)) {
+      stage.order = "as it comes";
+      await rig.settled();
+      const gone = ids(await ask(question)).slice(0, 3);
+      const written: string[] = [];
+      let changing: Promise<void> | undefined;
+      const change = async () => {
+        for (const id of gone) await rig.call("memory_forget", { id });
+        const content = `${question.query} ${order}`;
+        written.push((await rig.call("memory_store_fact", { subject: "Ada", predicate: "likes", content })).id);
+      };
+      stage.order = order as Stage["order"];
+      stage.between = () => {
+        changing ??= change();
+        return changing;
+      };
+      const during = ids(await ask(question));
+      await changing;
+      await rig.settled();
+      stage.between = async () => undefined;
+      expect(stage.sent.slice(0, 2), order).toEqual(parts.slice(0, 2));
+      expect(stage.sent.at(-1), order).toBe("all");
+      stage.order = "as it comes";
+      const after = ids(await ask({ ...question, limit: 200 }));
+      expect(after, order).toContain(written[0]);
+      // None is told that is not so any more, be it forgotten or replaced.
+      expect(during.length, order).toBeGreaterThan(10);
+      expect(
+        during.filter((id) => !after.includes(id)),
+        order,
+      ).toEqual([]);
+    }
   });
 });

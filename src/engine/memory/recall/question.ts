@@ -42,6 +42,8 @@ export interface Asking {
   readonly ahead?: ((hits: readonly Hit[]) => Promise<void>) | undefined;
   /** Called as soon as the question is embedded, which may be long before its words are read. */
   readonly onEmbedded?: ((embedded: Embedded) => void) | undefined;
+  /** Called as soon as it is known whom the question names. */
+  readonly onNames?: ((names: readonly string[]) => void) | undefined;
 }
 
 export const NO_VECTOR = "no embedding model: results are by keyword only. Run `butler model pull`.";
@@ -69,10 +71,12 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
   const { onEmbedded } = asking;
   // Whoever waits for the embedding hears of a failure.
   if (onEmbedded) embedding?.then((made) => made && onEmbedded(made)).catch(() => undefined);
+  if (possible.length === 0) asking.onNames?.([]);
   const first = mode === "semantic" ? undefined : ranked();
   const preparing = asking.ahead !== undefined && index.inMemory ? prepare(await first, asking) : undefined;
   const people = async () => {
     const names = await index.speakers(asking.scopes, possible);
+    asking.onNames?.(names);
     const wanted =
       asking.withTheirs && names.length > 0 && ((await first)?.statistics.n ?? 0) > memory.recipe.theirsAbove;
     const said = wanted ? await index.saidBy(names, (await asking.groups).flat()) : undefined;

@@ -133,6 +133,7 @@ async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval
       ...{ text: query.text, mode: query.mode, scopes: query.scopes, groups: finding, depth, ahead },
       withTheirs: takesTheirs(reranking, query),
       onEmbedded: early?.begin,
+      onNames: early?.noteNames,
     }),
   );
   const groups = await finding;
@@ -141,9 +142,7 @@ async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval
     asked,
     groups,
     fetchCandidates: (hits, arm, ...wanted) =>
-      span("search candidates", {}, () =>
-        index.candidates(hits, arm && { ...arm, found: early?.foundBy(arm) }, ...wanted),
-      ),
+      span("search candidates", {}, () => index.candidates(hits, arm && { ...arm, ...early?.foundBy(arm) }, ...wanted)),
   });
 }
 

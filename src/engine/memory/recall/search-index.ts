@@ -4,10 +4,10 @@ import type { Look } from "../../domain/present.ts";
 import type { BestFirst } from "../../domain/ranking/words/best-first.ts";
 import type { Hit, Members, Statistics } from "../../domain/ranking/words/bm25.ts";
 import type { Surroundings } from "../../store/index/evidence.ts";
-import { gatherCandidates } from "../../store/index/gather.ts";
+import { bringNear, gatherCandidates } from "../../store/index/gather.ts";
 import { type Filters, type Near, nearestVectors, theirVectors, type VectorArm } from "../../store/index/nearest.ts";
 import { rankWords } from "../../store/index/rank-words.ts";
-import type { Gathered } from "../../store/index/search.ts";
+import type { Answered, Gathered } from "../../store/index/search.ts";
 import { type LexicalEntry, lexicalEntryOf, type VectorRank, vectorRankOf } from "../../store/index/why.ts";
 import { saidBy, speakersAmong } from "../../store/memories/names.ts";
 import { type Origin, originsOf } from "../../store/memories/origins.ts";
@@ -37,6 +37,8 @@ export interface SearchIndex {
   nearest?(arm: VectorArm, filters: Filters): Promise<readonly Near[]>;
   /** Of it, what the people said whom the question names. */
   theirs?(arm: VectorArm, filters: Filters): Promise<readonly Near[]>;
+  /** The candidates of what is near alone, unless that would hold up others. */
+  bring?(near: readonly Near[], arm: VectorArm, filters: Filters, around: Surroundings): Promise<Answered> | undefined;
   candidates(
     hits: readonly Hit[],
     arm: VectorArm | undefined,
@@ -58,6 +60,7 @@ export const sqlIndex = (sql: Db, tenant: string): SearchIndex => ({
   ...(sql.kind === "postgres" && {
     nearest: (arm, filters) => nearestVectors(sql, arm, filters),
     theirs: (arm, filters) => theirVectors(sql, arm, filters),
+    bring: (near, arm, filters, around) => bringNear(sql, near, arm, filters, around),
   }),
   rank: (words, groups, depth) => rankWords(sql, words, groups, depth),
   speakers: (scopes, words) => speakersAmong(sql, tenant, scopes, words),

@@ -5,7 +5,7 @@ import { comparedAs } from "../../store/index/vectors.ts";
 import type { Embedded } from "../embed.ts";
 import type { Call } from "../memory.ts";
 import type { Asked } from "./question.ts";
-import type { Reranking } from "./rerank.ts";
+import { type Reranking, surroundings } from "./rerank.ts";
 import type { RetrieveQuery } from "./retrieve.ts";
 import type { SearchIndex } from "./search-index.ts";
 
@@ -86,35 +86,54 @@ const keyOf = (groups: Searching["groups"]): string => groups.join(" ");
 export const noteSizes = ({ call, groups }: Searching, asked: Asked): void =>
   call.memory.knownSizes.set(keyOf(groups), sizesOf(asked));
 
+interface Begun {
+  readonly arm: VectorArm;
+  readonly found: Promise<readonly Near[]>;
+  brought?: VectorArm["brought"];
+}
+
 /**
  * A server finds the nearest vectors while the words are read, if it is known from an earlier question how deep to go. Where the question names
  * somebody, fewer of them are taken, and what that person said is asked for as soon as that is known. Where the guess was wrong, all are asked for again with the
- * candidates.
+ * candidates. Where the words take longer, and the question names nobody, it is asked for the candidates of what was found too.
  */
 export function askEarly(search: Searching, index: SearchIndex, filters: Filters) {
-  const { call, query, groups } = search;
+  const { call, query, groups, reranking } = search;
   const sizes = call.memory.knownSizes.get(keyOf(groups));
   if (index.nearest === undefined || sizes === undefined || query.mode !== "hybrid") return undefined;
   const { nearest } = index;
-  let begun: { readonly arm: VectorArm; readonly found: Promise<readonly Near[]> } | undefined;
+  let begun: Begun | undefined;
+  let tellNames: (names: readonly string[]) => void = () => undefined;
+  const named = new Promise<readonly string[]>((resolve) => {
+    tellNames = resolve;
+  });
+  let isAwaited = false;
+  const bring = async (one: Begun) => {
+    const [near, names] = await Promise.all([one.found, named]);
+    if (isAwaited || names.length > 0 || reranking === "none") return;
+    one.brought = index.bring?.(near, one.arm, filters, surroundings(call, [], query.perType ?? false));
+    one.brought?.catch(() => undefined);
+  };
   return {
+    noteNames: tellNames,
     begin: (embedded: Embedded) => {
       const arm = vectorArm(search, { embedded, said: undefined, names: [] }, sizes);
-      const found = nearest(arm, filters);
+      begun = { arm, found: nearest(arm, filters) };
       // Its failure is told to the search that waits for it; where none does, it does not matter.
-      found.catch(() => undefined);
-      begun = { arm, found };
+      bring(begun).catch(() => undefined);
     },
-    foundBy(arm: VectorArm): Promise<readonly Near[]> | undefined {
+    foundBy(arm: VectorArm): Pick<VectorArm, "found" | "brought"> | undefined {
+      isAwaited = true;
       if (begun === undefined || begun.arm.query !== arm.query) return undefined;
-      if (arm.theirs === undefined) return isSame(begun.arm, arm) ? begun.found : undefined;
+      const { found, brought } = begun;
+      if (arm.theirs === undefined) return isSame(begun.arm, arm) ? { found, brought } : undefined;
       const limit = shallower(begun.arm, arm);
       if (limit === undefined || index.theirs === undefined) return undefined;
-      const both = Promise.all([begun.found, index.theirs(arm, filters)]).then(([all, theirs]) =>
+      const both = Promise.all([found, index.theirs(arm, filters)]).then(([all, theirs]) =>
         withoutTwins([...nearestOf(all, limit), ...theirs]),
       );
       both.catch(() => undefined);
-      return both;
+      return { found: both };
     },
   };
 }

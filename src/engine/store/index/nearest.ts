@@ -5,6 +5,7 @@ import type { Tier } from "../../domain/lifecycle/tiers.ts";
 import type { Look } from "../../domain/present.ts";
 import { isLive, isLiveEpisode, isVisible } from "../memories/live.ts";
 import { vectorLiteral } from "../memories/rows.ts";
+import type { Answered } from "./search.ts";
 
 export interface VectorGroup {
   readonly sks: readonly number[];
@@ -27,6 +28,8 @@ export interface VectorArm {
   readonly theirs: { readonly tenant: string; readonly names: readonly string[]; readonly limit: number } | undefined;
   /** What `nearestVectors` finds, if it was asked already: the lists are not asked for again. */
   readonly found?: Promise<readonly Near[]> | undefined;
+  /** The candidates of what was found, if they were asked for too. */
+  readonly brought?: Promise<Answered> | undefined;
   /** Finds memories below the usual threshold too. `visible_until` was computed for that threshold, so the rows are asked instead. */
   readonly faded: boolean;
 }
