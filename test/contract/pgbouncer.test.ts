@@ -1,6 +1,7 @@
 /** Behind a real pgbouncer in transaction mode, with fewer connections than callers: calls keep to their tenant, and nothing stays on a connection. */
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { type Pooler, startPooler } from "../../scripts/pgbouncer/runtime.ts";
+import { PLAN_KEPT } from "../../src/engine/adapters/db/port.ts";
 import { openPostgres, SESSION_SQL } from "../../src/engine/adapters/db/postgres.ts";
 import { freshDatabase, type TestDatabase } from "../support/postgres.ts";
 import { verifyInScratch } from "../support/scratch.ts";
@@ -62,5 +63,16 @@ describe.skipIf(url === undefined)("behind pgbouncer in transaction mode", () =>
     const owner = db.withSettings({ "butler.work": "lab" });
     expect((await verifyInScratch(owner)).equal).toBe(true);
     await rig.memory.close();
+  });
+
+  it("a statement whose plan is kept is answered where its name is another connection's", async () => {
+    const db = await openPostgres({ url: through(), max: 6 });
+    const text = `select $1::int4 as n, current_setting('butler.tenant') as tenant ${PLAN_KEPT}`;
+    const ask = (n: number) => db.withSettings({ "butler.tenant": `t${n}` }).query(text, [n]);
+    for (let round = 0; round < 5; round++) {
+      const answers = await Promise.all(Array.from({ length: 6 }, (_, n) => ask(n)));
+      expect(answers.flat()).toEqual(answers.map((_, n) => ({ n, tenant: `t${n}` })));
+    }
+    await db.close();
   });
 });

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { errorCode } from "../../domain/errors.ts";
 import { PLAN_KEPT } from "./port.ts";
 
-/** A server keeps about a megabyte of each, for each connection. */
+/** A server keeps half a megabyte of each, for each connection. */
 const MOST_NAMES = 32;
 
 /** The name is not known, or is taken, or the plan is of columns that have changed since. In each case nothing was done. */
