@@ -42,6 +42,9 @@ export const SESSION_SQL = `select ${Object.entries(SESSION)
   .map(([name, value]) => `set_config('${name}', '${value}', false)`)
   .join(", ")}`;
 
+/** A connection is not given up between two prompts of a person: a new one takes a handshake, and has planned nothing yet. */
+const IDLE_MS = 5 * 60_000;
+
 /** Resolves when a first connection is made, so that a wrong URL shows here and not in the first query. */
 export async function openPostgres(options: PostgresOptions): Promise<Db> {
   const target = parseTarget(options.url, options.database);
@@ -50,6 +53,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Db> {
     max: options.max ?? 10,
     application_name: options.applicationName ?? "butler",
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     onConnect: prepareSession,
