@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Reading } from "../../src/engine/domain/ranking/late-interaction.ts";
+import type { Reading } from "../../src/engine/domain/ranking/reading.ts";
 import { RECIPE } from "../../src/engine/domain/ranking/recipe.ts";
 import {
   ASKED,

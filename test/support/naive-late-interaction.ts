@@ -1,5 +1,11 @@
 /** Late interaction once more, slowly, from the words of the recipe: bits are counted one by one, neighbours looked up in a list. */
 import { type MemoryEvidence, type Question, read } from "../../src/engine/domain/ranking/late-interaction.ts";
+import {
+  SIGNALS as ALL_SIGNALS,
+  type Reading,
+  type Signal,
+  type SignalName,
+} from "../../src/engine/domain/ranking/reading.ts";
 import { RECIPE, type Recipe } from "../../src/engine/domain/ranking/recipe.ts";
 import { encodeForward, h40 } from "../../src/engine/domain/ranking/words/postings.ts";
 
@@ -60,16 +66,23 @@ const question = ({ terms, tokens, asks, ...rest }: Asking): Question => ({
   terms: terms.map(({ word, count, idf }) => ({ hash: h40(word), count, idf })),
   tokens: tokens.map(({ bits, weight }) => ({ bits: new Uint8Array(bits), weight })),
 });
-export const reading = (asking: Asking, candidates: readonly string[], told: readonly Told[], recipe = RECIPE) =>
-  read(
+/** What was read of each, in plain objects that can be compared. */
+export function reading(asking: Asking, candidates: readonly string[], told: readonly Told[], recipe = RECIPE) {
+  const made = read(
     question(asking),
     candidates.map((id) => {
       const t = told.find((one) => one.id === id);
       return { id, text: SAYINGS[t?.says ?? "nothing"].text, at: t?.day === undefined ? null : dayOfMay(t.day) };
     }),
-    new Map(told.map((t) => [t.id, item(t)])),
+    told.map(item),
     recipe,
   );
+  return new Map(made.flatMap((one, at) => (one === undefined ? [] : [[candidates[at] as string, plain(one)]])));
+}
+const plain = (made: Reading): Reading => ({
+  ...(Object.fromEntries(ALL_SIGNALS.map((name) => [name, made[name]])) as Record<SignalName, Signal>),
+  relevance: made.relevance,
+});
 const dayOfMay = (day: number): Date => new Date(Date.UTC(2023, 4, day, 12));
 
 const likeness = (a: readonly number[], b: readonly number[]): number => {

@@ -183,21 +183,26 @@ function definedOnly(request: z.infer<typeof CallBody>["request"]): ToolRequest 
 }
 
 /** A body that is too large is read to its end all the same: an answer to a caller that still writes is lost with the connection. */
-async function bodyOf(incoming: IncomingMessage): Promise<string | undefined> {
+function bodyOf(incoming: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= BODY_LIMIT) chunks.push(chunk);
-    else chunks.length = 0;
-  }
-  return size <= BODY_LIMIT ? Buffer.concat(chunks).toString("utf8") : undefined;
+  return new Promise((resolve, reject) => {
+    incoming.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= BODY_LIMIT) chunks.push(chunk);
+      else chunks.length = 0;
+    });
+    incoming.on("end", () => resolve(size <= BODY_LIMIT ? Buffer.concat(chunks).toString("utf8") : undefined));
+    incoming.on("error", reject);
+    // A caller who has gone in the middle of it.
+    incoming.on("close", () => reject(new Error("the request was not sent to its end")));
+  });
 }
 
 function send(outgoing: ServerResponse, status: number, body: object): void {
-  const text = JSON.stringify(body);
-  outgoing.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
-  outgoing.end(text);
+  const bytes = Buffer.from(JSON.stringify(body));
+  outgoing.writeHead(status, { "content-type": "application/json", "content-length": bytes.length });
+  outgoing.end(bytes);
 }
 
 function failure(code: "internal" | "not_found" | "invalid_input" | "unavailable", message: string): Outcome {

@@ -81,14 +81,14 @@ async function answerCall(
     requestId = requestIdIn(request.input);
     const safe = safeIds(memory);
     const input = safe.input(checked(tool.input, request.input === undefined ? {} : request.input));
-    const project = safe.id(checked(GIVEN.project, request.project, "project"));
+    const project = safe.name(checked(GIVEN.project, request.project, "project"));
     const own = memoryOf(memory, who.tenant);
     if (tool.effect !== "read") written = own;
     const call: Call = {
       memory: written ?? readingOf(own),
       caller: {
         ...callerOf(memory, who, input.butler, project),
-        session: safe.id(checked(GIVEN.session, request.session, "session")),
+        session: safe.name(checked(GIVEN.session, request.session, "session")),
       },
       now: nowOf(memory, request.now),
       request: safe.request(input.request_context as RequestContext | undefined),

@@ -6,7 +6,7 @@ import { TRUST } from "../domain/learning/trust.ts";
 import { PERMANENCE } from "../domain/lifecycle/decay.ts";
 import { MATURITY } from "../domain/lifecycle/maturity.ts";
 import { INTENTS } from "../domain/ranking/intent.ts";
-import { SIGNALS } from "../domain/ranking/late-interaction.ts";
+import { SIGNALS } from "../domain/ranking/reading.ts";
 import { shortId } from "../domain/short-id.ts";
 import { neutralLine } from "../domain/text/neutral.ts";
 import { clip } from "../domain/text/text.ts";

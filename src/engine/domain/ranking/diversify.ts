@@ -6,7 +6,9 @@ import type { MemoryType } from "../memory-types.ts";
 import { remembered } from "../text/remembered.ts";
 import { normaliseKey } from "../text/text.ts";
 
-const keyOf = remembered(normaliseKey);
+const subjectKey = remembered((subject) => named("subject", normaliseKey(subject)));
+const predicateKey = remembered((predicate) => named("predicate", normaliseKey(predicate).replace(/:.*$/s, "")));
+const named = (kind: string, key: string): string => (key === "" ? "" : `${kind} ${key}`);
 
 /** On a 0..1 scale. With 0.02 the right memory left the first ten of 9 in 400 questions and entered those of 1. */
 export const NEAR_EQUAL = 0.005;
@@ -66,13 +68,15 @@ export function diversify<T extends { readonly id: string; readonly score: numbe
     served++;
   };
 
-  for (const [at, item] of ranked.entries()) {
+  for (let at = 0; at < ranked.length; at++) {
+    const item = ranked[at] as T;
     for (let head = waiting[served]; head !== undefined; head = waiting[served]) {
       if (head.item.score - item.score <= band) break;
       serve(head);
     }
-    const keys = [...new Set(keysOf(item))];
-    const full = keys.find((key) => (counts.get(key) ?? 0) >= cap);
+    const asked = keysOf(item);
+    const keys = asked.length < 2 ? asked : [...new Set(asked)];
+    const full = keys.length === 0 ? undefined : keys.find((key) => (counts.get(key) ?? 0) >= cap);
     if (full === undefined) take(item, keys);
     else waiting.push({ item, keys, index: at, full });
   }
@@ -89,8 +93,11 @@ export function clusterKeys(memory: {
   readonly subject?: string | null | undefined;
   readonly predicate?: string | null | undefined;
 }): readonly string[] {
-  if (memory.type !== "fact") return [];
-  const subject = keyOf(memory.subject ?? "");
-  const predicate = keyOf(memory.predicate ?? "").replace(/:.*$/s, "");
-  return [...(subject === "" ? [] : [`subject ${subject}`]), ...(predicate === "" ? [] : [`predicate ${predicate}`])];
+  if (memory.type !== "fact") return NO_KEYS;
+  const subject = subjectKey(memory.subject ?? "");
+  const predicate = predicateKey(memory.predicate ?? "");
+  if (subject === "") return predicate === "" ? NO_KEYS : [predicate];
+  return predicate === "" ? [subject] : [subject, predicate];
 }
+
+const NO_KEYS: readonly string[] = [];

@@ -4,7 +4,7 @@
  *
  * Measured on LoCoMo, BEAM and SciFact with their own questions and with those of another set, which nothing there answers.
  */
-import type { Reading } from "./late-interaction.ts";
+import type { Reading } from "./reading.ts";
 
 export interface Evidence {
   readonly reading: Reading | undefined;

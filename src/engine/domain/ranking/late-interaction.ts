@@ -1,6 +1,19 @@
 /** Relevance from what is stored with each memory and with the turns around it. Pure: rows in, signals out. */
 import { type EvidenceTable, tableOf } from "./evidence-table.ts";
 import type { QueryToken } from "./max-sim.ts";
+import {
+  KEYWORDS,
+  MEANING,
+  PERSON,
+  QUESTION,
+  RELEVANCE,
+  type Reading,
+  ReadingView,
+  SECOND,
+  SPEAKER,
+  TOKENS,
+  WIDTH,
+} from "./reading.ts";
 import { type Recipe, withoutTokens } from "./recipe.ts";
 import { type Candidate, type Said, SECOND_SIGNALS, type SecondNumbers, secondRound } from "./second-round.ts";
 import type { Told } from "./told-times.ts";
@@ -39,95 +52,91 @@ export interface Question {
   readonly names: readonly string[];
 }
 
-export interface Signal {
-  readonly raw: number;
-  /** Scaled to 0..1 over the candidates. */
-  readonly scaled: number;
-  readonly weight: number;
-}
-
-const FIRST_SIGNALS = ["tokens", "keywords", "meaning", "speaker", "person", "question"] as const;
-type FirstName = (typeof FIRST_SIGNALS)[number];
-export const SIGNALS = [...FIRST_SIGNALS, ...SECOND_SIGNALS] as const;
-export type SignalName = (typeof SIGNALS)[number];
-
-export interface Reading extends Readonly<Record<SignalName, Signal>> {
-  /** 0..1: the weighted sum over `highest`. */
-  readonly relevance: number;
-}
-
-interface Raw extends Readonly<Record<FirstName, number>> {
-  readonly said: Said;
-  readonly item: MemoryEvidence;
-}
-
+/** One reading for each candidate, in their order; undefined for one of which there is no evidence. */
 export function read(
   question: Question,
   candidates: readonly Said[],
-  evidence: ReadonlyMap<string, MemoryEvidence>,
+  evidence: readonly MemoryEvidence[],
   recipe: Recipe,
-): Map<string, Reading> {
+): (Reading | undefined)[] {
   const used = question.tokens.length === 0 ? withoutTokens(recipe) : recipe;
   const [theirs, ...others] = question.names;
-  const reader = {
-    question,
-    table: tableOf(question, used, [...evidence.values()]),
-    named: others.length === 0 ? theirs : undefined,
-  };
-  const raws: Raw[] = [];
-  for (const said of candidates) {
-    const at = reader.table.placeOf(said.id);
-    if (at !== undefined) raws.push(rawSignals(reader, said, at));
+  const named = others.length === 0 ? theirs : undefined;
+  const table = tableOf(question, used, evidence);
+  const places = candidates.map(({ id }) => table.placeOf(id) ?? NOWHERE);
+  const items = places.flatMap((place) => (place === NOWHERE ? [] : (table.items[place] as MemoryEvidence)));
+  const numbers = new Float64Array(items.length * WIDTH);
+  let at = 0;
+  for (const place of places) {
+    if (place === NOWHERE) continue;
+    rawSignals(question, table, named, place, numbers, at);
+    at += WIDTH;
   }
-  const weights = weigh(raws, used, question);
-  const scale = {
-    tokens: scaler(raws, "tokens"),
-    keywords: scaler(raws, "keywords"),
-    meaning: scaler(raws, "meaning"),
-  };
-  const first = raws.map((raw) => firstRound(raw, scale, weights, used));
+  const weights = weigh(items, used, question);
+  for (const signal of [TOKENS, KEYWORDS, MEANING]) scale(numbers, signal);
+  const first: First[] = [];
+  for (let i = 0; i < candidates.length; i++)
+    if (places[i] !== NOWHERE) {
+      const n = first.length;
+      first.push(firstRound(candidates[i] as Said, items[n] as MemoryEvidence, numbers, n * WIDTH, weights, used));
+    }
   const second = secondRound(question, first, used.second, weights.short);
-  const sums = first.map((one) => {
-    const more = second.of(one);
-    return { one, more, sum: one.sum + sumOf(more, second.weights) };
-  });
+  const weighed = { ...weightsOf(weights, used), ...second.weights };
+  const sums = new Float64Array(first.length);
+  for (let n = 0; n < first.length; n++) {
+    const more = second.of(first[n] as First);
+    for (let i = 0; i < SECOND_SIGNALS.length; i++)
+      numbers[n * WIDTH + SECOND + i] = more[SECOND_SIGNALS[i] as keyof SecondNumbers];
+    sums[n] = (first[n] as First).sum + sumOf(more, second.weights);
+  }
   const most = highest(weights.most + second.weights.session, sums);
-  return new Map(
-    sums.map(({ one, more, sum }) => [one.said.id, readingOf(one.signals, more, second.weights, clamp(sum / most))]),
-  );
+  for (let n = 0; n < first.length; n++) numbers[n * WIDTH + RELEVANCE] = clamp((sums[n] as number) / most);
+  let next = 0;
+  return places.map((place) => (place === NOWHERE ? undefined : new ReadingView(numbers, WIDTH * next++, weighed)));
 }
 
-type Scale = Readonly<Record<"tokens" | "keywords" | "meaning", (raw: number) => number>>;
+const NOWHERE = -1;
 
 /** A candidate after the first round. */
 interface First extends Candidate {
-  readonly signals: Readonly<Record<FirstName, Signal>>;
   readonly sum: number;
 }
 
-function firstRound(raw: Raw, scale: Scale, weights: Weights, recipe: Recipe): First {
-  const { said, item } = raw;
-  const signals = {
-    tokens: { raw: raw.tokens, scaled: scale.tokens(raw.tokens), weight: weights.tokens },
-    keywords: { raw: raw.keywords, scaled: scale.keywords(raw.keywords), weight: weights.keywords },
-    meaning: { raw: raw.meaning, scaled: scale.meaning(raw.meaning), weight: weights.meaning },
-    speaker: flag(raw.speaker, recipe.speaker),
-    person: flag(raw.person, recipe.person),
-    question: flag(raw.question, -recipe.question),
-  };
+function firstRound(
+  said: Said,
+  item: MemoryEvidence,
+  numbers: Float64Array,
+  at: number,
+  weights: Weights,
+  recipe: Recipe,
+): First {
   let sum = 0;
-  for (const name of FIRST_SIGNALS) sum += signals[name].scaled * signals[name].weight;
+  sum += (numbers[at + TOKENS + 1] as number) * weights.tokens;
+  sum += (numbers[at + KEYWORDS + 1] as number) * weights.keywords;
+  sum += (numbers[at + MEANING + 1] as number) * weights.meaning;
+  sum += (numbers[at + SPEAKER] as number) * recipe.speaker;
+  sum += (numbers[at + PERSON] as number) * recipe.person;
+  sum += (numbers[at + QUESTION] as number) * -recipe.question;
   const { session, ordinal } = item;
   return {
     said,
-    signals,
     sum,
-    turn: session === undefined || item.pieces > recipe.longPieces ? undefined : { session, ordinal },
+    session: item.pieces > recipe.longPieces ? undefined : session,
+    ordinal,
     named: session !== undefined && item.name !== undefined,
     told: item.told,
     relevance: clamp(sum / weights.most),
   };
 }
+
+const weightsOf = ({ tokens, keywords, meaning }: Weights, { speaker, person, question }: Recipe) => ({
+  tokens,
+  keywords,
+  meaning,
+  speaker,
+  person,
+  question: -question,
+});
 
 function sumOf(raw: SecondNumbers, weights: SecondNumbers): number {
   let sum = 0;
@@ -135,28 +144,6 @@ function sumOf(raw: SecondNumbers, weights: SecondNumbers): number {
   return sum;
 }
 
-/** Written out: objects put together by names took a twentieth of a search. */
-const readingOf = (
-  { tokens, keywords, meaning, speaker, person, question }: First["signals"],
-  raw: SecondNumbers,
-  weights: SecondNumbers,
-  relevance: number,
-): Reading => ({
-  tokens,
-  keywords,
-  meaning,
-  speaker,
-  person,
-  question,
-  answer: flag(raw.answer, weights.answer),
-  self: flag(raw.self, weights.self),
-  time: flag(raw.time, weights.time),
-  session: flag(raw.session, weights.session),
-  date: flag(raw.date, weights.date),
-  relevance,
-});
-
-const flag = (raw: number, weight: number): Signal => ({ raw, scaled: raw, weight });
 const clamp = (x: number): number => Math.min(1, Math.max(0, x));
 
 /**
@@ -164,38 +151,35 @@ const clamp = (x: number): number => Math.min(1, Math.max(0, x));
  * no second round. A memory that gains nothing there but its own session keeps that relevance exactly; the rare one that would
  * exceed 1 becomes 1, and all others are smaller in proportion: cutting it off would make equals of the best.
  */
-const highest = (usual: number, read: readonly { readonly sum: number }[]): number =>
-  read.reduce((most, { sum }) => Math.max(most, sum), usual);
+const highest = (usual: number, sums: Float64Array): number => sums.reduce((most, sum) => Math.max(most, sum), usual);
 
-interface Reader {
-  readonly question: Question;
-  readonly table: EvidenceTable;
-  /** The first name in the question, when it is the only one. */
-  readonly named: string | undefined;
-}
-
-function rawSignals({ question, table, named }: Reader, said: Said, at: number): Raw {
-  const w = table.items[at] as MemoryEvidence;
-  table.standAt(at);
-  return {
-    said,
-    item: w,
-    tokens: question.tokens.length === 0 ? 0 : table.tokenScore(),
-    keywords: table.keywordScore(),
-    meaning: question.hasVector ? table.meaningScore() : 0,
-    speaker: named !== undefined && w.name === named ? 1 : 0,
-    person: w.withNamed ? 1 : 0,
-    question: w.asks && w.name !== undefined ? 1 : 0,
-  };
+/** `named`: the first name in the question, when it is the only one. */
+function rawSignals(
+  question: Question,
+  table: EvidenceTable,
+  named: string | undefined,
+  place: number,
+  numbers: Float64Array,
+  at: number,
+): void {
+  const { name, withNamed, asks } = table.items[place] as MemoryEvidence;
+  table.standAt(place);
+  numbers[at + TOKENS] = question.tokens.length === 0 ? 0 : table.tokenScore();
+  numbers[at + KEYWORDS] = table.keywordScore();
+  numbers[at + MEANING] = question.hasVector ? table.meaningScore() : 0;
+  numbers[at + SPEAKER] = named !== undefined && name === named ? 1 : 0;
+  numbers[at + PERSON] = withNamed ? 1 : 0;
+  numbers[at + QUESTION] = asks && name !== undefined ? 1 : 0;
 }
 
 type Weights = Readonly<Record<"tokens" | "keywords" | "meaning" | "most" | "short", number>>;
 
-function weigh(raws: readonly Raw[], recipe: Recipe, { hasVector, tokens }: Question): Weights {
+function weigh(items: readonly MemoryEvidence[], recipe: Recipe, { hasVector, tokens }: Question): Weights {
   // Without tokens of the question a memory is as long as it has words: nearly the same number.
   const size = tokens[0]?.bits.length;
-  const kept = raws.map(({ item }) => (size === undefined ? item.len : (item.tokens?.length ?? 0) / size));
-  const mean = kept.reduce((sum, count) => sum + count, 0) / Math.max(1, kept.length);
+  let kept = 0;
+  for (const item of items) kept += size === undefined ? item.len : (item.tokens?.length ?? 0) / size;
+  const mean = kept / Math.max(1, items.length);
   const short = 1 - clamp((mean - recipe.shortAt) / (recipe.longAt - recipe.shortAt));
   const keywords = recipe.keywords.always + recipe.keywords.short * short;
   const meaning = hasVector ? recipe.meaning.always + recipe.meaning.long * (1 - short) : 0;
@@ -204,13 +188,16 @@ function weigh(raws: readonly Raw[], recipe: Recipe, { hasVector, tokens }: Ques
 }
 
 /** Candidates that do not differ in a signal are all as good as it gets, unless there is nothing of it. */
-function scaler(raws: readonly Raw[], signal: "tokens" | "keywords" | "meaning"): (raw: number) => number {
+function scale(numbers: Float64Array, signal: number): void {
   let low = Infinity;
   let high = -Infinity;
-  for (const raw of raws) {
-    low = Math.min(low, raw[signal]);
-    high = Math.max(high, raw[signal]);
+  for (let at = signal; at < numbers.length; at += WIDTH) {
+    low = Math.min(low, numbers[at] as number);
+    high = Math.max(high, numbers[at] as number);
   }
   const width = high - low;
-  return (raw) => (width > 0 ? (raw - low) / width : raw > 0 ? 1 : 0);
+  for (let at = signal; at < numbers.length; at += WIDTH) {
+    const raw = numbers[at] as number;
+    numbers[at + 1] = width > 0 ? (raw - low) / width : raw > 0 ? 1 : 0;
+  }
 }

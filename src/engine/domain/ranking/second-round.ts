@@ -21,8 +21,9 @@ export interface Candidate {
   readonly said: Said;
   /** 0..1. */
   readonly relevance: number;
-  /** Where it stands, if it is a turn that is helped by those around it. */
-  readonly turn: { readonly session: string; readonly ordinal: number } | undefined;
+  /** Where it stands; without a session it is no turn that is helped by those around it. */
+  readonly session: string | undefined;
+  readonly ordinal: number;
   /** Said by somebody with a name, in a session: an assistant always answers, and never of itself. */
   readonly named: boolean;
   readonly told?: (() => Told) | undefined;
@@ -53,7 +54,7 @@ export function secondRound(
     weights: weigh(recipe, asked, short),
     of: (candidate) => {
       const { at } = candidate.said;
-      const turns = candidate.turn && sessions.get(candidate.turn.session);
+      const turns = candidate.session === undefined ? undefined : sessions.get(candidate.session);
       const words = candidate.named ? (candidate.told?.() ?? told(candidate.said.text)) : undefined;
       return {
         answer: candidate.named ? answered(candidate, turns) : 0,
@@ -83,17 +84,17 @@ interface Session {
 function sessionsOf(candidates: readonly Candidate[]): ReadonlyMap<string, Session> {
   const sessions = new Map<string, Session>();
   for (const candidate of candidates) {
-    if (candidate.turn === undefined) continue;
-    const session = sessions.get(candidate.turn.session) ?? { best: 0, turns: new Map() };
+    if (candidate.session === undefined) continue;
+    const session = sessions.get(candidate.session) ?? { best: 0, turns: new Map() };
     session.best = Math.max(session.best, candidate.relevance);
-    session.turns.set(candidate.turn.ordinal, candidate);
-    sessions.set(candidate.turn.session, session);
+    session.turns.set(candidate.ordinal, candidate);
+    sessions.set(candidate.session, session);
   }
   return sessions;
 }
 
 /** How relevant the turn before it is, if that asks anywhere. */
-function answered({ turn }: Candidate, session: Session | undefined): number {
-  const before = turn && session?.turns.get(turn.ordinal - 1);
+function answered({ ordinal }: Candidate, session: Session | undefined): number {
+  const before = session?.turns.get(ordinal - 1);
   return before?.said.text.includes("?") ? before.relevance : 0;
 }

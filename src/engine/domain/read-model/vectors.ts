@@ -211,13 +211,7 @@ export function openVectors(sums: Sums = "in order"): Vectors {
       const most = Math.max(comparedOf(slots.length), limit * 4);
       const close = slots.length <= most ? slots : codesOf(halves).nearest(query.vector, slots, most);
       const far = distances(query, close);
-      const furthest =
-        far.length <= limit
-          ? 2
-          : -kthLargest(
-              far.map((distance) => (distance <= 2 ? -distance : Number.NEGATIVE_INFINITY)),
-              limit,
-            );
+      const furthest = far.length <= limit ? 2 : -kthLargest(closenessOf(far), limit);
       const found: Near[] = [];
       for (let i = 0; i < far.length; i++)
         if ((far[i] as number) <= furthest) found.push({ slot: close[i] as number, distance: far[i] as number });
@@ -231,4 +225,14 @@ export function openVectors(sums: Sums = "in order"): Vectors {
       return lastQuery;
     },
   };
+}
+
+/** The larger the nearer; what is no distance is the furthest. */
+function closenessOf(far: Float64Array): Float64Array {
+  const close = new Float64Array(far.length);
+  for (let i = 0; i < far.length; i++) {
+    const distance = far[i] as number;
+    close[i] = distance <= 2 ? -distance : Number.NEGATIVE_INFINITY;
+  }
+  return close;
 }

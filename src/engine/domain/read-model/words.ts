@@ -41,6 +41,8 @@ export function openWords(idOf: (slot: number) => string): Words {
   const shelfOf: (number | undefined)[] = [];
   let sums = new Float64Array(1024);
   let touched = new Int32Array(1024);
+  /** The weight of the word at hand in a memory that has it once, by length: one for all words, which are worked on one after the other. */
+  const once = new Float64Array(ONCE);
 
   const shelfAt = (sk: number): Shelf => {
     const known = shelves.get(sk);
@@ -95,7 +97,7 @@ export function openWords(idOf: (slot: number) => string): Words {
     let count = 0;
     for (const term of statistics.terms) {
       // Most memories have a word once and are short: their weight is worked out once for each length.
-      const once = new Float64Array(ONCE);
+      once.fill(0);
       for (const sk of sks) {
         const list = shelves.get(sk)?.lists.get(term.hash);
         if (list === undefined) continue;

@@ -4,7 +4,7 @@ import { contextFinders } from "./context.ts";
 import { languageFinders } from "./language.ts";
 import { shapeFinders } from "./patterns.ts";
 import { type Policy, SECRETS_ONLY } from "./policy.ts";
-import { kindOfName, SECRET_KINDS, type SecretKind, type Span, scanOf } from "./scan.ts";
+import { type Finder, kindOfName, SECRET_KINDS, type SecretKind, type Span, scanOf } from "./scan.ts";
 import { classifyName, type NameClass } from "./secret-names.ts";
 import { SLICE, slicesOf } from "./slices.ts";
 import { tableFinders } from "./tables.ts";
@@ -46,8 +46,14 @@ function listed(tally: Tally): Found[] {
 function findSpans(text: string, policy: Policy): Span[] {
   const scan = scanOf(text);
   const found: (Span & { rank: number })[] = [];
-  for (const [rank, find] of [...FINDERS, ...policy.more].entries())
+  const look = (find: Finder, rank: number) => {
     for (const span of find(scan)) if (!policy.keeps.has(span.kind)) found.push({ ...span, rank });
+  };
+  FINDERS.forEach(look);
+  policy.more.forEach((find, at) => {
+    look(find, FINDERS.length + at);
+  });
+  if (found.length === 0) return found;
   found.sort((a, b) => a.start - b.start || b.end - a.end);
   const merged: (Span & { rank: number })[] = [];
   for (const raw of found) {

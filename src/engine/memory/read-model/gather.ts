@@ -27,16 +27,21 @@ export function gather(
 ): Gathered {
   const met = meet(model, hits, arm === undefined ? [] : nearest(model, tenant, arm, filters));
   const turns = around === undefined ? new Map<number, boolean>() : turnsAround(model, met, around, filters.now);
-  const neighbours = [...turns].filter(([slot, candidate]) => candidate && !met.has(slot)).map(([slot]) => slot);
   const candidates: Candidate[] = [];
-  for (const slot of [...met.keys(), ...neighbours]) {
+  const take = (slot: number, found: Met | undefined) => {
     const row = model.rowAt(slot);
-    if (row === undefined || !isShown(model, slot, row, filters)) continue;
-    const found = met.get(slot);
+    if (row === undefined || !isShown(model, slot, row, filters)) return;
     candidates.push(candidateOf(row, found?.keyword ?? null, found?.distance ?? null, model.retellingOf(slot)));
-  }
+  };
+  met.forEach((found, slot) => {
+    take(slot, found);
+  });
+  turns.forEach((candidate, slot) => {
+    if (candidate && !met.has(slot)) take(slot, undefined);
+  });
   if (around === undefined) return { candidates, evidence: new Map() };
-  const beside = [...turns.keys(), ...[...met.keys()].filter((slot) => !turns.has(slot))];
+  const beside = [...turns.keys()];
+  for (const slot of met.keys()) if (!turns.has(slot)) beside.push(slot);
   const cosine = cosines(model, arm, beside, met);
   const evidence = new Map<string, MemoryEvidence>();
   for (let i = 0; i < beside.length; i++) {
@@ -54,23 +59,27 @@ function meet(
   near: readonly { slot: number; distance: number }[],
 ): Map<number, Met> {
   const met = new Map<number, Met>();
-  const words = hits.flatMap((hit) => {
-    const slot = "memoryId" in hit ? model.slotOf(hit.memoryId) : undefined;
-    return slot === undefined || !("memoryId" in hit) ? [] : [{ slot, id: hit.memoryId, score: hit.score }];
-  });
+  const words: { readonly slot: number; readonly id: string; readonly score: number }[] = [];
+  for (const hit of hits) {
+    if (!("memoryId" in hit)) continue;
+    const slot = model.slotOf(hit.memoryId);
+    if (slot !== undefined) words.push({ slot, id: hit.memoryId, score: hit.score });
+  }
   words.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
-  for (const [at, { slot, score }] of words.entries()) met.set(slot, { keyword: score, distance: null, rank: at + 1 });
+  words.forEach(({ slot, score }, at) => {
+    met.set(slot, { keyword: score, distance: null, rank: at + 1 });
+  });
   const byDistance = near.toSorted(
     (a, b) => a.distance - b.distance || (model.idOf(a.slot) < model.idOf(b.slot) ? -1 : 1),
   );
-  for (const [at, { slot, distance }] of byDistance.entries()) {
+  byDistance.forEach(({ slot, distance }, at) => {
     const known = met.get(slot);
     if (known === undefined) met.set(slot, { keyword: null, distance, rank: at + 1 });
     else {
       known.distance = distance;
       known.rank = Math.min(known.rank, at + 1);
     }
-  }
+  });
   return met;
 }
 
@@ -104,18 +113,19 @@ function turnsAround(model: ReadModel, met: ReadonlyMap<number, Met>, s: Surroun
   const now = at.getTime();
   const furthest = { before: -Math.min(0, ...s.offsets) + s.before, after: Math.max(0, ...s.offsets) + s.after };
   const turns = new Map<number, boolean>();
-  for (const [spot, { rank }] of met) {
+  met.forEach(({ rank }, spot) => {
     const row = model.rowAt(spot);
-    if (row === undefined || row.session_id === null || row.ordinal === null) continue;
+    const ordinal = row === undefined || row.session_id === null ? null : row.ordinal;
+    if (ordinal === null) return;
     const best = rank <= s.best;
     const { before, after } = best ? furthest : s.others;
-    for (const slot of model.lookups.turns(spot, row.ordinal - before, row.ordinal + after)) {
+    for (const slot of model.lookups.turns(spot, ordinal - before, ordinal + after)) {
       const turn = model.rowAt(slot);
       if (turn === undefined || !isLiveEpisode(turn, now)) continue;
-      const candidate = best && s.offsets.includes((turn.ordinal ?? 0) - row.ordinal);
+      const candidate = best && s.offsets.includes((turn.ordinal ?? 0) - ordinal);
       turns.set(slot, candidate || (turns.get(slot) ?? false));
     }
-  }
+  });
   return turns;
 }
 
@@ -180,6 +190,7 @@ function candidateOf(
   retelling: Retelling | undefined,
 ): Candidate {
   const created = new Date(row.created_at);
+  const occurred = row.occurred_at;
   return {
     type: row.type,
     id: row.id,
@@ -197,7 +208,7 @@ function candidateOf(
     trust: row.trust,
     confidence: row.confidence,
     decay_rate: row.decay_rate,
-    // Of an episode it is the same moment.
+    // Of an episode it is the same moment, and mostly that at which it happened.
     last_confirmed_at: row.last_confirmed_at === row.created_at ? created : new Date(row.last_confirmed_at),
     subject: row.subject,
     predicate: row.predicate,
@@ -209,7 +220,7 @@ function candidateOf(
     tier: row.tier,
     session_id: row.session_id,
     speaker: row.speaker,
-    occurred_at: dateOf(row.occurred_at),
+    occurred_at: occurred === row.created_at ? created : dateOf(occurred),
     expires_at: dateOf(row.expires_at),
     corroborated_at: dateOf(row.corroborated_at),
     retelling,

@@ -89,8 +89,10 @@ const profileItem = (row: ReadRow): ProfileItem => ({
 
 function originsOf(model: ReadModel, tenant: string, id: string, until: Date): Origin[] {
   const slot = model.slotOf(id);
-  if (slot === undefined || model.rowAt(slot)?.tenant_id !== tenant) return [];
-  const known = model.linksOf(slot).filter(({ at }) => at <= until.getTime());
+  const links = slot === undefined ? [] : model.linksOf(slot);
+  // What was stored by hand was learned nowhere.
+  if (slot === undefined || links.length === 0 || model.rowAt(slot)?.tenant_id !== tenant) return [];
+  const known = links.filter(({ at }) => at <= until.getTime());
   return [...new Set(known.map(({ episode }) => episode))].map((episode) => {
     const at = model.slotOf(episode);
     return { id, episode, session: (at === undefined ? undefined : model.rowAt(at)?.session_id) ?? null };

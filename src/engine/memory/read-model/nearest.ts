@@ -72,7 +72,11 @@ export function nearest(
     const own = among(lookups.saidBy(tenant, arm.theirs.names), sks, vectors.shelfOf, seen.of);
     for (const { slot, distance } of vectors.nearest(query, own, arm.theirs.limit)) found.set(slot, distance);
   }
-  return [...found].map(([slot, distance]) => ({ slot, distance }));
+  const near: { readonly slot: number; readonly distance: number }[] = [];
+  found.forEach((distance, slot) => {
+    near.push({ slot, distance });
+  });
+  return near;
 }
 
 /** Comparing with so many takes about 7 ms; of more, every second, third … is compared with. */

@@ -1,7 +1,8 @@
 /** The second stage of a search: candidates of both arms are reranked, as `[modules.memory.retrieval] rerank` says. */
 import { messageOf } from "../../domain/errors.ts";
-import { type MemoryEvidence, type Question, type Reading, read } from "../../domain/ranking/late-interaction.ts";
+import { type MemoryEvidence, type Question, read } from "../../domain/ranking/late-interaction.ts";
 import type { QueryToken } from "../../domain/ranking/max-sim.ts";
+import type { Reading } from "../../domain/ranking/reading.ts";
 import { RERANK_AROUND, reach } from "../../domain/ranking/recipe.ts";
 import type { Statistics } from "../../domain/ranking/words/bm25.ts";
 import { idf } from "../../domain/ranking/words/bm25.ts";
@@ -22,13 +23,14 @@ export function surroundings(call: Call, names: readonly string[], forBlock: boo
   return { tenant: call.caller.tenant, names, ...reach(call.memory.recipe), ...around };
 }
 
+/** One reading for each candidate, in their order. */
 export function rerankByTokens(
   memory: Memory,
   text: string,
   asked: Asked,
   candidates: readonly Candidate[],
   evidence: ReadonlyMap<string, MemoryEvidence>,
-): Map<string, Reading> {
+): (Reading | undefined)[] {
   const { statistics, embedded, names } = asked;
   const question: Question = {
     text,
@@ -41,7 +43,7 @@ export function rerankByTokens(
   return read(
     question,
     candidates.map(({ id, content, occurred_at }) => ({ id, text: content, at: occurred_at })),
-    withSubjectsAsSpeakers(candidates, evidence, names),
+    withSubjectsAsSpeakers(candidates, [...evidence.values()], names),
     memory.recipe,
   );
 }
@@ -49,20 +51,20 @@ export function rerankByTokens(
 /** A fact counts as said by its subject: else a question about Ada would rank everything Ada said above the facts about her. */
 function withSubjectsAsSpeakers(
   candidates: readonly Candidate[],
-  evidence: ReadonlyMap<string, MemoryEvidence>,
+  evidence: readonly MemoryEvidence[],
   names: readonly string[],
-): ReadonlyMap<string, MemoryEvidence> {
+): readonly MemoryEvidence[] {
   if (names.length === 0) return evidence;
-  let all: Map<string, MemoryEvidence> | undefined;
+  const subjects = new Map<string, string>();
   for (const { id, subject } of candidates) {
-    if (subject === null) continue;
-    const item = evidence.get(id);
-    const name = firstName(subject);
-    if (item === undefined || name === undefined) continue;
-    all ??= new Map(evidence);
-    all.set(id, { ...item, name, withNamed: names.includes(name) });
+    const name = subject === null ? undefined : firstName(subject);
+    if (name !== undefined) subjects.set(id, name);
   }
-  return all ?? evidence;
+  if (subjects.size === 0) return evidence;
+  return evidence.map((item) => {
+    const name = subjects.get(item.id);
+    return name === undefined ? item : { ...item, name, withNamed: names.includes(name) };
+  });
 }
 
 /** Of a long prompt only the tokens of the highest weight are compared: each costs a comparison with every token of every candidate. */

@@ -12,7 +12,8 @@ import type { MemoryType } from "../../domain/memory-types.ts";
 import type { Look } from "../../domain/present.ts";
 import { fitOf } from "../../domain/ranking/fit.ts";
 import { fuse } from "../../domain/ranking/fuse.ts";
-import type { MemoryEvidence, Reading } from "../../domain/ranking/late-interaction.ts";
+import type { MemoryEvidence } from "../../domain/ranking/late-interaction.ts";
+import type { Reading } from "../../domain/ranking/reading.ts";
 import { byRank } from "../../domain/ranking/scoring.ts";
 import type { BestFirst } from "../../domain/ranking/words/best-first.ts";
 import { type Hit, UNIT } from "../../domain/ranking/words/bm25.ts";
@@ -21,6 +22,7 @@ import type { Candidate, Filters, Gathered, VectorArm } from "../../store/index/
 import { stopIfCancelled } from "../following.ts";
 import type { Call } from "../memory.ts";
 import { indexFor } from "../read-model/index-for.ts";
+import { type Arms, armsOf } from "./arms.ts";
 import { type Asked, ask, type Mode } from "./question.ts";
 import { type Reranking, rerankByCrossEncoder, rerankByTokens, surroundings } from "./rerank.ts";
 import type { SearchIndex } from "./search-index.ts";
@@ -56,8 +58,8 @@ export interface Retrieved {
   /** How well it fits by itself: engine/domain/ranking/fit.ts. */
   readonly fit: number;
   readonly effectiveConfidence: number;
-  readonly keywordRank: number | undefined;
-  readonly semanticRank: number | undefined;
+  /** The same for all that were found together. */
+  readonly arms: Arms;
   /** The signals of the late-interaction reranker. */
   readonly reading: Reading | undefined;
 }
@@ -188,12 +190,11 @@ export async function retrieveFrom(
   const gathered = await gather(call, query, source, reranking);
   stopIfCancelled(call);
   const good = gathered.candidates.filter((c) => isGood(call, query, c));
-  const plain = score(call, good, asked, reranking);
   const { results, degraded } =
     reranking === "none"
-      ? { results: plain, degraded: undefined }
-      : await span("rerank", { reranking, candidates: plain.length }, () =>
-          rerank(call, query, asked, plain, gathered.evidence, reranking),
+      ? { results: score(call, good, asked), degraded: undefined }
+      : await span("rerank", { reranking, candidates: good.length }, () =>
+          rerank(call, query, asked, good, gathered.evidence, reranking),
         );
   return {
     results,
@@ -292,40 +293,31 @@ function isGood(call: Call, query: RetrieveQuery, candidate: Candidate): boolean
 }
 
 /** Relevance without a reranker: fused ranks of both arms, or the score of the one that was used. */
-function score(
-  call: Call,
-  good: readonly Candidate[],
-  { embedded, rankings, statistics }: Asked,
-  reranking: Reranking,
-): Retrieved[] {
-  const byKeyword = good
-    .filter((c) => c.keyword !== null)
-    .toSorted((a, b) => (b.keyword ?? 0) - (a.keyword ?? 0) || order(a, b));
-  const byMeaning = good
-    .filter((c) => c.distance !== null)
-    .toSorted((a, b) => (a.distance ?? 0) - (b.distance ?? 0) || order(a, b));
-  const keywordRank = ranks(byKeyword);
-  const semanticRank = ranks(byMeaning);
-  const fuses = reranking === "none" && embedded !== undefined && rankings !== undefined;
-  const fused = fuses ? fuse([byKeyword.map((c) => c.id), byMeaning.map((c) => c.id)]) : undefined;
-  const best = byKeyword[0]?.keyword ?? 1;
+function score(call: Call, good: readonly Candidate[], { embedded, rankings, statistics }: Asked): Retrieved[] {
+  const arms = armsOf(good);
+  const fuses = embedded !== undefined && rankings !== undefined;
+  const fused = fuses ? fuse([arms.byKeyword().map((c) => c.id), arms.byMeaning().map((c) => c.id)]) : undefined;
+  const best = arms.byKeyword()[0]?.keyword ?? 1;
   const all = weightOf(statistics);
   return good.map((candidate) => ({
     candidate,
-    fit: fitOf({
-      reading: undefined,
-      cosine: candidate.distance === null ? undefined : 1 - candidate.distance,
-      wordShare: (candidate.keyword ?? 0) / UNIT / all,
-    }),
+    fit: plainFit(candidate, all),
     relevance:
       fused?.get(candidate.id) ??
       (candidate.distance !== null ? clamp(1 - candidate.distance) : (candidate.keyword ?? 0) / best),
     effectiveConfidence: effectiveConfidence(candidate, call.now),
-    keywordRank: keywordRank.get(candidate.id),
-    semanticRank: semanticRank.get(candidate.id),
+    arms,
     reading: undefined,
   }));
 }
+
+/** How well it fits as far as its own arm tells. */
+const plainFit = ({ distance, keyword }: Candidate, all: number): number =>
+  fitOf({
+    reading: undefined,
+    cosine: distance === null ? undefined : 1 - distance,
+    wordShare: (keyword ?? 0) / UNIT / all,
+  });
 
 /** The score of a memory of average length that has each word of the question once. */
 const weightOf = (statistics: Asked["statistics"]): number =>
@@ -335,30 +327,25 @@ async function rerank(
   call: Call,
   query: RetrieveQuery,
   asked: Asked,
-  plain: readonly Retrieved[],
+  good: readonly Candidate[],
   evidence: ReadonlyMap<string, MemoryEvidence>,
   reranking: Reranking,
 ): Promise<{ results: Retrieved[]; degraded: string | undefined }> {
   const { memory } = call;
+  const arms = armsOf(good);
   const all = weightOf(asked.statistics);
-  const readings = rerankByTokens(
-    memory,
-    query.text,
-    asked,
-    plain.map(({ candidate }) => candidate),
-    evidence,
-  );
-  const read = plain.map((found): Retrieved => {
-    const reading = readings.get(found.candidate.id);
-    const wordShare = (reading?.keywords.raw ?? 0) / all;
-    const fit = reading === undefined ? found.fit : fitOf({ reading, cosine: undefined, wordShare });
+  const readings = rerankByTokens(memory, query.text, asked, good, evidence);
+  const read = good.map((candidate, at): Retrieved => {
+    const reading = readings[at];
     return {
-      candidate: found.candidate,
-      fit,
+      candidate,
+      fit:
+        reading === undefined
+          ? plainFit(candidate, all)
+          : fitOf({ reading, cosine: undefined, wordShare: reading.keywords.raw / all }),
       relevance: reading?.relevance ?? 0,
-      effectiveConfidence: found.effectiveConfidence,
-      keywordRank: found.keywordRank,
-      semanticRank: found.semanticRank,
+      effectiveConfidence: effectiveConfidence(candidate, call.now),
+      arms,
       reading,
     };
   });
@@ -378,5 +365,3 @@ async function rerank(
 }
 
 const clamp = (x: number): number => Math.min(1, Math.max(0, x));
-const order = (a: Candidate, b: Candidate) => b.created_at.getTime() - a.created_at.getTime() || (a.id < b.id ? -1 : 1);
-const ranks = (list: readonly Candidate[]) => new Map(list.map((c, index) => [c.id, index + 1]));

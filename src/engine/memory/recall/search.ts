@@ -6,7 +6,7 @@ import type { Tier } from "../../domain/lifecycle/tiers.ts";
 import { MEMORY_TYPES, type MemoryType } from "../../domain/memory-types.ts";
 import { FITS, type Floor, isAbove } from "../../domain/ranking/fit.ts";
 import type { IntentReading } from "../../domain/ranking/intent.ts";
-import { type Reading, SIGNALS, type Signal, type SignalName } from "../../domain/ranking/late-interaction.ts";
+import { type Reading, SIGNALS, type Signal, type SignalName } from "../../domain/ranking/reading.ts";
 import { readableScopes } from "../../domain/scope.ts";
 import type { Candidate } from "../../store/index/search.ts";
 import type { Call } from "../memory.ts";
@@ -158,9 +158,9 @@ export type Explanation = ReturnType<typeof explain>;
 export function explain(found: RankedResult, { reranked }: Retrieval, intent: IntentReading) {
   const { candidate: c, reading } = found;
   return {
-    keyword_rank: found.keywordRank ?? null,
+    keyword_rank: found.arms.keywordRank(found.id) ?? null,
     keyword_score: c.keyword === null ? null : c.keyword / 1e6,
-    semantic_rank: found.semanticRank ?? null,
+    semantic_rank: found.arms.semanticRank(found.id) ?? null,
     cosine: c.distance === null ? null : 1 - c.distance,
     reranked,
     ...(reading === undefined ? {} : { signals: signalsOf(reading) }),

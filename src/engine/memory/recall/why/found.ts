@@ -63,7 +63,7 @@ async function byWords(
   if (shared.length === 0 || place === undefined)
     return { by: undefined, words: "By words: it shares none with the question." };
   const said = quoted(shared.slice(0, SHOWN_WORDS));
-  const rank = retrieved?.keywordRank;
+  const rank = retrieved?.arms.keywordRank(retrieved.candidate.id);
   const where = `By words: it shares ${said} and is place ${place.at} of ${place.of} that share any`;
   if (rank !== undefined) return { by: `by its words (place ${rank})`, words: `${where}.` };
   return { by: undefined, words: `${where}; the first ${keywordDepth} are looked at.` };
@@ -106,7 +106,7 @@ async function byMeaning(
   const filters = { ...lookOf(call, ladder), tags, tier };
   const own = await index.placeByMeaning(id, arm, group?.sks ?? groups.flat(), filters);
   if (own === undefined) return { by: undefined, words: "By meaning: it has no vector yet." };
-  const rank = retrieved?.semanticRank;
+  const rank = retrieved?.arms.semanticRank(retrieved.candidate.id);
   const where = `By meaning: its cosine is ${round(1 - own.distance)}, ${placeAmong(own, rank)}`;
   if (rank !== undefined) return { by: `by its meaning (place ${rank})`, words: `${where}.` };
   if (!own.seen) return { by: undefined, words: `${where}, but its vector is filed as faded.` };

@@ -1,6 +1,6 @@
 /** Why a memory has its place in a ranking, and in what the ones before it were stronger. */
 import { type Intent, routed } from "../../../domain/ranking/intent.ts";
-import type { Reading } from "../../../domain/ranking/late-interaction.ts";
+import type { Reading } from "../../../domain/ranking/reading.ts";
 import { byRank } from "../../../domain/ranking/scoring.ts";
 import type { Call } from "../../memory.ts";
 import type { RankedResult } from "../rank-results.ts";
