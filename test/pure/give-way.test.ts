@@ -7,8 +7,10 @@ const NOW = new Date("2026-05-04T10:00:00Z");
 /** How long a batch of 200 ms is followed by nothing, where calls come as `callsAt` says. */
 async function pausedFor(
   callsAt: (ms: number) => number,
-  { tookMs = 200, during = 1, oldest = NOW, stopAt = Number.POSITIVE_INFINITY } = {},
+  given: { tookMs?: number; during?: number; oldest?: Date | undefined; stopAt?: number } = {},
 ): Promise<number> {
+  const { tookMs = 200, during = 1, stopAt = Number.POSITIVE_INFINITY } = given;
+  const oldest = "oldest" in given ? given.oldest : NOW;
   const traffic = { calls: during };
   let waited = 0;
   await giveWay(
@@ -27,6 +29,17 @@ describe("learning gives way", () => {
   it("pauses for nine times as long as the batch took while calls come in", async () => {
     expect(await pausedFor((ms) => Math.floor(ms / 50))).toBe(1_800);
     expect(await pausedFor((ms) => Math.floor(ms / 50), { tookMs: 60_000 })).toBe(5_000);
+  });
+  it("pauses for 49 times as long where many calls come, if what is to be learned can wait", async () => {
+    const many = (ms: number) => Math.floor(ms / 10);
+    expect(await pausedFor(many, { during: 4 })).toBe(9_800);
+    expect(await pausedFor(many, { during: 1_200, tookMs: 60_000 })).toBe(15_000);
+    expect(await pausedFor(many, { during: 3 })).toBe(1_800);
+    expect(await pausedFor(many, { during: 4, oldest: new Date(NOW.getTime() - 21 * 60_000) })).toBe(200);
+    expect(await pausedFor(() => 0, { during: 4 })).toBe(250);
+  });
+  it("has upkeep pause no longer than else where many calls come", async () => {
+    expect(await pausedFor((ms) => Math.floor(ms / 10), { during: 40, oldest: undefined })).toBe(1_800);
   });
   it("goes on at once where nobody called during the batch", async () => {
     expect(await pausedFor(() => 0, { during: 0 })).toBe(0);
