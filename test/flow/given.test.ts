@@ -3,8 +3,10 @@ import fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { halfOf, halvesOf } from "../../src/engine/domain/read-model/halves.ts";
 import type { ReadMemory } from "../../src/engine/domain/read-model/rows.ts";
-import { readAs } from "../../src/engine/memory/read-model/given.ts";
+import { countsAs, readAs } from "../../src/engine/memory/read-model/given.ts";
+import { allCounted } from "../../src/engine/memory/recall/reference.ts";
 import { asOwner } from "../../src/engine/memory/tenancy.ts";
+import { readCounts } from "../../src/engine/store/read-model/counts.ts";
 import { readMemories } from "../../src/engine/store/read-model/rows.ts";
 import { onEachStore } from "../support/stores.ts";
 
@@ -14,6 +16,35 @@ const texts = fc.oneof(
 );
 
 onEachStore("what a writer hands over", (open) => {
+  it("equals the counts of readings that the store has", async () => {
+    const rig = await open();
+    for (let day = 1; day <= 3; day++)
+      await rig.call("memory_store_episode", { content: `On day ${day} the roses bloomed.` });
+    await rig.call("memory_store_fact", { subject: "roses", predicate: "colour", content: "The roses are red." });
+    await rig.call("memory_store_rule", { content: "Water the roses in the evening." });
+    const expecting = vi.spyOn(rig.memory.readModel, "expectCounts");
+    for (let time = 0; time < 3; time++) {
+      await rig.call("memory_search", { query: "When did the roses bloom?", min_relevance: 0 });
+      await rig.call("memory_context", { trigger_prompt: "the roses" });
+      await allCounted(rig.memory);
+    }
+    const handed = expecting.mock.calls.at(-1)?.[0] ?? [];
+    expecting.mockRestore();
+    expect(handed.length).toBeGreaterThan(3);
+    const version = rig.memory.versions.serving?.version as number;
+    const ids = [...new Set(handed.map(({ id }) => id))];
+    const stored = await readCounts(asOwner(rig.memory, "read model"), ids, version);
+    for (const id of ids) {
+      const [given] = countsAs(
+        handed.filter((row) => row.id === id),
+        version,
+      );
+      const read = stored.find((row) => row.id === id);
+      expect(given?.reference_count).toBeGreaterThan(1);
+      expect({ ...given, visibleUntil: given?.visibleUntil ?? read?.visibleUntil }).toEqual(read);
+    }
+  });
+
   it("equals what is read from the store", async () => {
     const rig = await open();
     const expecting = vi.spyOn(rig.memory.readModel, "expect");

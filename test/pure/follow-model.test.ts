@@ -12,6 +12,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 /** A store that is empty when it is loaded; what is read later waits until the test lets it be answered. */
 async function followed() {
   let listener: ChangeListener | undefined;
+  const counts: (readonly string[])[] = [];
   const reads: { readonly ids: readonly string[]; readonly answer: () => void }[] = [];
   const db = {
     kind: "pglite",
@@ -20,6 +21,10 @@ async function followed() {
       if (text.includes("halfvec_send")) {
         await new Promise<void>((resolve) => reads.push({ ids: params[0] as string[], answer: resolve }));
         return [{ rows: null, words: null, forwards: null, vectors: null, halves: null, tokens: null, links: null }];
+      }
+      if (text.includes("json_build_array(c.id")) {
+        counts.push(params[0] as string[]);
+        return [{ counts: null }];
       }
       return text.includes("pg_trigger") || text.includes("count(*)") ? [{ n: 0 }] : [];
     },
@@ -30,7 +35,13 @@ async function followed() {
   } as unknown as Db;
   const model = followModel(db, silentLog);
   await model.load(VERSION, "default");
-  return { model, reads, tell: (...ids: string[]) => listener?.(ids, false) };
+  return {
+    model,
+    reads,
+    counts,
+    tell: (...ids: string[]) => listener?.(ids, false),
+    tellCounted: (...ids: string[]) => listener?.(ids, true),
+  };
 }
 
 const settledNow = async (promise: Promise<unknown>): Promise<boolean> => {
@@ -57,8 +68,7 @@ it("a search waits for what was told before it began, however much is written me
   expect(reads).toHaveLength(2);
 });
 
-it("a memory that its writer has handed over is known as soon as its commit is told, and is not read", async () => {
-  const { model, reads, tell } = await followed();
+function roses() {
   const now = new Date("2026-05-04T10:00:00Z");
   const episode = {
     ...{
@@ -74,6 +84,12 @@ it("a memory that its writer has handed over is known as soon as its commit is t
   } as unknown as NewEpisode;
   const indexed = { id: episode.id, sk: 1, text: episode.content, vector: undefined, visibleUntil: now };
   const given = [givenEpisode(episode, indexed, { len: 0, x: new Uint8Array(0) })];
+  return { episode, given };
+}
+
+it("a memory that its writer has handed over is known as soon as its commit is told, and is not read", async () => {
+  const { model, reads, tell } = await followed();
+  const { episode, given } = roses();
 
   model.expect(given);
   expect((await model.caughtUp(VERSION, "default"))?.slotOf(episode.id)).toBeUndefined();
@@ -88,4 +104,34 @@ it("a memory that its writer has handed over is known as soon as its commit is t
   expect(reads.map(({ ids }) => ids)).toEqual([[episode.id]]);
   reads[0]?.answer();
   expect((await model.caughtUp(VERSION, "default"))?.slotOf(episode.id)).toBeUndefined();
+});
+
+it("counts that this process has made are known as soon as their commit is told; others are read", async () => {
+  const { model, tell, tellCounted, counts } = await followed();
+  const { episode, given } = roses();
+  model.expect(given);
+  tell(episode.id);
+  model.unexpect(given);
+  const row = async () => (await model.caughtUp(VERSION, "default"))?.rowAt(0);
+  const at = new Date("2026-05-05T10:00:00Z");
+  const counted = [
+    {
+      ...{ id: episode.id, reference_count: 3, last_referenced_at: at, prior_referenced_at: null, expires_at: at },
+      ...{ version: VERSION, visible_until: at },
+    },
+  ];
+
+  model.expectCounts(counted);
+  expect(await row()).toMatchObject({ reference_count: 0, last_referenced_at: null });
+  tellCounted(episode.id);
+  expect(await row()).toMatchObject({
+    ...{ reference_count: 3, last_referenced_at: at.getTime(), expires_at: at.getTime() },
+  });
+  model.unexpectCounts(counted);
+  await model.settled();
+  expect(counts).toEqual([]);
+
+  tellCounted(episode.id);
+  await model.settled();
+  expect(counts).toEqual([[episode.id]]);
 });

@@ -143,7 +143,7 @@ export function openReadModel(sums: Sums = "in order"): ReadModel {
         const row = slot === undefined ? undefined : rows.at(slot);
         if (slot === undefined || row === undefined) continue;
         rows.count(slot, counted);
-        if (visibleUntil !== undefined && vectors.has(slot)) vectors.see(slot, visibleUntil, liveUntil(row));
+        if (vectors.has(slot)) vectors.see(slot, visibleUntil, liveUntil(row));
       }
     },
     size: () => slots.size,

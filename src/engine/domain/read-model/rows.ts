@@ -82,6 +82,6 @@ export interface ReadMemory {
 
 /** What the counting of a reading changes of a memory. */
 export interface ReadCounts extends Counts, Pick<ReadRow, "id"> {
-  /** Of its vector; undefined where it has none of this version. */
+  /** Of its vector; undefined: as it was, or it has none. */
   readonly visibleUntil: number | undefined;
 }

@@ -16,8 +16,8 @@ export interface Near {
 export interface Vectors {
   /** `liveUntil`: until then it may be asked for, faded or not. */
   put(slot: number, vector: ReadVector, liveUntil: number): void;
-  /** Moves the times until which it may be asked for. */
-  see(slot: number, visibleUntil: number, liveUntil: number): void;
+  /** Moves the times until which it may be asked for; undefined: as it was. */
+  see(slot: number, visibleUntil: number | undefined, liveUntil: number): void;
   drop(slot: number): void;
   has(slot: number): boolean;
   shelfOf(slot: number): number | undefined;
@@ -162,7 +162,8 @@ export function openVectors(sums: Sums = "in order"): Vectors {
       if (codes !== undefined) codes.put(slot, halves.floats(slot, scratch));
       else if (held >= SAMPLE) codes = codesOf(halves);
     },
-    see(slot, visibleUntil, liveUntil) {
+    see(slot, until, liveUntil) {
+      const visibleUntil = until ?? (visible[slot] as number);
       if (visible[slot] !== visibleUntil || live[slot] !== liveUntil) lastSeen = undefined;
       visible[slot] = visibleUntil;
       live[slot] = liveUntil;

@@ -250,6 +250,9 @@ export function followTenants(db: Db, roles: StoreRoles, log: Log, limits: Limit
       }
     },
     unexpect: () => undefined,
+    // Counts are asked for with everything else that was changed.
+    expectCounts: () => undefined,
+    unexpectCounts: () => undefined,
     async settled() {
       for (const held of [...all.values()]) if (held.ready) await nextQuestion(held, true);
     },

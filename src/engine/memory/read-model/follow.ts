@@ -2,15 +2,17 @@
  * Keeps the read model in step with the store. It is loaded in the background, page by page, while the store answers; from then on every
  * transaction tells which memories it changed before its own answer is given, and those are read anew. A search waits until everything
  * that was told when it began has been read: it never sees less than the store would show. What a writer has handed over is taken in as soon
- * as its commit is told, without asking the store. Counts of readings alone are read a moment later, many at once, and nobody waits for them.
+ * as its commit is told, without asking the store; so are the counts of readings that this process has counted. Others are read a moment later,
+ * many at once, and nobody waits for them.
  */
 import type { Db } from "../../adapters/db/port.ts";
 import type { Log } from "../../adapters/log.ts";
 import { openReadModel, type ReadModel } from "../../domain/read-model/model.ts";
+import type { CountedRow } from "../../store/memories/references.ts";
 import { readCounts } from "../../store/read-model/counts.ts";
 import { countMemories, idsAfter, readMemories } from "../../store/read-model/rows.ts";
 import { tellChanges } from "../../store/read-model/triggers.ts";
-import { type Given, readAs } from "./given.ts";
+import { countsAs, type Given, readAs } from "./given.ts";
 
 /** A store that has more memories than this when it is loaded answers itself: about 4 KB each are kept here. */
 const MOST = 200_000;
@@ -31,6 +33,9 @@ export interface FollowedModel {
   expect(given: readonly Given[]): void;
   /** That transaction is over. */
   unexpect(given: readonly Given[]): void;
+  /** What counting has made of memories, in a transaction that is about to be committed: known from the moment its commit is told. */
+  expectCounts(counted: readonly CountedRow[]): void;
+  unexpectCounts(counted: readonly CountedRow[]): void;
   /** Resolves when the counts of readings are known too. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -41,6 +46,8 @@ export const noModel: FollowedModel = {
   load: async () => undefined,
   expect: () => undefined,
   unexpect: () => undefined,
+  expectCounts: () => undefined,
+  unexpectCounts: () => undefined,
   settled: async () => undefined,
   close: async () => undefined,
 };
@@ -68,6 +75,7 @@ export function followModel(db: Db, log: Log): FollowedModel {
   let countsRead: Promise<void> = Promise.resolve();
   let closed = false;
   const expected = new Map<string, Given>();
+  const expectedCounts = new Map<string, CountedRow[]>();
 
   /** Takes in what its writer has handed over, and gives the ids of the rest. */
   const takeGiven = (made: Loaded, ids: readonly string[]): readonly string[] => {
@@ -77,10 +85,19 @@ export function followModel(db: Db, log: Log): FollowedModel {
     made.model.apply(given.map((one) => readAs(one, made.version)));
     return all.filter((id) => !expected.has(id));
   };
+  /** The same for counts. */
+  const takeCounts = (made: Loaded, ids: readonly string[]): readonly string[] => {
+    if (expectedCounts.size === 0 || !made.ready) return ids;
+    const all = [...new Set(ids)];
+    made.model.applyCounts(all.flatMap((id) => countsAs(expectedCounts.get(id), made.version)));
+    return all.filter((id) => !expectedCounts.has(id));
+  };
   const hear = (made: Loaded, ids: readonly string[], counted: boolean): void => {
     if (counted) {
-      for (const id of ids) made.counted.add(id);
-      if (made.ready) made.counting ??= setTimeout(() => void catchUpCounts(made), COUNTS_MS).unref();
+      const unknown = takeCounts(made, ids);
+      for (const id of unknown) made.counted.add(id);
+      if (made.ready && unknown.length > 0)
+        made.counting ??= setTimeout(() => void catchUpCounts(made), COUNTS_MS).unref();
       return;
     }
     const unknown = takeGiven(made, ids);
@@ -177,6 +194,12 @@ export function followModel(db: Db, log: Log): FollowedModel {
     },
     unexpect(given) {
       for (const one of given) expected.delete(one.row.id);
+    },
+    expectCounts(counted) {
+      for (const row of counted) expectedCounts.set(row.id, [...(expectedCounts.get(row.id) ?? []), row]);
+    },
+    unexpectCounts(counted) {
+      for (const { id } of counted) expectedCounts.delete(id);
     },
     async settled() {
       if (loaded?.ready === true) await catchUpCounts(loaded);

@@ -3,8 +3,9 @@
  * waits for the store to tell it: `test/flow/given.test.ts` compares the two.
  */
 import { halvesOf } from "../../domain/read-model/halves.ts";
-import type { ReadMemory, ReadRow, ReadVector, ReadWords } from "../../domain/read-model/rows.ts";
+import type { ReadCounts, ReadMemory, ReadRow, ReadVector, ReadWords } from "../../domain/read-model/rows.ts";
 import type { NewEpisode } from "../../store/memories/episodes.ts";
+import type { CountedRow } from "../../store/memories/references.ts";
 import type { Indexed } from "../remember/index-memory.ts";
 
 export interface Given {
@@ -39,6 +40,23 @@ function vectorOf({ sk, vector, visibleUntil }: Indexed, version: number): ReadV
       tokens: made.tokens?.bits,
     }
   );
+}
+
+/** Counts of a memory: the last row has them, and one of the rows its vector of this version, if that is seen for longer now. */
+export function countsAs(rows: readonly CountedRow[] | undefined, version: number): ReadCounts[] {
+  const last = rows?.at(-1);
+  if (rows === undefined || last === undefined) return [];
+  const seen = rows.findLast((row) => row.version === version)?.visible_until ?? null;
+  return [
+    {
+      id: last.id,
+      reference_count: last.reference_count,
+      last_referenced_at: time(last.last_referenced_at),
+      prior_referenced_at: time(last.prior_referenced_at),
+      expires_at: time(last.expires_at ?? null),
+      visibleUntil: time(seen) ?? undefined,
+    },
+  ];
 }
 
 const time = (at: Date | null): number | null => at?.getTime() ?? null;

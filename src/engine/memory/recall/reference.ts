@@ -8,7 +8,7 @@ import { TIERS } from "../../domain/lifecycle/tiers.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
 import { readerOf } from "../../domain/replay.ts";
 import { appendEvents } from "../../store/history/events.ts";
-import { countReferences, type Read } from "../../store/memories/references.ts";
+import { type CountedRow, countReferences, type Read } from "../../store/memories/references.ts";
 import { COUNTING } from "../../store/read-model/triggers.ts";
 import type { Call, Memory } from "../memory.ts";
 import { tierPolicy } from "../settings.ts";
@@ -42,14 +42,23 @@ async function countAll(memory: Memory): Promise<void> {
   const tenants = [...new Set(reads.map(({ call }) => call.caller.tenant))].sort();
   for (const tenant of tenants) {
     const own = reads.filter(({ call }) => call.caller.tenant === tenant);
-    await memoryOf(memory, tenant).db.tx(async (sql) => {
-      await sql.query(COUNTING);
-      const expiry = await countReferences(sql, own, lives);
-      await appendEvents(
-        sql,
-        own.map((read) => referenced(read, expiry)),
-      );
-    });
+    let counted: readonly CountedRow[] = [];
+    try {
+      await memoryOf(memory, tenant).db.tx(async (sql) => {
+        await sql.query(COUNTING);
+        counted = await countReferences(sql, own, lives);
+        const expiry = new Map(
+          counted.flatMap(({ id, expires_at }) => (expires_at ? [[id, expires_at] as const] : [])),
+        );
+        await appendEvents(
+          sql,
+          own.map((read) => referenced(read, expiry)),
+        );
+        memory.readModel.expectCounts(counted);
+      });
+    } finally {
+      memory.readModel.unexpectCounts(counted);
+    }
   }
 }
 

@@ -25,29 +25,42 @@ export interface TierLife {
 
 const dayOf = (read: Read): string => read.at.toISOString().slice(0, 10);
 
+/** A memory after its readings were counted. */
+export interface CountedRow {
+  readonly id: string;
+  readonly reference_count: number;
+  readonly last_referenced_at: Date | null;
+  readonly prior_referenced_at: Date | null;
+  /** Of an episode. */
+  readonly expires_at?: Date;
+  /** Of its vector of this version, if that is seen for longer now. */
+  readonly version?: number | null;
+  readonly visible_until?: Date | null;
+}
+
 /**
- * Within a day the order of readings changes nothing, so that they can be added up. Gives the time at which each episode
- * expires from now on.
+ * Within a day the order of readings changes nothing, so that they can be added up. Gives what became of each memory; a row for each version
+ * of its vector that is seen for longer now.
  */
 export async function countReferences(
   sql: Sql,
   reads: readonly Read[],
   lives: readonly TierLife[],
-): Promise<Map<string, Date>> {
-  const expiry = new Map<string, Date>();
+): Promise<CountedRow[]> {
+  const counted: CountedRow[] = [];
   for (const day of [...new Set(reads.map(dayOf))].sort()) {
     const ofDay = reads.filter((read) => dayOf(read) === day);
     for (const type of ["episode", "fact", "rule"] as const) {
       const met = metBy(ofDay, type);
       if (met.size === 0) continue;
-      if (type !== "episode") await countMet(sql, type, met);
+      if (type !== "episode") counted.push(...(await countMet(sql, type, met)));
       else {
-        for (const { id, expires_at } of await countEpisodes(sql, met, lives)) expiry.set(id, expires_at);
+        counted.push(...(await countEpisodes(sql, met, lives)));
         await countReaders(sql, ofDay, day);
       }
     }
   }
-  return expiry;
+  return counted;
 }
 
 interface Met {
@@ -81,20 +94,21 @@ const metColumns = (met: ReadonlyMap<string, Met>) => {
   return [[...met.keys()], all.map(({ n }) => n), all.map(({ last }) => last.toISOString())];
 };
 
-async function countMet(sql: Sql, type: "fact" | "rule", met: ReadonlyMap<string, Met>): Promise<void> {
+const TOLD = "m.id, m.reference_count, m.last_referenced_at, m.prior_referenced_at";
+
+function countMet(sql: Sql, type: "fact" | "rule", met: ReadonlyMap<string, Met>): Promise<CountedRow[]> {
   const table = TABLE_OF[type];
-  await sql.query(`update ${table} m set ${COUNTED} from ${locked(table)} where m.id = r.id`, metColumns(met));
+  return sql.query(
+    `update ${table} m set ${COUNTED} from ${locked(table)} where m.id = r.id returning ${TOLD}`,
+    metColumns(met),
+  );
 }
 
 /**
  * An episode lives on from its last reference, and never shorter than before. None of the columns is in an index, so that
  * rows change in place; the vector's row, which is in one, is moved when its time would run out before the episode's.
  */
-function countEpisodes(
-  sql: Sql,
-  met: ReadonlyMap<string, Met>,
-  lives: readonly TierLife[],
-): Promise<{ id: string; expires_at: Date }[]> {
+function countEpisodes(sql: Sql, met: ReadonlyMap<string, Met>, lives: readonly TierLife[]): Promise<CountedRow[]> {
   return sql.query(
     `with moved as (
        update episodes m set ${COUNTED}, expires_at = greatest(m.expires_at,
@@ -102,11 +116,13 @@ function countEpisodes(
            else least($7::timestamptz, greatest(m.last_referenced_at, r.last) + make_interval(secs => l.ttl)) end)
        from ${locked("episodes")}, unnest($4::text[], $5::float8[], $6::int4[]) as l (tier, ttl, protected_from)
        where m.id = r.id and l.tier = m.tier
-       returning m.id, m.expires_at, m.validity),
+       returning ${TOLD}, m.expires_at, m.validity),
      seen as (
        update embeddings e set visible_until = least($7::timestamptz, v.expires_at + make_interval(secs => $8::float8))
-       from moved v where e.memory_id = v.id and ${isKept("v")} and e.visible_until < v.expires_at)
-     select id, expires_at from moved`,
+       from moved v where e.memory_id = v.id and ${isKept("v")} and e.visible_until < v.expires_at
+       returning e.memory_id, e.version_id, e.visible_until)
+     select ${TOLD}, m.expires_at, s.version_id as version, s.visible_until
+     from moved m left join seen s on s.memory_id = m.id`,
     [
       ...metColumns(met),
       lives.map(({ tier }) => tier),
