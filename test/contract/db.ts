@@ -65,6 +65,18 @@ export function dbContract(name: string, open: () => Promise<Db>): void {
       expect(shape(value)).toEqual(shape(expected));
     });
 
+    it("takes floats as they are, the first time and later", async () => {
+      const floats = Float32Array.from([0, -0.1, 1 / 3, 1e-8, 3.4e38, 0.062469482421875]);
+      const text = "select $1::float4[] as floats, cardinality($1::float4[]) as n, ($1::float4[])[3:4] as part";
+      for (let time = 0; time < 4; time++) {
+        const [row] = await db.query<{ floats: number[]; n: number; part: number[] }>(text, [floats]);
+        expect(row?.n).toBe(floats.length);
+        expect(row?.floats.map(Math.fround)).toEqual([...floats]);
+        expect(row?.part.map(Math.fround)).toEqual([...floats.slice(2, 4)]);
+      }
+      expect(floats).toHaveLength(6);
+    });
+
     it("stores a json parameter as json, not as a string of json", async () => {
       const [row] = await db.query("select jsonb_typeof($1::jsonb) as t, $1::jsonb->>'a' as a", ['{"a":"b"}']);
       expect(row).toEqual({ t: "object", a: "b" });

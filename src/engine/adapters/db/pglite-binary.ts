@@ -11,7 +11,7 @@ interface Field {
   readonly dataTypeID: number;
 }
 
-const BYTEA = 17;
+export const BYTEA = 17;
 
 /** Undefined when no column is of type bytea, or one has a type that is not read here. */
 export function columnReaders(
@@ -40,6 +40,21 @@ export function inBinary(bind: Uint8Array): Buffer {
   message.writeInt16BE(1, bind.length - 2);
   message.writeInt16BE(1, bind.length);
   return message;
+}
+
+const FLOAT4 = 700;
+/** Of an array: dimensions, whether it holds nulls, the type of its elements, their number, and the number of the first. */
+const ARRAY_HEAD = 20;
+
+/** As a parameter of type float4[]. */
+export function floatsInBinary(floats: Float32Array): Uint8Array {
+  const bytes = new DataView(new ArrayBuffer(ARRAY_HEAD + 8 * floats.length));
+  for (const [at, value] of [1, 0, FLOAT4, floats.length, 1].entries()) bytes.setInt32(4 * at, value);
+  for (let i = 0; i < floats.length; i++) {
+    bytes.setInt32(ARRAY_HEAD + 8 * i, 4);
+    bytes.setFloat32(ARRAY_HEAD + 8 * i + 4, floats[i] as number);
+  }
+  return new Uint8Array(bytes.buffer);
 }
 
 const UUID = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;

@@ -1,7 +1,7 @@
 /**
  * The interface to a PostgreSQL-compatible store. Both implementations return the same values:
  * int8 → string, timestamptz → Date, bytea → Uint8Array, json/jsonb → parsed, arrays → arrays, uuid/text → string.
- * Parameters: Date for timestamptz, Uint8Array for bytea, arrays for arrays, and JSON.stringify(x) for `$n::jsonb`.
+ * Parameters: Date for timestamptz, Uint8Array for bytea, arrays for arrays, Float32Array for float4[], and JSON.stringify(x) for `$n::jsonb`.
  */
 import type { PoolUse, ReplicaUse } from "../../domain/health/measurements.ts";
 

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { unavailable } from "../../domain/errors.ts";
+import { floatsLiteral } from "./floats-literal.ts";
 import type { Db, Row, Settings, Sql } from "./port.ts";
 import { type ByteColumns, byteColumns, oneBuffer, readBytes } from "./postgres-bytes.ts";
 import { CONNECT_TIMEOUT_MS, explainPostgres } from "./postgres-errors.ts";
@@ -209,8 +210,9 @@ async function rows<R>(
   settings: Settings = {},
   name?: string,
 ): Promise<R[]> {
+  const values = params.map(floatsLiteral);
   const binary = session.columns.formats(text);
-  const query = { text, values: [...params], queryMode: "extended", binary, ...(name !== undefined && { name }) };
+  const query = { text, values, queryMode: "extended", binary, ...(name !== undefined && { name }) };
   const { rows: found, fields } = await session.ask(query, settings);
   session.columns.note(text, fields);
   return found;
