@@ -45,3 +45,12 @@ export function takeFrom(list: PostingList, entry: number): void {
 export function entriesOf({ few, many, size }: PostingList): Int32Array {
   return few === undefined ? many.subarray(0, size) : Int32Array.from(few);
 }
+
+const copied = new Int32Array(FEW);
+
+/** The same with whatever stands behind the last, to be read before another list is asked for: a search makes no array for each of its words. */
+export function entriesWithin({ few, many }: PostingList): Int32Array {
+  if (few === undefined) return many;
+  for (let i = 0; i < few.length; i++) copied[i] = few[i] as number;
+  return copied;
+}

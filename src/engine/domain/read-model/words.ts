@@ -2,7 +2,7 @@
 import { type Hit, idf, type Ranking, rankingOf, type Statistics, weight } from "../ranking/words/bm25.ts";
 import { countHashes, eachForward } from "../ranking/words/postings.ts";
 import { type Arena, openArena } from "./arena.ts";
-import { addTo, entriesOf, listOf, type PostingList, takeFrom } from "./posting-list.ts";
+import { addTo, entriesWithin, listOf, type PostingList, takeFrom } from "./posting-list.ts";
 import type { ReadWords } from "./rows.ts";
 
 interface Shelf {
@@ -11,6 +11,17 @@ interface Shelf {
   tl: number;
   /** By hash. */
   readonly lists: Map<number, PostingList>;
+}
+
+interface Asked {
+  readonly hash: number;
+  readonly count: number;
+}
+
+/** A shelf, and its list of each word that is asked for: looked up once, by whatever number of groups and statistics it is read. */
+interface Searched {
+  readonly shelf: Shelf;
+  readonly lists: readonly (PostingList | undefined)[];
 }
 
 export interface Words {
@@ -77,32 +88,24 @@ export function openWords(idOf: (slot: number) => string): Words {
     forwards.drop(slot);
     shelfOf[slot] = undefined;
   };
-  const statisticsOf = (terms: readonly { hash: number; count: number }[], sks: readonly number[]): Statistics => {
-    const found = sks.flatMap((sk) => shelves.get(sk) ?? []);
-    const n = found.reduce((sum, shelf) => sum + shelf.n, 0);
-    const tl = found.reduce((sum, shelf) => sum + shelf.tl, 0);
-    return {
-      n,
-      avgdl: n > 0 ? Math.max(tl, 1) / n : 1,
-      terms: terms.map((term) => {
-        const df = found.reduce((sum, { lists }) => sum + (lists.get(term.hash)?.size ?? 0), 0);
-        return { ...term, df, idf: idf(n, df) };
-      }),
-    };
+  const lookUp = (terms: readonly Asked[], sk: number): Searched[] => {
+    const shelf = shelves.get(sk);
+    return shelf === undefined ? [] : [{ shelf, lists: terms.map(({ hash }) => shelf.lists.get(hash)) }];
   };
-  const rankOne = (terms: readonly { hash: number; count: number }[], sks: readonly number[]): Ranking => {
-    const statistics = statisticsOf(terms, sks);
+  const rankOne = (terms: readonly Asked[], searched: readonly Searched[]): Ranking => {
+    const statistics = statisticsOf(terms, searched);
     // Constants of this function: what another call may replace is looked up again at each step of a loop.
     const [sum, met, length] = [sums, touched, lengths];
     let count = 0;
-    for (const term of statistics.terms) {
+    for (let t = 0; t < terms.length; t++) {
+      const term = statistics.terms[t] as Statistics["terms"][number];
       // Most memories have a word once and are short: their weight is worked out once for each length.
       once.fill(0);
-      for (const sk of sks) {
-        const list = shelves.get(sk)?.lists.get(term.hash);
+      for (const { lists } of searched) {
+        const list = lists[t];
         if (list === undefined) continue;
-        const entries = entriesOf(list);
-        for (let i = 0; i < entries.length; i++) {
+        const entries = entriesWithin(list);
+        for (let i = 0; i < list.size; i++) {
           const entry = entries[i] as number;
           const slot = entry >>> 8;
           const len = length[slot] as number;
@@ -156,12 +159,30 @@ export function openWords(idOf: (slot: number) => string): Words {
     shelfOf: (slot) => shelfOf[slot],
     rank(words, groups) {
       const terms = [...countHashes(words)].map(([hash, count]) => ({ hash, count }));
-      const unique = groups.map((sks) => [...new Set(sks)]);
+      const found = new Map([...new Set(groups.flat())].map((sk) => [sk, lookUp(terms, sk)]));
       return {
-        rankings: unique.map((sks) => rankOne(terms, sks)),
-        statistics: statisticsOf(terms, [...new Set(groups.flat())]),
+        rankings: groups.map((sks) =>
+          rankOne(
+            terms,
+            [...new Set(sks)].flatMap((sk) => found.get(sk) ?? []),
+          ),
+        ),
+        statistics: statisticsOf(terms, [...found.values()].flat()),
       };
     },
+  };
+}
+
+function statisticsOf(terms: readonly Asked[], searched: readonly Searched[]): Statistics {
+  const n = searched.reduce((sum, { shelf }) => sum + shelf.n, 0);
+  const tl = searched.reduce((sum, { shelf }) => sum + shelf.tl, 0);
+  return {
+    n,
+    avgdl: n > 0 ? Math.max(tl, 1) / n : 1,
+    terms: terms.map(({ hash, count }, t) => {
+      const df = searched.reduce((sum, { lists }) => sum + (lists[t]?.size ?? 0), 0);
+      return { hash, count, df, idf: idf(n, df) };
+    }),
   };
 }
 
