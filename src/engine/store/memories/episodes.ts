@@ -49,10 +49,14 @@ export function findTwins(
   );
 }
 
+/**
+ * The episodes first: whoever counts readings of them holds them, and what it adds for their readers is seen by the statements that come after
+ * that wait. The other way round a server kept readers of an episode that was gone.
+ */
 export async function deleteEpisodes(sql: Sql, ids: readonly string[]): Promise<void> {
-  await sql.query(`delete from embeddings where memory_id = any($1::uuid[])`, [ids]);
-  await sql.query(`delete from episode_references where episode_id = any($1::uuid[])`, [ids]);
   await sql.query(`delete from episodes where id = any($1::uuid[])`, [ids]);
+  await sql.query(`delete from episode_references where episode_id = any($1::uuid[])`, [ids]);
+  await sql.query(`delete from embeddings where memory_id = any($1::uuid[])`, [ids]);
 }
 
 /** The next free ordinal in each of these sessions. */
