@@ -1,7 +1,7 @@
 /**
  * Learning takes turns with those who wait for an answer: while calls come in, a batch is followed by a pause of nine times its length, so that
- * it has a tenth of the time at most; half of it where episodes have waited for long. Where many calls come, learning has a fiftieth: a tenth of its
- * time was a third of the embedded store's work beside 90 calls a second, and an eighth of the model's. It catches up when the calls stop.
+ * it has a tenth of the time at most; half of it where episodes have waited for long. Where many calls come, learning has a fiftieth: beside 90 calls a
+ * second, where it had half of the time, it was a third of the embedded store's work and an eighth of the texts of the model. It catches up when the calls stop.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Memory } from "../memory.ts";
