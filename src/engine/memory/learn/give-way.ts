@@ -11,7 +11,7 @@ const PAUSE = 9;
 const OVERDUE_PAUSE = 1;
 const BUSY_PAUSE = 49;
 const LONGEST_MS = 5_000;
-const LONGEST_BUSY_MS = 15_000;
+const LONGEST_BUSY_MS = 60_000;
 /** Calls a second from which on learning waits longer. */
 const BUSY = 20;
 /** So long without a call, and the next batch may begin. */
