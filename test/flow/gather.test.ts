@@ -15,6 +15,8 @@ const IDLE: PoolUse = { max: 10, in_use: 1, waiting: 0 };
 interface Stage {
   order: "as it comes" | "words first" | "side by side" | "vectors first";
   pool: PoolUse;
+  /** The candidates of the vectors will be asked for by themselves. */
+  namesNobody: boolean;
   /** Before the answer of the first half is given. */
   between: () => Promise<unknown>;
   /** Of statements that bring bytes. */
@@ -40,7 +42,10 @@ async function someTurns(): Promise<void> {
 const hitsIn = (params: readonly unknown[] = []) => [params[3], params[6]].flat().length;
 
 function staged(db: Db): { db: Db; stage: Stage; begin: () => void } {
-  const stage: Stage = { order: "as it comes", pool: IDLE, between: async () => undefined, texts: new Set(), sent: [] };
+  const stage: Stage = {
+    ...{ order: "as it comes", pool: IDLE, namesNobody: false, between: async () => undefined },
+    ...{ texts: new Set(), sent: [] },
+  };
   let [wordsRead, wordsBrought, vectorsFound, vectorsBrought] = [gate(), gate(), gate(), gate()];
   const begin = () => {
     stage.sent.length = 0;
@@ -74,7 +79,7 @@ function staged(db: Db): { db: Db; stage: Stage; begin: () => void } {
       if (/^with (asked|keyword|still) as/.test(text)) stage.texts.add(text);
       if (text.startsWith("with asked as") && stage.order === "vectors first") {
         await vectorsFound.opened.then(someTurns);
-        if (stage.sent.includes("of vectors")) await vectorsBrought.opened;
+        if (stage.namesNobody || stage.sent.includes("of vectors")) await vectorsBrought.opened;
       }
       if (text.includes("still as materialized"))
         stage.sent.push((answer as { same: boolean }[])[0]?.same ? "others" : "all");
@@ -111,6 +116,9 @@ const HALVES: Readonly<Record<Exclude<Stage["order"], "as it comes">, Stage["sen
   "vectors first": ["vectors", "of vectors", "of words"],
 };
 
+/** Of all tests: the time of a process goes on. */
+let later = 0;
+
 afterEach(() => vi.restoreAllMocks());
 
 onEachStore("candidates", (open, store) => {
@@ -126,7 +134,6 @@ onEachStore("candidates", (open, store) => {
     const p = picker(seed);
     await furnish(rig, p);
     // Each question is asked long after the one before: what was written meanwhile is forgotten.
-    let later = 0;
     const now = performance.now.bind(performance);
     vi.spyOn(performance, "now").mockImplementation(() => now() + later);
     const ask = async (question: Record<string, unknown>) => {
@@ -156,7 +163,11 @@ onEachStore("candidates", (open, store) => {
       stage.pool = IDLE;
       for (const [order, parts] of onServer ? Object.entries(HALVES) : []) {
         stage.order = order as Stage["order"];
-        expect(await ask(question), order).toEqual(whole);
+        // Elsewhere on the server something may be committed between two statements: then all are asked for, and it is tried again.
+        for (let tries = 0; tries < 5; tries++) {
+          expect(await ask(question), order).toEqual(whole);
+          if (stage.sent.at(-1) !== "all") break;
+        }
         if (stage.sent.join() === parts.join()) inTwo.set(order, (inTwo.get(order) ?? 0) + 1);
       }
     }
@@ -167,13 +178,13 @@ onEachStore("candidates", (open, store) => {
       columns.note(text, [bytes]);
       expect(columns.formats(text), text).toEqual([1]);
     }
-    // Elsewhere on the server something may be committed between two statements.
     for (const [order, count] of inTwo) expect(count > 5, `${order}: ${count}`).toBe(onServer);
   });
 
   it("are all of one moment when something changes between the two", async () => {
     const { rig, stage, ask } = await furnished(12);
     const question = { query: "river mill honey bees tea", limit: 60 };
+    stage.namesNobody = true;
     const ids = (all: readonly { id: string }[]) => all.map(({ id }) => id);
     if (!onServer) {
       await ask(question);

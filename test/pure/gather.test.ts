@@ -1,4 +1,4 @@
-/** When a server is asked twice for candidates: in a search that waits for its vectors and has the server nearly to itself. */
+/** When a server is asked twice for candidates: in a search that has the server nearly to itself. */
 import { expect, it } from "vitest";
 import type { Db, PoolUse } from "../../src/engine/adapters/db/port.ts";
 import { gatherCandidates } from "../../src/engine/store/index/gather.ts";
@@ -31,12 +31,12 @@ async function statements(pool: PoolUse | undefined, more: Partial<Db> = {}, hit
   return sent.length;
 }
 
-it("asks twice while the vectors are looked for", async () => {
+it("asks twice while the vectors are looked for, and when they are there already: then for both halves side by side", async () => {
   expect(await statements(IDLE)).toBe(2);
+  expect(await statements(IDLE, {}, HITS, Promise.resolve(near))).toBe(2);
 });
 
-it("asks once when they are there already, or no words were found", async () => {
-  expect(await statements(IDLE, {}, HITS, Promise.resolve(near))).toBe(1);
+it("asks once when no words were found", async () => {
   expect(await statements(IDLE, {}, [])).toBe(1);
 });
 
