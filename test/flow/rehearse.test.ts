@@ -56,7 +56,10 @@ onEachStore("a rehearsal", (open) => {
     await rig.memory.readModel.load(rig.memory.versions.serving?.version, "default");
     let looks = 0;
     const traffic = {
-      calls: 0,
+      // Before and after each pause: others have called in the first three that had nobody under way.
+      get calls() {
+        return Math.min(looks, 8);
+      },
       get underWay() {
         return ++looks < 5 ? 1 : 0;
       },
@@ -66,7 +69,7 @@ onEachStore("a rehearsal", (open) => {
     const rehearsal = openRehearsal();
     rehearsal.begin(callOf(memory, rig), SAID[0] ?? "");
     await vi.waitFor(() => expect(embedded).toHaveBeenCalled(), PATIENCE);
-    expect(looks).toBeGreaterThanOrEqual(5);
+    expect(looks).toBeGreaterThanOrEqual(9);
     await rehearsal.stop();
     embedded.mockRestore();
   });

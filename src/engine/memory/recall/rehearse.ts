@@ -1,6 +1,6 @@
 /**
  * The first blocks of a process run through code that V8 has not compiled yet. So when the read model has been loaded, a few are made for
- * nobody, of what the first question found, whenever no call is under way. They count nothing and tell nobody.
+ * nobody, of what the first question found, whenever nobody calls. They count nothing and tell nobody.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Call } from "../memory.ts";
@@ -39,11 +39,14 @@ export function openRehearsal(): Rehearsal {
 }
 
 async function rehearse(call: Call, question: string, stopped: () => boolean): Promise<void> {
+  const { traffic } = call.memory;
   const prompts = [question];
   for (let steps = 0, made = 0; steps < MOST_STEPS && made < TIMES; steps++) {
+    const { calls } = traffic;
     await pause(STEP_MS, undefined, { ref: false });
     if (stopped()) return;
-    if (call.memory.traffic.underWay > 0) continue;
+    // Whoever calls again and again is not to meet one of these in between.
+    if (traffic.underWay > 0 || traffic.calls !== calls) continue;
     const prompt = prompts[made++];
     if (prompt === undefined || !(await isInMemory(call))) return;
     await context(call, { trigger_prompt: prompt });
