@@ -200,6 +200,8 @@ function handle(engine: Engine): PgliteDb {
 
   const maintain = async (level: "light" | "full", turn: () => Promise<void> = async () => undefined) => {
     const { query, exec } = withSettings({});
+    // What was changed is counted once a second: after a short and heavy write nothing of it would be known yet.
+    await query("select pg_stat_force_next_flush()");
     // One statement a table, so that other calls get their turn in between.
     const tables = await query<{ name: string }>(level === "full" ? ALL_TABLES : STALE_TABLES);
     for (const { name } of tables) {
