@@ -3,8 +3,8 @@
  * 22 ms in which a search gathers its candidates; PGlite itself never keeps a plan.
  */
 import { messages, type PGlite, parse, protocol } from "@electric-sql/pglite";
-import { floatsLiteral } from "./floats-literal.ts";
 import { BYTEA, type ColumnReader, columnReaders, floatsInBinary, inBinary, readRows } from "./pglite-binary.ts";
+import { floatsLiteral } from "./port.ts";
 
 interface Statement {
   readonly name: string;

@@ -15,6 +15,10 @@ export type Row = Record<string, unknown>;
  */
 export const PLAN_KEPT = "/* plan kept */";
 
+/** A parameter as drivers take it that know no arrays of floats: those become the text of a float4[], all others stay as they are. */
+export const floatsLiteral = (param: unknown): unknown =>
+  param instanceof Float32Array ? `{${param.join(",")}}` : param;
+
 export interface Sql {
   query<R = Row>(text: string, params?: readonly unknown[]): Promise<R[]>;
 }

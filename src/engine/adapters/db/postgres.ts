@@ -1,7 +1,6 @@
 import pg from "pg";
 import { unavailable } from "../../domain/errors.ts";
-import { floatsLiteral } from "./floats-literal.ts";
-import type { Db, Row, Settings, Sql } from "./port.ts";
+import { type Db, floatsLiteral, type Row, type Settings, type Sql } from "./port.ts";
 import { type ByteColumns, byteColumns, oneBuffer, readBytes } from "./postgres-bytes.ts";
 import { CONNECT_TIMEOUT_MS, explainPostgres } from "./postgres-errors.ts";
 import { keptPlans, type Plans } from "./postgres-plans.ts";
