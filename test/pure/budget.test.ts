@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openTokenizer } from "../../src/engine/adapters/tokenizer/gpt.ts";
-import { blockJson } from "../../src/engine/domain/ranking/block-json.ts";
+import { blockJson, countJson, listed } from "../../src/engine/domain/ranking/block-json.ts";
 import { fillBudget, type Section } from "../../src/engine/domain/ranking/budget.ts";
 
 const frame = { head: "<m>\nbackground\n", tail: "</m>\n" };
@@ -151,6 +151,48 @@ describe("a budget that holds for the JSON of a block too", () => {
       { numRuns: 300 },
     );
   });
+
+  it.each(["o200k_base", "cl100k_base"] as const)(
+    "is counted line by line as %s counts the whole, or not at all where some of it is left out",
+    async (name) => {
+      const { count } = await openTokenizer(name);
+      const said = fc.oneof(
+        fc.lorem({ maxCount: 20 }),
+        fc.constantFrom('say "yes"', "7 of 9 (ORC-8155)", "…and so on", "it's 12.", "a\\b", "/usr/bin", "Ünder", "# 1"),
+        fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).map((text) => text.replace(/\s+/g, " ")),
+      );
+      const lists = fc.array(fc.array(fc.tuple(said, fc.boolean()), { maxLength: 8 }), { minLength: 1, maxLength: 4 });
+      const spacious = { head: "<butler-memory>\nbackground\nfrom before.\n", tail: "</butler-memory>\n" };
+      let whole = 0;
+      fc.assert(
+        fc.property(lists, (drawn) => {
+          const sections = drawn.map((list, nth) => ({
+            heading: `# Part ${nth}\n`,
+            lines: list.map(([text, isCounted]) => {
+              const shown = line(text).line;
+              return isCounted ? { line: shown, listedTokens: count(listed(shown)) } : { line: shown };
+            }),
+          }));
+          const parts = sections.map(({ heading, lines }) =>
+            lines.length === 0 ? "" : heading + lines.map((one) => one.line).join(""),
+          );
+          const text = spacious.head + parts.join("") + spacious.tail;
+          const json = JSON.stringify(blockJson(text, 4000));
+          const told = sections.filter(({ lines }) => lines.length > 0);
+          const lists = told.map(({ heading, lines }) => [
+            heading.slice(2, -1).toLowerCase(),
+            lines.map((one) => one.line.slice(2, -1)),
+          ]);
+          const note = spacious.head.split("\n").slice(1, -1).join(" ");
+          const isWhole = JSON.stringify({ note, ...Object.fromEntries(lists) }).length <= text.length;
+          if (isWhole) whole += 1;
+          expect(countJson(spacious.head, sections, text.length, count)).toBe(isWhole ? count(json) : undefined);
+        }),
+        { numRuns: 300 },
+      );
+      expect(whole).toBeGreaterThan(50);
+    },
+  );
 
   it("keeps a block as it is where its JSON fits", async () => {
     const { count } = await openTokenizer("o200k_base");

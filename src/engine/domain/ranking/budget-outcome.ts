@@ -1,5 +1,5 @@
 /** What became of one line when sections were filled under a budget: the same walk as `fillBudget`, with its reasons kept. */
-import { fillBudget, fillLines, isSaid, type Section } from "./budget.ts";
+import { fillBudget, fillLines, isSaid, type OtherForm, type Section } from "./budget.ts";
 
 interface Offered {
   readonly section: string;
@@ -26,7 +26,7 @@ export function outcomesOf<T>(
   budget: number,
   count: (text: string) => number,
   isWanted: (item: T) => boolean,
-  otherForm?: (text: string) => number,
+  otherForm?: OtherForm,
 ): Outcome<T>[] {
   const block = fillBudget(frame, sections, budget, count, otherForm);
   const shares = Math.max(0, budget - count(frame.head) - count(frame.tail));

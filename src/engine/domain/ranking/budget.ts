@@ -21,6 +21,8 @@ export interface Line<T> {
   readonly tells?: readonly string[] | undefined;
   /** Of the line, where they were counted. */
   readonly tokens?: number | undefined;
+  /** Of the line in a list of the other form, where they were counted. */
+  readonly listedTokens?: number | undefined;
 }
 
 /** Whether an earlier line has said it. */
@@ -47,20 +49,28 @@ interface Kept<T> {
   readonly used: number;
 }
 
+/** The lines of a section that a block shows. */
+export interface Shown {
+  readonly heading: string;
+  readonly lines: readonly Pick<Line<unknown>, "line" | "listedTokens">[];
+}
+
+/** Counts a block in a form that escapes quotes. */
+export type OtherForm = (text: string, sections: readonly Shown[]) => number;
+
 const NEAR = 64;
 
 /**
  * Every line ends with one newline and starts with a visible character that is no slash: the tokenizers always break there,
- * so counts of lines add up (a property test holds them to it). Only near the budget is the whole text counted once more,
- * which takes 2 ms, and shortened from its end until it fits. `otherForm` counts the text in a form that escapes quotes, if
- * the budget is to hold for that form too.
+ * so counts of lines add up (a property test holds them to it). Where the budget is to hold for another form too, the text is shortened
+ * from its end until that fits.
  */
 export function fillBudget<T>(
   frame: { readonly head: string; readonly tail: string },
   sections: readonly Section<T>[],
   budget: number,
   count: (text: string) => number,
-  otherForm?: (text: string) => number,
+  otherForm?: OtherForm,
 ): Block<T> {
   const frameTokens = count(frame.head) + count(frame.tail);
   const kept: Kept<T>[] = [];
@@ -81,14 +91,10 @@ export function fillBudget<T>(
   }
   let text = render(frame, kept);
   let tokens = text === "" ? 0 : frameTokens + kept.reduce((sum, { used }) => sum + used, 0);
-  if (tokens > budget - NEAR) tokens = count(text);
-  while (tokens > budget && dropLast(kept)) {
-    text = render(frame, kept);
-    tokens = count(text);
-  }
   if (otherForm !== undefined && tokens + mostEscapes(text) > budget - NEAR) {
     const whole = text;
-    while (text !== "" && otherForm(text) > budget && dropLast(kept)) text = render(frame, kept);
+    const shown = kept.map(({ section: { heading }, kept: lines }) => ({ heading, lines }));
+    while (text !== "" && otherForm(text, shown) > budget && dropLast(kept)) text = render(frame, kept);
     if (text !== whole) tokens = count(text);
   }
   if (tokens > budget || text === "") return empty(sections);
@@ -131,7 +137,7 @@ export function fillLines<T>(
   for (const line of lines) {
     const most = Math.min(Math.floor(room / 2), room - used);
     const whole = line.tokens ?? count(line.line);
-    const shown = whole <= room ? line : { ...line, line: cut(line.line, most, count), tokens: undefined };
+    const shown = whole <= room ? line : shortened(line, cut(line.line, most, count));
     const cost = whole <= room ? whole : count(shown.line);
     if (shown.line === "" || used + cost > room) return { kept, used, ended: line };
     kept.push(shown);
@@ -139,6 +145,8 @@ export function fillLines<T>(
   }
   return { kept, used, ended: undefined };
 }
+
+const shortened = <T>({ item, key, name, tells }: Line<T>, line: string): Line<T> => ({ line, item, key, name, tells });
 
 /** Fewer characters of a line tell nothing. */
 const LEAST_CUT = 16;

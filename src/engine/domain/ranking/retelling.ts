@@ -10,8 +10,9 @@ export interface Retelling {
   /** Of a fact with so many tenths of confidence. */
   tenths: number | undefined;
   line: string | undefined;
-  /** Tokens of the line, and who counted them. */
+  /** Tokens of the line and of the line in a list (block-json.ts), and who counted them. */
   tokens: number | undefined;
+  listedTokens: number | undefined;
   countedBy: object | undefined;
 }
 
@@ -21,5 +22,6 @@ export const newRetelling = (): Retelling => ({
   tenths: undefined,
   line: undefined,
   tokens: undefined,
+  listedTokens: undefined,
   countedBy: undefined,
 });

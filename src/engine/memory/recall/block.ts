@@ -5,8 +5,8 @@ import { type FactWords, shownFact } from "../../domain/fact.ts";
 import { teachesNothing as isIdle, retold as retoldOf } from "../../domain/learning/gist.ts";
 import { effectiveConfidence } from "../../domain/lifecycle/decay.ts";
 import type { MemoryType } from "../../domain/memory-types.ts";
-import { blockJson } from "../../domain/ranking/block-json.ts";
-import { type Block, fillBudget, type Line, type Section } from "../../domain/ranking/budget.ts";
+import { blockJson, countJson } from "../../domain/ranking/block-json.ts";
+import { type Block, fillBudget, type Line, type OtherForm, type Section } from "../../domain/ranking/budget.ts";
 import { shortId } from "../../domain/short-id.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { neutralLine as neutralLineOf, OWN_TAG } from "../../domain/text/neutral.ts";
@@ -78,8 +78,9 @@ export function blockOf(call: Call, sections: readonly Section<ContextItem>[], b
 
 /** Counts the form that some clients hand their model instead of the text. */
 export const inJson =
-  ({ memory: { tokenizer } }: Call, budget: number) =>
-  (text: string): number =>
+  ({ memory: { tokenizer } }: Call, budget: number): OtherForm =>
+  (text, sections) =>
+    countJson(FRAME.head, sections, text.length, tokenizer.count) ??
     tokenizer.count(JSON.stringify(blockJson(text, budget)));
 
 /** A host may keep this many bytes of its prompt cached for as long as the hash stays the same. */

@@ -31,6 +31,7 @@ import {
   retold,
   saidIn,
 } from "./block.ts";
+import { FoundLine } from "./found-line.ts";
 import { measureReturned } from "./measure.ts";
 import { opening } from "./opening.ts";
 import { intentOf, type RankedResult, rankResults } from "./rank-results.ts";
@@ -211,12 +212,7 @@ export function arrange(
       ranked.filter(({ candidate }) => candidate.type === type),
       ({ candidate }) => keyOf(candidate),
     );
-  const lineFor = (c: Candidate, entry: RankedResult): Line<ContextItem> => {
-    const line = lineOf(c, entry.effectiveConfidence);
-    const item = { type: c.type, id: entry.id, score: entry.score };
-    return { line, item, key: keyOf(c), tokens: tokensOf(call, c, line) };
-  };
-  const line = (entry: RankedResult) => lineFor(entry.candidate, entry);
+  const line = (entry: RankedResult) => new FoundLine(call, entry);
   const rules = of("rule").toSorted((a, b) => trustOf(b.candidate) - trustOf(a.candidate) || byRank(a, b));
   const sections = [
     { name: "profile", heading: "# Always\n", quota: quotas.profile, items: firstOfEach(profile, keyOfLine) },

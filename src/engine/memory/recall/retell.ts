@@ -1,4 +1,6 @@
 /** What a block makes of a candidate whatever the prompt is, looked up where it was made before. */
+import type { Tokenizer } from "../../adapters/tokenizer/port.ts";
+import { listed } from "../../domain/ranking/block-json.ts";
 import type { Retelling } from "../../domain/ranking/retelling.ts";
 import type { Candidate } from "../../store/index/search.ts";
 import type { Call } from "../memory.ts";
@@ -44,8 +46,22 @@ export function lineOf(c: Candidate, confidence: number): string {
 }
 
 export function tokensOf({ memory: { tokenizer } }: Call, { retelling }: Candidate, line: string): number {
-  if (retelling?.tokens !== undefined && retelling.countedBy === tokenizer) return retelling.tokens;
-  const made = tokenizer.count(line);
-  if (retelling !== undefined) Object.assign(retelling, { tokens: made, countedBy: tokenizer });
-  return made;
+  if (retelling === undefined) return tokenizer.count(line);
+  const counts = countsBy(tokenizer, retelling);
+  counts.tokens ??= tokenizer.count(line);
+  return counts.tokens;
+}
+
+/** Of the line in a list of the block's JSON. */
+export function listedTokensOf({ memory: { tokenizer } }: Call, { retelling }: Candidate, line: string): number {
+  if (retelling === undefined) return tokenizer.count(listed(line));
+  const counts = countsBy(tokenizer, retelling);
+  counts.listedTokens ??= tokenizer.count(listed(line));
+  return counts.listedTokens;
+}
+
+function countsBy(tokenizer: Tokenizer, retelling: Retelling): Retelling {
+  if (retelling.countedBy !== tokenizer)
+    Object.assign(retelling, { countedBy: tokenizer, tokens: undefined, listedTokens: undefined });
+  return retelling;
 }

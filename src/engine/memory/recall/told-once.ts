@@ -11,19 +11,25 @@ export function toldOnce(
   origins: readonly Origin[],
   saysIt: (learned: string, episode: string) => boolean,
 ): Section<ContextItem>[] {
-  const episodes = new Map<string, string>();
+  const episodes = new Map<string, Line<ContextItem>>();
   for (const { items } of sections)
-    for (const { item, line } of items) if (item.type === "episode") episodes.set(item.id, line);
-  // Of most facts and rules no such episode is in the block.
+    for (const one of items) if (one.item.type === "episode") episodes.set(one.item.id, one);
+  // Of most facts and rules no such episode is in the block, and lines that nobody looks at are not made.
   const taught = origins.filter(({ episode }) => episodes.has(episode));
+  if (taught.length === 0) return [...sections];
   const of = ({ item, line }: Line<ContextItem>) =>
-    taught.flatMap(({ id, episode }) => (id === item.id && saysIt(line, episodes.get(episode) ?? "") ? [episode] : []));
+    taught.flatMap(({ id, episode }) =>
+      id === item.id && saysIt(line, episodes.get(episode)?.line ?? "") ? [episode] : [],
+    );
+  const concerned = new Set(taught.flatMap(({ id, episode }) => [id, episode]));
   return sections.map((section) => ({
     ...section,
     items: section.items.map((one): Line<ContextItem> => {
-      const { line, item, key, tokens } = one;
+      const { line, item, key, tokens, listedTokens } = one;
+      if (!concerned.has(item.id)) return one;
       const isEpisode = item.type === "episode";
-      return { line, item, key, tokens, name: isEpisode ? item.id : undefined, tells: isEpisode ? undefined : of(one) };
+      const made = { line, item, key, tokens, listedTokens };
+      return isEpisode ? { ...made, name: item.id } : { ...made, tells: of(one) };
     }),
   }));
 }
