@@ -28,7 +28,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 describe("group commit", () => {
   it("begins at once, and carries out together what came meanwhile", async () => {
     const { groups, carryOut, end } = held();
-    const all = openGroups();
+    const all = openGroups(() => false);
     const first = all.add("a", named("one"), carryOut);
     const others = ["two", "three"].map((name) => all.add("a", named(name), carryOut));
     const elsewhere = all.add("b", named("other"), carryOut);
@@ -43,9 +43,21 @@ describe("group commit", () => {
     expect(await Promise.all([...others, elsewhere])).toEqual(["TWO", "THREE", "OTHER"]);
   });
 
+  it("waits for company where others read all the time", async () => {
+    const { groups, carryOut, end } = held();
+    const all = openGroups(() => true);
+    const answers = ["one", "two", "three"].map((name) => all.add("a", named(name), carryOut));
+    await turn();
+    expect(groups).toEqual([]);
+    while (groups.length === 0) await turn();
+    end();
+    expect(await Promise.all(answers)).toEqual(["ONE", "TWO", "THREE"]);
+    expect(groups).toEqual([["one", "two", "three"]]);
+  });
+
   it("leaves the second call of a key to the next group", async () => {
     const { groups, carryOut, end } = held();
-    const all = openGroups();
+    const all = openGroups(() => false);
     const answers = [named("one"), named("two", "k"), named("again", "k"), named("three")].map((one) =>
       all.add("a", one, carryOut),
     );
@@ -59,7 +71,7 @@ describe("group commit", () => {
 
   it("tells each its own error, and tries each by itself where the group failed", async () => {
     const tries: string[][] = [];
-    const all = openGroups();
+    const all = openGroups(() => false);
     const carryOut = async (group: readonly Write[]) => {
       tries.push(group.map(({ name }) => name));
       if (group.some(({ name }) => name === "poison")) throw new Error("cannot be written");
@@ -78,7 +90,7 @@ describe("group commit", () => {
   });
 
   it("asks a store that is gone once", async () => {
-    const all = openGroups();
+    const all = openGroups(() => false);
     let asked = 0;
     const carryOut = async (): Promise<string[]> => {
       asked += 1;
@@ -96,7 +108,7 @@ describe("group commit", () => {
           maxLength: 80,
         }),
         async (calls) => {
-          const all = openGroups();
+          const all = openGroups(() => false);
           const order: number[] = [];
           const carryOut = async (group: readonly (Write & { at: number })[]) => {
             expect(group.length).toBeLessThanOrEqual(32);

@@ -1,7 +1,9 @@
 /**
  * Group commit. Of the writes of one kind one transaction is under way at a time; those that come meanwhile share the next one. The first
- * of them begins at once, so that nobody waits for company.
+ * of them begins at once, so that nobody waits for company, unless others read all the time: they need the cores more, and a transaction for four
+ * takes the store little longer than one for each (at 50 contexts and 40 episodes a second 170 ms of each second instead of 240).
  */
+import { setTimeout as pause } from "node:timers/promises";
 import { MemoryError } from "../domain/errors.ts";
 
 export interface Groups {
@@ -24,14 +26,17 @@ interface Waiting {
 
 /** A longer transaction would hold up everybody else on the embedded store. */
 const MOST = 32;
+/** How long a write waits for company where others read all the time. */
+const COMPANY_MS = 100;
 
-export function openGroups(): Groups {
+export function openGroups(isReadBusily: () => boolean): Groups {
   const waiting = new Map<string, Waiting[]>();
 
   async function carryOutAll(kind: string, carryOut: CarryOut<Keyed, unknown>): Promise<void> {
     for (;;) {
       const queue = waiting.get(kind) ?? [];
       if (queue.length === 0) break;
+      if (isReadBusily()) await pause(COMPANY_MS);
       const group = takeGroup(queue);
       await settle(group, carryOut);
     }

@@ -26,6 +26,7 @@ import type { Rehearsal } from "./recall/rehearse.ts";
 import type { Sizes } from "./recall/vector-arm.ts";
 import type { EmbeddingVersions } from "./recall/versions.ts";
 import type { Settings } from "./settings.ts";
+import type { Traffic } from "./traffic.ts";
 
 export interface Memory {
   /** The butler whose database this is. */
@@ -64,8 +65,7 @@ export interface Memory {
   readonly timelines: Timelines;
   /** How many memories this process has added to each shelf since its postings were last folded. */
   readonly unfolded: Map<number, number>;
-  /** How many calls this process was asked for: whoever works in the background looks whether somebody waits. */
-  readonly traffic: { calls: number; underWay: number };
+  readonly traffic: Traffic;
   /** Writes that come while another is under way, to be carried out together. */
   readonly groups: Groups;
   /** Answers whose references wait to be counted. */

@@ -24,6 +24,7 @@ import { followTenants } from "./read-model/follow-tenants.ts";
 import { noRehearsal, type Rehearsal } from "./recall/rehearse.ts";
 import { openVersions } from "./recall/versions.ts";
 import type { Settings } from "./settings.ts";
+import { openTraffic } from "./traffic.ts";
 
 export interface MemoryParts {
   readonly butler: string;
@@ -79,6 +80,7 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
   const access = await migrate(parts.db);
   const { roles } = access;
   if (roles.tenant === undefined) await warnOfRole(parts, access);
+  const traffic = openTraffic();
   const afterwards = openAfterwards(parts.log);
   const shelves = openShelves((tenant) => asTenant(parts.db, roles, tenant), { alone: parts.db.kind === "pglite" });
   const versions = openVersions({ ...parts, db: asOwnerOf(parts.db, roles, "embedding versions") });
@@ -109,8 +111,8 @@ export async function openMemory(parts: MemoryParts): Promise<OpenMemory> {
     rehearsal,
     timelines,
     unfolded: new Map(),
-    traffic: { calls: 0, underWay: 0 },
-    groups: openGroups(),
+    traffic,
+    groups: openGroups(traffic.isReadBusily),
     uncounted: [],
     afterwards,
     adopt: versions.adopt,

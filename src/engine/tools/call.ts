@@ -45,8 +45,7 @@ export function callTool(
   const known = viewNamed(request.tool) ?? toolNamed(request.tool);
   const tool = known?.name ?? "unknown";
   const { door = "inside" } = request;
-  memory.traffic.calls += 1;
-  memory.traffic.underWay += 1;
+  const answered = memory.traffic.begin(known?.effect === "read");
   const started = performance.now();
   return span(
     `tool ${tool}`,
@@ -58,9 +57,7 @@ export function callTool(
       log.debug({ butler, tool, door, ms: Math.round(performance.now() - started), error }, "a tool was called");
       return outcome;
     },
-  ).finally(() => {
-    memory.traffic.underWay -= 1;
-  });
+  ).finally(answered);
 }
 
 async function answerCall(
