@@ -84,7 +84,7 @@ export function openWords(idOf: (slot: number) => string): Words {
   const rankingFrom = (statistics: Statistics, { slots, scores }: Summed): Ranking => {
     const hitAt = (i: number): Hit => {
       const slot = slots[i] as number;
-      return { sk: shelfOf[slot] as number, memoryId: idOf(slot), score: scores[i] as number };
+      return { sk: shelfOf[slot] as number, memoryId: idOf(slot), score: scores[i] as number, place: slot };
     };
     return rankingOf(statistics, scores, hitAt, (i, { ids }) => ids.has(idOf(slots[i] as number)));
   };
