@@ -6,7 +6,7 @@ import { type Hit, type Postings, statisticsOf } from "../../src/engine/domain/r
 import { countHashes, encodeForward } from "../../src/engine/domain/ranking/words/postings.ts";
 import { rank } from "../../src/engine/domain/ranking/words/sums.ts";
 import { openArena } from "../../src/engine/domain/read-model/arena.ts";
-import { ASSEMBLED as CODES } from "../../src/engine/domain/read-model/codes.ts";
+import { ASSEMBLED as CODES, openCodes } from "../../src/engine/domain/read-model/codes.ts";
 import {
   ASSEMBLED_LANES,
   ASSEMBLED as DOTS,
@@ -278,6 +278,39 @@ it("the nearest vectors are those of a plain comparison, and nearly all of them 
   const found = vectors.nearest(query, all, 20).filter(({ slot }) => best.has(slot));
   expect(found.length).toBeGreaterThanOrEqual(18);
 });
+
+it.each([384, 100])(
+  "signs of %i numbers choose those that differ least, with all that are as near as the last",
+  (dims) => {
+    const p = picker(5);
+    const signs = (flips: number) => Float32Array.from({ length: dims }, () => (p.number(100) < flips ? 1 : -1));
+    const codes = openCodes(new Float32Array(dims));
+    const COUNT = 3_000;
+    // Every sixteenth is far nearer than the others, or far less near: what some of them tell says nothing of the rest.
+    const held = Array.from({ length: COUNT }, (_, slot) =>
+      signs([60, 10, 95][slot % 16 === 0 ? (slot >> 10) % 3 : 0] ?? 0),
+    );
+    held.forEach((vector, slot) => {
+      codes.put(slot, vector);
+    });
+    const query = new Float32Array(dims).fill(1);
+    const farOf = (slot: number) => held[slot]?.reduce((n, value) => (value > 0 ? n : n + 1), 0) ?? 0;
+    for (const [from, to, wanted] of [
+      [0, COUNT, 100],
+      [0, COUNT, 1_000],
+      [0, 1_024, 1],
+      [0, 1_024, 64],
+      [1_024, 2_048, 500],
+      [2_048, COUNT, 30],
+      [2_048, COUNT, 900],
+      [5, 40, 7],
+    ] as const) {
+      const slots = Int32Array.from({ length: to - from }, (_, i) => to - 1 - i);
+      const last = [...slots].map(farOf).sort((a, b) => a - b)[wanted - 1] ?? 0;
+      expect([...codes.nearest(query, slots, wanted)]).toEqual([...slots].filter((slot) => farOf(slot) <= last));
+    }
+  },
+);
 
 it.each(["in order", "by lanes"] as const)("reads every finite half as what it stands for, summed %s", (sums) => {
   const finite = Array.from({ length: 65_536 }, (_, bits) => bits).filter((bits) => ((bits >> 10) & 31) !== 31);

@@ -16,6 +16,7 @@ const END = 0x0b;
 /** What follows the opcode of a load or store: alignment (as a power of two) and offset. */
 const PLAIN: Readonly<Record<string, readonly number[]>> = {
   "i32.eq": [0x46],
+  "i32.le_u": [0x4d],
   "i32.lt_u": [0x49],
   "i32.ge_u": [0x4f],
   "i32.add": [0x6a],
