@@ -36,7 +36,7 @@ type Term = Statistics["terms"][number];
 const MOST_COMPARED = 2_048;
 /** So many entries are handed over at once. */
 const PART = 4_096;
-/** Bytes before which there are: constants, weights by length, entries, and from there on what grows with the slots. */
+/** Where it is told how far slots were noted, where weights by length and entries begin, and what grows with the slots. */
 const MET_TO = 56;
 const ONCE = 64;
 const ENTRIES = ONCE + 256 * 8;
