@@ -144,7 +144,7 @@ const uuid = (slot: number) => `00000000-0000-7000-8000-${slot.toString(16).padS
 
 /** What is put into both: the words at hand, and plain rows that are ranked as the store ranks them. */
 function openBoth() {
-  const words = openWords(uuid);
+  const words = openWords(uuid, (id) => Number.parseInt(id.slice(-12), 16));
   const plain = new Map<number, { sk: number; len: number; x: Uint8Array }>();
   const put = (slot: number, sk: number, told: readonly string[]) => {
     words.put(slot, { sk, ...encodeForward(told) });

@@ -1,5 +1,16 @@
 /** The words of the read model: for each shelf and word the slots that have it. Exact BM25, with the same numbers as the index in the store. */
-import { type Hit, idf, type Ranking, rankingOf, type Statistics } from "../ranking/words/bm25.ts";
+import {
+  foundIn,
+  type Hit,
+  idf,
+  type Members,
+  pageOf,
+  placesOf,
+  type Ranking,
+  rankingOf,
+  type Statistics,
+  scoreOf,
+} from "../ranking/words/bm25.ts";
 import { countHashes, eachForward } from "../ranking/words/postings.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { addTo, listOf, type PostingList, takeFrom } from "./posting-list.ts";
@@ -47,7 +58,7 @@ export interface Ranked {
 /** A slot and how often a word stands in it are one small integer: 22 bits of slot, 8 of tf. */
 export const MOST_SLOTS = 2 ** 22;
 
-export function openWords(idOf: (slot: number) => string): Words {
+export function openWords(idOf: (slot: number) => string, slotOf: (id: string) => number | undefined): Words {
   const shelves = new Map<number, Shelf>();
   const forwards: Arena = openArena();
   const shelfOf: (number | undefined)[] = [];
@@ -88,13 +99,33 @@ export function openWords(idOf: (slot: number) => string): Words {
     };
     return rankingOf(statistics, scores, hitAt, (i, { ids }) => ids.has(idOf(slots[i] as number)));
   };
+  /** By the words of each member: they are hundreds at most, while tens of thousands may have a word of the question. */
+  const topAmong = (statistics: Statistics, sks: ReadonlySet<number>): Ranking["topAmong"] => {
+    const termOf = placesOf(statistics.terms);
+    let last: { readonly k: number; readonly members: Members; readonly hits: readonly Hit[] } | undefined;
+    const hitOf = (memoryId: string): Hit[] => {
+      const slot = slotOf(memoryId);
+      const sk = slot === undefined ? undefined : shelfOf[slot];
+      const words = slot === undefined ? undefined : forwards.get(slot);
+      if (slot === undefined || sk === undefined || words === undefined || !sks.has(sk)) return [];
+      const score = scoreOf(foundIn(words, termOf), sums.lengthOf(slot), statistics);
+      return score > 0 ? [{ sk, memoryId, score, place: slot }] : [];
+    };
+    return (k, members) => {
+      if (last?.k === k && last.members === members) return last.hits;
+      const met = [...members.ids].flatMap(hitOf).sort((a, b) => b.score - a.score);
+      last = { k, members, hits: pageOf(met, k, 0) };
+      return last.hits;
+    };
+  };
   const rankOne = (terms: readonly Asked[], sks: readonly number[], searched: readonly Searched[], k: number) => {
     const statistics = statisticsOf(terms, searched);
     const summed = sums.sumUp(statistics, listsOf(terms, searched), k);
     const best = rankingFrom(statistics, summed);
     if (best.total === summed.total) return best;
     const lists = () => listsOf(terms, searchedOn(terms, sks));
-    return withWhole(best, summed.total, () => rankingFrom(statistics, sums.sumUp(statistics, lists(), Infinity)));
+    const whole = () => rankingFrom(statistics, sums.sumUp(statistics, lists(), Infinity));
+    return withWhole({ ...best, topAmong: topAmong(statistics, new Set(sks)) }, summed.total, whole);
   };
 
   return {
@@ -146,7 +177,7 @@ function withWhole(best: Ranking, total: number, sumUp: () => Ranking): Ranking 
   return {
     ...{ n: best.n, avgdl: best.avgdl, terms: best.terms, total },
     top: (k, offset = 0) => (offset + k <= best.total ? best : whole()).top(k, offset),
-    topAmong: (k, members) => whole().topAmong(k, members),
+    topAmong: best.topAmong,
     above: (score) => whole().above(score),
   };
 }
