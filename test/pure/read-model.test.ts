@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Postings, statisticsOf } from "../../src/engine/domain/ranking/words/bm25.ts";
+import { type Hit, type Postings, statisticsOf } from "../../src/engine/domain/ranking/words/bm25.ts";
 import { countHashes, encodeForward } from "../../src/engine/domain/ranking/words/postings.ts";
 import { rank } from "../../src/engine/domain/ranking/words/sums.ts";
 import { openArena } from "../../src/engine/domain/read-model/arena.ts";
-import { ASSEMBLED as CODES } from "../../src/engine/domain/read-model/codes.ts";
+import { ASSEMBLED as CODES, openCodes } from "../../src/engine/domain/read-model/codes.ts";
 import {
   ASSEMBLED_LANES,
   ASSEMBLED as DOTS,
@@ -18,13 +18,17 @@ import { openReadModel } from "../../src/engine/domain/read-model/model.ts";
 import { openRowTable } from "../../src/engine/domain/read-model/row-table.ts";
 import type { ReadRow } from "../../src/engine/domain/read-model/rows.ts";
 import { comparedOf, openVectors } from "../../src/engine/domain/read-model/vectors.ts";
+import { ASSEMBLED as WEIGHTS } from "../../src/engine/domain/read-model/word-sums.ts";
 import { openWords } from "../../src/engine/domain/read-model/words.ts";
+import { lexemes } from "../../src/engine/domain/text/lexemes.ts";
+import { episodeText, picker, promptText, queryText } from "../../src/lab/sentences.ts";
 import { assemble } from "../support/assembler.ts";
 
 it.each([
   ["codes.wat", CODES],
   ["dots.wat", DOTS],
   ["lanes.wat", ASSEMBLED_LANES],
+  ["weights.wat", WEIGHTS],
 ])("runs the bytes that %s assembles to", (name, assembled) => {
   const source = new URL(`../../src/engine/domain/read-model/${name}`, import.meta.url);
   expect(Buffer.from(assemble(readFileSync(source, "utf8"))).toString("base64")).toBe(assembled);
@@ -138,48 +142,90 @@ it("rows by column are what was put and counted last, and texts that no row has 
 const LEXEMES = ["rose", "water", "lisbon", "may", "coffee", "friday"];
 const uuid = (slot: number) => `00000000-0000-7000-8000-${slot.toString(16).padStart(12, "0")}`;
 
+/** What is put into both: the words at hand, and plain rows that are ranked as the store ranks them. */
+function openBoth() {
+  const words = openWords(uuid, (id) => Number.parseInt(id.slice(-12), 16));
+  const plain = new Map<number, { sk: number; len: number; x: Uint8Array }>();
+  const put = (slot: number, sk: number, told: readonly string[]) => {
+    words.put(slot, { sk, ...encodeForward(told) });
+    plain.set(slot, { sk, ...encodeForward(told) });
+  };
+  const drop = (slot: number) => {
+    words.drop(slot);
+    plain.delete(slot);
+  };
+  const postings = (asked: readonly string[], sks: readonly number[]): Postings => ({
+    terms: [...countHashes(asked)].map(([hash, count]) => ({ hash, count })),
+    shelves: [],
+    blocks: [],
+    unread: [],
+    fresh: [...plain].flatMap(([slot, row]) =>
+      sks.includes(row.sk) ? { id: Buffer.from(uuid(slot).replaceAll("-", ""), "hex"), ...row } : [],
+    ),
+    gone: [],
+  });
+  return { words, plain, put, drop, postings };
+}
+
+type Both = ReturnType<typeof openBoth>;
+
+/** The order within a tie is settled later. */
+const ordered = (hits: readonly Hit[] = []) => hits.map((hit) => JSON.stringify({ ...hit, place: undefined })).sort();
+
+function expectSameRanking({ words, plain, postings }: Both, asked: readonly string[], depth: number): void {
+  const groups = [[0, 2], [1], [7]];
+  const found = words.rank(asked, groups, () => depth);
+  const whole = words.rank(asked, groups, () => Infinity).rankings;
+  expect(found.statistics).toEqual(statisticsOf(postings(asked, [0, 1, 2])));
+  for (const [at, sks] of groups.entries()) {
+    const [ranking, expected] = [found.rankings[at], rank(postings(asked, sks))];
+    const best = ordered(expected.top(depth));
+    expect(ordered(ranking?.top(depth))).toEqual(best);
+    expect(ranking?.total).toBe(expected.total);
+    const some = { slots: new Map(), ids: new Set([...plain.keys()].filter((slot) => slot % 3 === 0).map(uuid)) };
+    expect(ordered(ranking?.topAmong(3, some))).toEqual(ordered(expected.topAmong(3, some)));
+    for (const { score } of expected.top(2 * depth)) expect(ranking?.above(score)).toBe(expected.above(score));
+    // Deeper than it was made for, as one that was made for all; then again what it was made for.
+    for (const page of [0, 1, 2, 3]) {
+      const [k, offset] = [depth * 4 ** page, (depth * (4 ** page - 1)) / 3];
+      expect(ranking?.top(k, offset)).toEqual(whole[at]?.top(k, offset));
+    }
+    expect(ordered(whole[at]?.top(plain.size))).toEqual(ordered(expected.top(plain.size)));
+    expect(ordered(ranking?.top(depth))).toEqual(best);
+  }
+}
+
 it("words are ranked as the index of the store ranks them, after any puts and drops", () => {
-  const text = fc.array(fc.constantFrom(...LEXEMES), { minLength: 1, maxLength: 12 });
-  const change = fc.tuple(fc.nat(25), fc.nat(2), fc.option(text, { nil: undefined }));
+  const few = fc.array(fc.constantFrom(...LEXEMES), { minLength: 1, maxLength: 12 });
+  const many = fc.tuple(few, fc.integer({ min: 20, max: 80 })).map(([told, times]) => Array(times).fill(told).flat());
+  const change = fc.tuple(
+    fc.nat(25),
+    fc.nat(2),
+    fc.option(fc.oneof({ weight: 5, arbitrary: few }, many), { nil: undefined }),
+  );
+  const questions = fc.array(fc.tuple(few, fc.integer({ min: 1, max: 12 })), { minLength: 1, maxLength: 3 });
   fc.assert(
-    fc.property(fc.array(change, { maxLength: 60 }), text, (changes, asked) => {
-      const words = openWords(uuid);
-      const plain = new Map<number, { sk: number; len: number; x: Uint8Array }>();
-      for (const [slot, sk, told] of changes) {
-        if (told === undefined) {
-          words.drop(slot);
-          plain.delete(slot);
-        } else {
-          words.put(slot, { sk, ...encodeForward(told) });
-          plain.set(slot, { sk, ...encodeForward(told) });
-        }
-      }
-      const fresh = [...plain].map(([slot, row]) => ({
-        id: Buffer.from(uuid(slot).replaceAll("-", ""), "hex"),
-        ...row,
-      }));
-      const postings = (sks: readonly number[]): Postings => ({
-        terms: [...countHashes(asked)].map(([hash, count]) => ({ hash, count })),
-        shelves: [],
-        blocks: [],
-        unread: [],
-        fresh: fresh.filter(({ sk }) => sks.includes(sk)),
-        gone: [],
-      });
-      const groups = [[0, 2], [1]];
-      const found = words.rank(asked, groups);
-      expect(found.statistics).toEqual(statisticsOf(postings([0, 1, 2])));
-      const ordered = (hits: readonly { readonly score: number }[]) => hits.map((hit) => JSON.stringify(hit)).sort();
-      for (const [at, sks] of groups.entries()) {
-        const expected = rank(postings(sks));
-        expect(ordered(found.rankings[at]?.top(5) ?? [])).toEqual(ordered(expected.top(5)));
-        expect(found.rankings[at]?.total).toBe(expected.total);
-        const some = { slots: new Map(), ids: new Set([...plain.keys()].filter((slot) => slot % 3 === 0).map(uuid)) };
-        expect(ordered(found.rankings[at]?.topAmong(3, some) ?? [])).toEqual(ordered(expected.topAmong(3, some)));
-      }
+    fc.property(fc.array(change, { maxLength: 60 }), questions, (changes, asked) => {
+      const both = openBoth();
+      for (const [slot, sk, told] of changes)
+        if (told === undefined) both.drop(slot);
+        else both.put(slot, sk, told);
+      for (const [question, depth] of asked) expectSameRanking(both, question, depth);
     }),
     { numRuns: 200 },
   );
+});
+
+it("words of thousands of memories are ranked so too, while more are put", () => {
+  const p = picker(11);
+  const both = openBoth();
+  for (let slot = 0; slot < 9_000; slot++) {
+    both.put(slot, p.number(10) === 0 ? 1 : 2 * p.number(2), lexemes(episodeText(p)));
+    if (p.chance(0.1)) both.drop(p.number(slot));
+    if (slot % 4_000 === 999) expectSameRanking(both, lexemes(promptText(p)), 20);
+  }
+  for (const depth of [1, 20, 60, 3_000]) expectSameRanking(both, lexemes(promptText(p)), depth);
+  expectSameRanking(both, lexemes(queryText(p)), 60);
 });
 
 const DIMS = 128;
@@ -232,6 +278,39 @@ it("the nearest vectors are those of a plain comparison, and nearly all of them 
   const found = vectors.nearest(query, all, 20).filter(({ slot }) => best.has(slot));
   expect(found.length).toBeGreaterThanOrEqual(18);
 });
+
+it.each([384, 100])(
+  "signs of %i numbers choose those that differ least, with all that are as near as the last",
+  (dims) => {
+    const p = picker(5);
+    const signs = (flips: number) => Float32Array.from({ length: dims }, () => (p.number(100) < flips ? 1 : -1));
+    const codes = openCodes(new Float32Array(dims));
+    const COUNT = 3_000;
+    // Every sixteenth is far nearer than the others, or far less near: what some of them tell says nothing of the rest.
+    const held = Array.from({ length: COUNT }, (_, slot) =>
+      signs([60, 10, 95][slot % 16 === 0 ? (slot >> 10) % 3 : 0] ?? 0),
+    );
+    held.forEach((vector, slot) => {
+      codes.put(slot, vector);
+    });
+    const query = new Float32Array(dims).fill(1);
+    const farOf = (slot: number) => held[slot]?.reduce((n, value) => (value > 0 ? n : n + 1), 0) ?? 0;
+    for (const [from, to, wanted] of [
+      [0, COUNT, 100],
+      [0, COUNT, 1_000],
+      [0, 1_024, 1],
+      [0, 1_024, 64],
+      [1_024, 2_048, 500],
+      [2_048, COUNT, 30],
+      [2_048, COUNT, 900],
+      [5, 40, 7],
+    ] as const) {
+      const slots = Int32Array.from({ length: to - from }, (_, i) => to - 1 - i);
+      const last = [...slots].map(farOf).sort((a, b) => a - b)[wanted - 1] ?? 0;
+      expect([...codes.nearest(query, slots, wanted)]).toEqual([...slots].filter((slot) => farOf(slot) <= last));
+    }
+  },
+);
 
 it.each(["in order", "by lanes"] as const)("reads every finite half as what it stands for, summed %s", (sums) => {
   const finite = Array.from({ length: 65_536 }, (_, bits) => bits).filter((bits) => ((bits >> 10) & 31) !== 31);

@@ -1,4 +1,4 @@
-/** An assembler for the few forms of WebAssembly text that `max-sim.wat`, `codes.wat` and `dots.wat` use: one memory, one function, folded instructions. */
+/** An assembler for the few forms of WebAssembly text that the `.wat` files of the engine use: one memory, one function, folded instructions. */
 
 type Form = string | Form[];
 type List = Form[];
@@ -6,6 +6,7 @@ type List = Form[];
 const I32 = 0x7f;
 const I64 = 0x7e;
 const F32 = 0x7d;
+const F64 = 0x7c;
 const V128 = 0x7b;
 /** Precedes the opcode of an instruction on 128 bits. */
 const SIMD = 0xfd;
@@ -15,11 +16,14 @@ const END = 0x0b;
 /** What follows the opcode of a load or store: alignment (as a power of two) and offset. */
 const PLAIN: Readonly<Record<string, readonly number[]>> = {
   "i32.eq": [0x46],
+  "i32.le_u": [0x4d],
   "i32.lt_u": [0x49],
   "i32.ge_u": [0x4f],
   "i32.add": [0x6a],
   "i32.mul": [0x6c],
+  "i32.and": [0x71],
   "i32.shl": [0x74],
+  "i32.shr_u": [0x76],
   "i32.wrap_i64": [0xa7],
   "i32.load": [0x28, 2, 0],
   "i32.load16_u": [0x2f, 1, 0],
@@ -29,6 +33,15 @@ const PLAIN: Readonly<Record<string, readonly number[]>> = {
   "f32.load": [0x2a, 2, 0],
   "f32.mul": [0x94],
   "f32.store": [0x38, 2, 0],
+  "f64.add": [0xa0],
+  "f64.convert_i32_u": [0xb8],
+  "f64.div": [0xa3],
+  "f64.eq": [0x61],
+  "f64.floor": [0x9c],
+  "f64.load": [0x2b, 3, 0],
+  "f64.max": [0xa5],
+  "f64.mul": [0xa2],
+  "f64.store": [0x39, 3, 0],
   "i64.load": [0x29, 3, 0],
   "i64.add": [0x7c],
   "i64.popcnt": [0x7b],
@@ -61,6 +74,7 @@ export function assemble(text: string): Uint8Array {
     [ofType("i32") - params, I32],
     [ofType("i64"), I64],
     [ofType("f32"), F32],
+    [ofType("f64"), F64],
     [ofType("v128"), V128],
   ].filter(([count]) => count !== 0);
   const locals = [groups.length, ...groups.flatMap(([count = 0, type = 0]) => [...unsigned(count), type])];
@@ -93,6 +107,8 @@ function instruction([name, ...rest]: List, names: readonly string[], labels: re
       return [0x41, ...signed(Number(first))];
     case "f32.const":
       return [0x43, ...new Uint8Array(Float32Array.of(Number(first)).buffer)];
+    case "f64.const":
+      return [0x44, ...new Uint8Array(Float64Array.of(Number(first)).buffer)];
     case "i8x16.shuffle":
       return [...all(rest.slice(LANES)), SIMD, 0x0d, ...rest.slice(0, LANES).map(Number)];
     case "br":

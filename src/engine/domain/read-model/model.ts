@@ -61,7 +61,7 @@ export function openReadModel(sums: Sums = "in order"): ReadModel {
   const free: number[] = [];
   const idOf = (slot: number) => ids[slot] as string;
   const rows = openRowTable(idOf);
-  const words = openWords(idOf);
+  const words = openWords(idOf, (id) => slots.get(id));
   const vectors = openVectors(sums);
   const lookups = openLookups();
 

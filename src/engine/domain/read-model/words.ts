@@ -1,9 +1,21 @@
 /** The words of the read model: for each shelf and word the slots that have it. Exact BM25, with the same numbers as the index in the store. */
-import { type Hit, idf, type Ranking, rankingOf, type Statistics, weight } from "../ranking/words/bm25.ts";
+import {
+  foundIn,
+  type Hit,
+  idf,
+  type Members,
+  pageOf,
+  placesOf,
+  type Ranking,
+  rankingOf,
+  type Statistics,
+  scoreOf,
+} from "../ranking/words/bm25.ts";
 import { countHashes, eachForward } from "../ranking/words/postings.ts";
 import { type Arena, openArena } from "./arena.ts";
-import { addTo, entriesWithin, listOf, type PostingList, takeFrom } from "./posting-list.ts";
+import { addTo, listOf, type PostingList, takeFrom } from "./posting-list.ts";
 import type { ReadWords } from "./rows.ts";
+import { openWordSums, type Summed } from "./word-sums.ts";
 
 interface Shelf {
   n: number;
@@ -31,8 +43,11 @@ export interface Words {
   lengthOf(slot: number): number;
   forwardOf(slot: number): Uint8Array | undefined;
   shelfOf(slot: number): number | undefined;
-  /** One ranking for each group of shelves, and the statistics of all of them. */
-  rank(words: readonly string[], groups: readonly (readonly number[])[]): Ranked;
+  /**
+   * One ranking for each group of shelves, and the statistics of all of them. `depth`: how many of each will be asked for at first, by the
+   * number of memories.
+   */
+  rank(words: readonly string[], groups: readonly (readonly number[])[], depth: (memories: number) => number): Ranked;
 }
 
 export interface Ranked {
@@ -43,17 +58,11 @@ export interface Ranked {
 /** A slot and how often a word stands in it are one small integer: 22 bits of slot, 8 of tf. */
 export const MOST_SLOTS = 2 ** 22;
 
-const ONCE = 256;
-
-export function openWords(idOf: (slot: number) => string): Words {
+export function openWords(idOf: (slot: number) => string, slotOf: (id: string) => number | undefined): Words {
   const shelves = new Map<number, Shelf>();
   const forwards: Arena = openArena();
-  let lengths = new Uint16Array(1024);
   const shelfOf: (number | undefined)[] = [];
-  let sums = new Float64Array(1024);
-  let touched = new Int32Array(1024);
-  /** The weight of the word at hand in a memory that has it once, by length: one for all words, which are worked on one after the other. */
-  const once = new Float64Array(ONCE);
+  const sums = openWordSums();
 
   const shelfAt = (sk: number): Shelf => {
     const known = shelves.get(sk);
@@ -62,23 +71,13 @@ export function openWords(idOf: (slot: number) => string): Words {
     shelves.set(sk, made);
     return made;
   };
-  const reserve = (slot: number) => {
-    while (shelfOf.length <= slot) shelfOf.push(undefined);
-    if (slot < lengths.length) return;
-    const room = Math.ceil(slot * 1.5);
-    const grown = new Uint16Array(room);
-    grown.set(lengths);
-    lengths = grown;
-    sums = new Float64Array(room);
-    touched = new Int32Array(room);
-  };
   const drop = (slot: number) => {
     const sk = shelfOf[slot];
     const forward = forwards.get(slot);
     if (sk === undefined || forward === undefined) return;
     const shelf = shelfAt(sk);
     shelf.n -= 1;
-    shelf.tl -= lengths[slot] as number;
+    shelf.tl -= sums.lengthOf(slot);
     eachForward(forward, (hash, tf) => {
       const list = shelf.lists.get(hash);
       if (list === undefined) return;
@@ -88,63 +87,57 @@ export function openWords(idOf: (slot: number) => string): Words {
     forwards.drop(slot);
     shelfOf[slot] = undefined;
   };
-  const lookUp = (terms: readonly Asked[], sk: number): Searched[] => {
-    const shelf = shelves.get(sk);
-    return shelf === undefined ? [] : [{ shelf, lists: terms.map(({ hash }) => shelf.lists.get(hash)) }];
-  };
-  const rankOne = (terms: readonly Asked[], searched: readonly Searched[]): Ranking => {
-    const statistics = statisticsOf(terms, searched);
-    // Constants of this function: what another call may replace is looked up again at each step of a loop.
-    const [sum, met, length] = [sums, touched, lengths];
-    let count = 0;
-    for (let t = 0; t < terms.length; t++) {
-      const term = statistics.terms[t] as Statistics["terms"][number];
-      // Most memories have a word once and are short: their weight is worked out once for each length.
-      once.fill(0);
-      for (const { lists } of searched) {
-        const list = lists[t];
-        if (list === undefined) continue;
-        const entries = entriesWithin(list);
-        for (let i = 0; i < list.size; i++) {
-          const entry = entries[i] as number;
-          const slot = entry >>> 8;
-          const len = length[slot] as number;
-          const isOnce = (entry & 255) === 1 && len < ONCE;
-          let add = isOnce ? (once[len] as number) : 0;
-          if (add === 0) {
-            add = term.count * weight(term.idf, entry & 255, len, statistics.avgdl);
-            if (isOnce) once[len] = add;
-          }
-          const before = sum[slot] as number;
-          if (before === 0) met[count++] = slot;
-          sum[slot] = before + add;
-        }
-      }
-    }
-    const slots = met.slice(0, count);
-    const scores = new Float64Array(count);
-    for (let i = 0; i < count; i++) {
-      const slot = slots[i] as number;
-      scores[i] = sum[slot] as number;
-      sum[slot] = 0;
-    }
+  const searchedOn = (terms: readonly Asked[], sks: readonly number[]): Searched[] =>
+    [...new Set(sks)].flatMap((sk) => {
+      const shelf = shelves.get(sk);
+      return shelf === undefined ? [] : { shelf, lists: terms.map(({ hash }) => shelf.lists.get(hash)) };
+    });
+  const rankingFrom = (statistics: Statistics, { slots, scores }: Summed): Ranking => {
     const hitAt = (i: number): Hit => {
       const slot = slots[i] as number;
-      return { sk: shelfOf[slot] as number, memoryId: idOf(slot), score: scores[i] as number };
+      return { sk: shelfOf[slot] as number, memoryId: idOf(slot), score: scores[i] as number, place: slot };
     };
     return rankingOf(statistics, scores, hitAt, (i, { ids }) => ids.has(idOf(slots[i] as number)));
+  };
+  /** By the words of each member: they are hundreds at most, while tens of thousands may have a word of the question. */
+  const topAmong = (statistics: Statistics, sks: ReadonlySet<number>): Ranking["topAmong"] => {
+    const termOf = placesOf(statistics.terms);
+    let last: { readonly k: number; readonly members: Members; readonly hits: readonly Hit[] } | undefined;
+    const hitOf = (memoryId: string): Hit[] => {
+      const slot = slotOf(memoryId);
+      const sk = slot === undefined ? undefined : shelfOf[slot];
+      const words = slot === undefined ? undefined : forwards.get(slot);
+      if (slot === undefined || sk === undefined || words === undefined || !sks.has(sk)) return [];
+      const score = scoreOf(foundIn(words, termOf), sums.lengthOf(slot), statistics);
+      return score > 0 ? [{ sk, memoryId, score, place: slot }] : [];
+    };
+    return (k, members) => {
+      if (last?.k === k && last.members === members) return last.hits;
+      const met = [...members.ids].flatMap(hitOf).sort((a, b) => b.score - a.score);
+      last = { k, members, hits: pageOf(met, k, 0) };
+      return last.hits;
+    };
+  };
+  const rankOne = (terms: readonly Asked[], sks: readonly number[], searched: readonly Searched[], k: number) => {
+    const statistics = statisticsOf(terms, searched);
+    const summed = sums.sumUp(statistics, listsOf(terms, searched), k);
+    const best = rankingFrom(statistics, summed);
+    if (best.total === summed.total) return best;
+    const lists = () => listsOf(terms, searchedOn(terms, sks));
+    const whole = () => rankingFrom(statistics, sums.sumUp(statistics, lists(), Infinity));
+    return withWhole({ ...best, topAmong: topAmong(statistics, new Set(sks)) }, summed.total, whole);
   };
 
   return {
     put(slot, { sk, len, x }) {
-      reserve(slot);
+      while (shelfOf.length <= slot) shelfOf.push(undefined);
       const known = forwards.get(slot);
-      if (known !== undefined && shelfOf[slot] === sk && lengths[slot] === len && sameBytes(known, x)) return;
+      if (known !== undefined && shelfOf[slot] === sk && sums.lengthOf(slot) === len && sameBytes(known, x)) return;
       drop(slot);
       const shelf = shelfAt(sk);
       shelf.n += 1;
       shelf.tl += len;
-      lengths[slot] = len;
+      sums.setLength(slot, len);
       shelfOf[slot] = sk;
       forwards.put(slot, x);
       eachForward(x, (hash, tf) => {
@@ -154,22 +147,38 @@ export function openWords(idOf: (slot: number) => string): Words {
       });
     },
     drop,
-    lengthOf: (slot) => (shelfOf[slot] === undefined ? 0 : (lengths[slot] as number)),
+    lengthOf: (slot) => (shelfOf[slot] === undefined ? 0 : sums.lengthOf(slot)),
     forwardOf: forwards.get,
     shelfOf: (slot) => shelfOf[slot],
-    rank(words, groups) {
+    rank(words, groups, depth) {
       const terms = [...countHashes(words)].map(([hash, count]) => ({ hash, count }));
-      const found = new Map([...new Set(groups.flat())].map((sk) => [sk, lookUp(terms, sk)]));
-      return {
-        rankings: groups.map((sks) =>
-          rankOne(
-            terms,
-            [...new Set(sks)].flatMap((sk) => found.get(sk) ?? []),
-          ),
-        ),
-        statistics: statisticsOf(terms, [...found.values()].flat()),
-      };
+      const found = new Map([...new Set(groups.flat())].map((sk) => [sk, searchedOn(terms, [sk])]));
+      const statistics = statisticsOf(terms, [...found.values()].flat());
+      const k = depth(statistics.n);
+      const rankings = groups.map((sks) => {
+        const searched = [...new Set(sks)].flatMap((sk) => found.get(sk) ?? []);
+        return rankOne(terms, sks, searched, k);
+      });
+      return { rankings, statistics };
     },
+  };
+}
+
+const listsOf = (terms: readonly Asked[], searched: readonly Searched[]): PostingList[][] =>
+  terms.map((_, t) => searched.flatMap(({ lists }) => lists[t] ?? []));
+
+/** The best as far as they go. What is deeper, or asked of all, is summed up when it is asked for. */
+function withWhole(best: Ranking, total: number, sumUp: () => Ranking): Ranking {
+  let summed: Ranking | undefined;
+  const whole = () => {
+    summed ??= sumUp();
+    return summed;
+  };
+  return {
+    ...{ n: best.n, avgdl: best.avgdl, terms: best.terms, total },
+    top: (k, offset = 0) => (offset + k <= best.total ? best : whole()).top(k, offset),
+    topAmong: best.topAmong,
+    above: (score) => whole().above(score),
   };
 }
 

@@ -19,7 +19,7 @@ export function modelIndex(model: ReadModel, tenant: string): SearchIndex {
     inMemory: true,
     revision: async () => model.revision(),
     async rank(asked, groups, depth) {
-      const { rankings, statistics } = words.rank(asked, groups);
+      const { rankings, statistics } = words.rank(asked, groups, depth);
       // While the model has the question: a ranking remembers its best.
       for (const ranking of rankings) ranking.top(depth(statistics.n));
       return { rankings: rankings.map(readWhole), statistics };

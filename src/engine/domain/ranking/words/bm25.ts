@@ -59,7 +59,8 @@ export interface Postings {
 
 export type Hit =
   | { readonly sk: number; readonly slot: number; readonly score: number }
-  | { readonly sk: number; readonly memoryId: string; readonly score: number };
+  /** `place`: its slot in the read model when it was found, which may be another's since. */
+  | { readonly sk: number; readonly memoryId: string; readonly score: number; readonly place?: number };
 
 /** Some of the memories in the shelves: folded ones by shelf and slot, the others by id. */
 export interface Members {
