@@ -2,7 +2,7 @@
 import { type Hit, idf, type Ranking, rankingOf, type Statistics, weight } from "../ranking/words/bm25.ts";
 import { countHashes, eachForward } from "../ranking/words/postings.ts";
 import { type Arena, openArena } from "./arena.ts";
-import { addTo, entriesWithin, listOf, type PostingList, takeFrom } from "./posting-list.ts";
+import { asList, entriesWithin, type PostingList, type Postings, takeFrom, withEntry } from "./posting-list.ts";
 import type { ReadWords } from "./rows.ts";
 
 interface Shelf {
@@ -10,7 +10,7 @@ interface Shelf {
   /** Sum of lengths. */
   tl: number;
   /** By hash. */
-  readonly lists: Map<number, PostingList>;
+  readonly lists: Map<number, Postings>;
 }
 
 interface Asked {
@@ -80,17 +80,17 @@ export function openWords(idOf: (slot: number) => string): Words {
     shelf.n -= 1;
     shelf.tl -= lengths[slot] as number;
     eachForward(forward, (hash, tf) => {
-      const list = shelf.lists.get(hash);
-      if (list === undefined) return;
-      takeFrom(list, slot * 256 + tf);
-      if (list.size === 0) shelf.lists.delete(hash);
+      const kept = shelf.lists.get(hash);
+      if (kept !== undefined && takeFrom(kept, slot * 256 + tf) === 0) shelf.lists.delete(hash);
     });
     forwards.drop(slot);
     shelfOf[slot] = undefined;
   };
   const lookUp = (terms: readonly Asked[], sk: number): Searched[] => {
     const shelf = shelves.get(sk);
-    return shelf === undefined ? [] : [{ shelf, lists: terms.map(({ hash }) => shelf.lists.get(hash)) }];
+    if (shelf === undefined) return [];
+    const listOf = (kept: Postings | undefined) => (kept === undefined ? undefined : asList(kept));
+    return [{ shelf, lists: terms.map(({ hash }) => listOf(shelf.lists.get(hash))) }];
   };
   const rankOne = (terms: readonly Asked[], searched: readonly Searched[]): Ranking => {
     const statistics = statisticsOf(terms, searched);
@@ -148,9 +148,9 @@ export function openWords(idOf: (slot: number) => string): Words {
       shelfOf[slot] = sk;
       forwards.put(slot, x);
       eachForward(x, (hash, tf) => {
-        const list = shelf.lists.get(hash);
-        if (list === undefined) shelf.lists.set(hash, listOf(slot * 256 + tf));
-        else addTo(list, slot * 256 + tf);
+        const kept = shelf.lists.get(hash);
+        const next = withEntry(kept, slot * 256 + tf);
+        if (next !== kept) shelf.lists.set(hash, next);
       });
     },
     drop,
