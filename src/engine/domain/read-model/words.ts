@@ -4,6 +4,7 @@ import { countHashes, eachForward } from "../ranking/words/postings.ts";
 import { type Arena, openArena } from "./arena.ts";
 import { asList, entriesWithin, type PostingList, type Postings, takeFrom, withEntry } from "./posting-list.ts";
 import type { ReadWords } from "./rows.ts";
+import { openShelves } from "./shelves.ts";
 
 interface Shelf {
   n: number;
@@ -49,7 +50,8 @@ export function openWords(idOf: (slot: number) => string): Words {
   const shelves = new Map<number, Shelf>();
   const forwards: Arena = openArena();
   let lengths = new Uint16Array(1024);
-  const shelfOf: (number | undefined)[] = [];
+  const filed = openShelves();
+  const shelfOf = filed.of;
   let sums = new Float64Array(1024);
   let touched = new Int32Array(1024);
   /** The weight of the word at hand in a memory that has it once, by length: one for all words, which are worked on one after the other. */
@@ -63,7 +65,6 @@ export function openWords(idOf: (slot: number) => string): Words {
     return made;
   };
   const reserve = (slot: number) => {
-    while (shelfOf.length <= slot) shelfOf.push(undefined);
     if (slot < lengths.length) return;
     const room = Math.ceil(slot * 1.5);
     const grown = new Uint16Array(room);
@@ -73,7 +74,7 @@ export function openWords(idOf: (slot: number) => string): Words {
     touched = new Int32Array(room);
   };
   const drop = (slot: number) => {
-    const sk = shelfOf[slot];
+    const sk = shelfOf(slot);
     const forward = forwards.get(slot);
     if (sk === undefined || forward === undefined) return;
     const shelf = shelfAt(sk);
@@ -84,7 +85,7 @@ export function openWords(idOf: (slot: number) => string): Words {
       if (kept !== undefined && takeFrom(kept, slot * 256 + tf) === 0) shelf.lists.delete(hash);
     });
     forwards.drop(slot);
-    shelfOf[slot] = undefined;
+    filed.drop(slot);
   };
   const lookUp = (terms: readonly Asked[], sk: number): Searched[] => {
     const shelf = shelves.get(sk);
@@ -130,7 +131,7 @@ export function openWords(idOf: (slot: number) => string): Words {
     }
     const hitAt = (i: number): Hit => {
       const slot = slots[i] as number;
-      return { sk: shelfOf[slot] as number, memoryId: idOf(slot), score: scores[i] as number };
+      return { sk: shelfOf(slot) as number, memoryId: idOf(slot), score: scores[i] as number };
     };
     return rankingOf(statistics, scores, hitAt, (i, { ids }) => ids.has(idOf(slots[i] as number)));
   };
@@ -139,13 +140,13 @@ export function openWords(idOf: (slot: number) => string): Words {
     put(slot, { sk, len, x }) {
       reserve(slot);
       const known = forwards.get(slot);
-      if (known !== undefined && shelfOf[slot] === sk && lengths[slot] === len && sameBytes(known, x)) return;
+      if (known !== undefined && shelfOf(slot) === sk && lengths[slot] === len && sameBytes(known, x)) return;
       drop(slot);
       const shelf = shelfAt(sk);
       shelf.n += 1;
       shelf.tl += len;
       lengths[slot] = len;
-      shelfOf[slot] = sk;
+      filed.put(slot, sk);
       forwards.put(slot, x);
       eachForward(x, (hash, tf) => {
         const kept = shelf.lists.get(hash);
@@ -154,9 +155,9 @@ export function openWords(idOf: (slot: number) => string): Words {
       });
     },
     drop,
-    lengthOf: (slot) => (shelfOf[slot] === undefined ? 0 : (lengths[slot] as number)),
+    lengthOf: (slot) => (shelfOf(slot) === undefined ? 0 : (lengths[slot] as number)),
     forwardOf: forwards.get,
-    shelfOf: (slot) => shelfOf[slot],
+    shelfOf,
     rank(words, groups) {
       const terms = [...countHashes(words)].map(([hash, count]) => ({ hash, count }));
       const found = new Map([...new Set(groups.flat())].map((sk) => [sk, lookUp(terms, sk)]));
