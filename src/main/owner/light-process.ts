@@ -18,7 +18,7 @@ export function tuneProcess(): void {
 }
 
 const MB = 1024 * 1024;
-const LOOK_MS = 60_000;
+const LOOK_MS = 10_000;
 
 /** By so much a heap may grow before all of it is collected, within these shares of what it has. */
 export interface Room {
@@ -33,8 +33,11 @@ export interface Room {
  */
 export const FOR_SEARCHES: Room = { mb: 96, leastPercent: 40, mostPercent: 300 };
 
-/** An embedded store is alive in its owner, and grows: by a share of it the room for garbage would grow too, with nothing that needs it. */
-export const BESIDE_STORE: Room = { mb: 20, leastPercent: 15, mostPercent: 40 };
+/**
+ * An embedded store is alive in its owner, and grows: with a share of it the room for garbage would grow too, which nothing needs. V8 adds the 16 MB
+ * of room for new objects to this.
+ */
+export const BESIDE_STORE: Room = { mb: 10, leastPercent: 8, mostPercent: 40 };
 
 export const growthFor = (heapMb: number, { mb, leastPercent, mostPercent }: Room): number =>
   Math.round(Math.min(mostPercent, Math.max(leastPercent, (100 * mb) / heapMb)));
