@@ -9,10 +9,10 @@ describe("how much the heap may grow before all of it is collected", () => {
   });
 
   test("that of an embedded store by the same room however much it holds, until that would be too little of it", () => {
-    expect(growthFor(10, BESIDE_STORE)).toBe(40);
-    expect(growthFor(50, BESIDE_STORE)).toBe(20);
-    expect(growthFor(100, BESIDE_STORE)).toBe(10);
-    expect(growthFor(400, BESIDE_STORE)).toBe(8);
+    expect(growthFor(20, BESIDE_STORE)).toBe(40);
+    expect(growthFor(50, BESIDE_STORE)).toBe(32);
+    expect(growthFor(100, BESIDE_STORE)).toBe(16);
+    expect(growthFor(400, BESIDE_STORE)).toBe(12);
   });
 
   test("the smallest no more than fourfold", () => {

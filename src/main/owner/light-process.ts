@@ -37,7 +37,7 @@ export const FOR_SEARCHES: Room = { mb: 96, leastPercent: 40, mostPercent: 300 }
  * An embedded store is alive in its owner, and grows: with a share of it the room for garbage would grow too, which nothing needs. V8 adds the 16 MB
  * of room for new objects to this.
  */
-export const BESIDE_STORE: Room = { mb: 10, leastPercent: 8, mostPercent: 40 };
+export const BESIDE_STORE: Room = { mb: 16, leastPercent: 12, mostPercent: 40 };
 
 export const growthFor = (heapMb: number, { mb, leastPercent, mostPercent }: Room): number =>
   Math.round(Math.min(mostPercent, Math.max(leastPercent, (100 * mb) / heapMb)));
