@@ -14,7 +14,7 @@ import { maintain } from "../../engine/memory/keep/maintain.ts";
 import { fitIndex } from "../../engine/memory/keep/vector-index.ts";
 import type { OpenMemory } from "../../engine/memory/open.ts";
 import { asOwner, wholeMemory } from "../../engine/memory/tenancy.ts";
-import { FOR_SEARCHES, keepRoom } from "../../main/owner/light-process.ts";
+import { roomForSearches } from "../../main/owner/light-process.ts";
 import type { Context } from "../../main/program/command.ts";
 import { memoryOpener } from "../../main/wiring/engines.ts";
 import { type Progress, progressLine } from "../../main/words/progress.ts";
@@ -56,7 +56,7 @@ export async function benchScale(options: ScaleOptions, { environment, say }: Co
   const folder = keep ? join(home.root, "bench") : await mkdtemp(join(tmpdir(), "butler-scale-"));
   const progress = progressLine("Scale");
   // As a daemon in front of a server does.
-  if (databaseUrl !== undefined) keepRoom(FOR_SEARCHES);
+  if (databaseUrl !== undefined) roomForSearches();
   try {
     const report = await measure({ ...options, folder, butler: config, model, progress });
     progress.done("done");

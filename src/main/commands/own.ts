@@ -6,7 +6,7 @@ import { failureNote, REPORT_FD, type StartReport } from "../../daemon/owner/sta
 import type { ExitCode } from "../../doors/failures.ts";
 import { acquireLock } from "../../engine/adapters/files/lock.ts";
 import { errorCode, reasonOf } from "../../engine/domain/errors.ts";
-import { BESIDE_STORE, FOR_SEARCHES, keepRoom, tuneProcess } from "../owner/light-process.ts";
+import { roomForSearches, tuneProcess } from "../owner/light-process.ts";
 import { type Context, readOptions } from "../program/command.ts";
 import { openEarly } from "../wiring/early-store.ts";
 
@@ -24,7 +24,7 @@ export async function run(args: readonly string[], { environment }: Context): Pr
       return 0;
     }
     tuneProcess();
-    keepRoom(environment.databaseUrl === undefined ? BESIDE_STORE : FOR_SEARCHES);
+    if (environment.databaseUrl !== undefined) roomForSearches();
     const early = environment.databaseUrl === undefined ? openEarly(home, environment.roster) : undefined;
     // Everything else is loaded while the store opens.
     const [{ loadRoster }, { stderrLog }, { runOwner, untilStopped }] = await Promise.all([

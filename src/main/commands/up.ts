@@ -8,7 +8,7 @@ import { locateModel } from "../../engine/adapters/model/files.ts";
 import { reasonOf } from "../../engine/domain/errors.ts";
 import { ENVIRONMENT_FLAGS, type Environment, withFlags } from "../environment.ts";
 import { stderrLog } from "../logger.ts";
-import { BESIDE_STORE, FOR_SEARCHES, keepRoom, tuneProcess } from "../owner/light-process.ts";
+import { roomForSearches, tuneProcess } from "../owner/light-process.ts";
 import { runOwner, untilStopped } from "../owner/owner-process.ts";
 import { type Context, readOptions } from "../program/command.ts";
 import { fetchModel } from "../wiring/models.ts";
@@ -29,7 +29,7 @@ export async function run(args: readonly string[], context: Context): Promise<Ex
   const home = homeAt(environment.home);
   const log = stderrLog(environment.logLevel ?? "warn");
   tuneProcess();
-  keepRoom(environment.databaseUrl === undefined ? BESIDE_STORE : FOR_SEARCHES);
+  if (environment.databaseUrl !== undefined) roomForSearches();
   prepareHome(home);
   const roster = loadRoster(environment.roster, home.settingsFile);
   await refuseSecondUp(home);

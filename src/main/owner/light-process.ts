@@ -18,33 +18,22 @@ export function tuneProcess(): void {
 }
 
 const MB = 1024 * 1024;
-const LOOK_MS = 10_000;
+/** By so much the heap of a process in front of a server may grow before all of it is collected, within these shares of what it has. */
+const ROOM_MB = 96;
+const LEAST_PERCENT = 40;
+const MOST_PERCENT = 300;
+const LOOK_MS = 60_000;
 
-/** By so much a heap may grow before all of it is collected, within these shares of what it has. */
-export interface Room {
-  readonly mb: number;
-  readonly leastPercent: number;
-  readonly mostPercent: number;
-}
+export const growthFor = (heapMb: number): number =>
+  Math.round(Math.min(MOST_PERCENT, Math.max(LEAST_PERCENT, (100 * ROOM_MB) / heapMb)));
 
 /**
  * Of a process in front of a server little is alive, and a search of a million memories leaves some megabytes behind: half of the processes, by chance, then
  * collected everything at every second search (25 times in 75 searches, now 4 times; main thread at p95 31 to 44 ms of CPU, now 20 to 26).
  */
-export const FOR_SEARCHES: Room = { mb: 96, leastPercent: 40, mostPercent: 300 };
-
-/**
- * An embedded store is alive in its owner, and grows: with a share of it the room for garbage would grow too, which nothing needs. V8 adds the 16 MB
- * of room for new objects to this.
- */
-export const BESIDE_STORE: Room = { mb: 16, leastPercent: 12, mostPercent: 40 };
-
-export const growthFor = (heapMb: number, { mb, leastPercent, mostPercent }: Room): number =>
-  Math.round(Math.min(mostPercent, Math.max(leastPercent, (100 * mb) / heapMb)));
-
-export function keepRoom(room: Room): void {
+export function roomForSearches(): void {
   const look = () => {
-    setFlagsFromString(`--heap-growing-percent=${growthFor(getHeapStatistics().used_heap_size / MB, room)}`);
+    setFlagsFromString(`--heap-growing-percent=${growthFor(getHeapStatistics().used_heap_size / MB)}`);
   };
   look();
   setInterval(look, LOOK_MS).unref();
