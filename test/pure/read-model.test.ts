@@ -283,17 +283,17 @@ it("sums by lanes as a server does: of every eighth number, then the halves of e
 it("keeps what blocks tell of the memories that were asked for last, and no more than so many", () => {
   const model = openReadModel();
   const row = (id: string) => ({ id, type: "episode", content: "tea", tags: [], tenant_id: "t", scope: "s" });
-  const many = Array.from({ length: 20_000 }, (_, slot) => ({
+  const many = Array.from({ length: 40_000 }, (_, slot) => ({
     ...{ id: uuid(slot), words: undefined, vector: undefined, links: [] },
     row: { ...row(uuid(slot)), session_id: null, speaker: null, ordinal: null } as unknown as ReadRow,
   }));
   model.apply(many);
   const often = model.retellingOf(0);
   const once = model.retellingOf(1);
-  for (let slot = 2; slot < 8_200; slot++) model.retellingOf(slot);
+  for (let slot = 2; slot < 16_390; slot++) model.retellingOf(slot);
   expect(model.retellingOf(0)).toBe(often);
   expect(model.retellingOf(5)).toBe(model.retellingOf(5));
-  for (let slot = 8_200; slot < 20_000; slot++) model.retellingOf(slot);
+  for (let slot = 16_390; slot < 40_000; slot++) model.retellingOf(slot);
   expect(model.retellingOf(0)).toBe(often);
   expect(model.retellingOf(1)).not.toBe(once);
   model.apply(many.slice(0, 1));

@@ -35,7 +35,7 @@ const MAX_CHARACTERS = 32_768;
  * After so many texts a process of its own collects its garbage. Most of that are token states, 40 KB of each text outside of the heap, which V8
  * lets lie until the heap has grown by 8 MB: the process grew by 10 to 25 MB in the first thousands of texts, and keeps its size now, in no more CPU time.
  */
-const COLLECT_AFTER = 256;
+const COLLECT_AFTER = 1_024;
 
 const port = parent();
 const data = port.data as OnnxWorkerData;

@@ -44,7 +44,7 @@ export interface ReadModel {
  * Of twice so many memories it is kept what a block tells of them, some hundred bytes each: those that were asked for last. Forgetting all at once
  * made every block of the next seconds dear.
  */
-const MOST_RETOLD = 8_192;
+const MOST_RETOLD = 16_384;
 
 /** `sums`: as the store makes them that it is read from. */
 export function openReadModel(sums: Sums = "in order"): ReadModel {
