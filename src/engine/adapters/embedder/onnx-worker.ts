@@ -31,6 +31,11 @@ export type FromOnnxWorker =
 const MAX_PIECES = 256;
 /** 256 pieces of words of up to 100 letters fit in. Without this limit a pasted megabyte takes 0.3 s to tokenize. */
 const MAX_CHARACTERS = 32_768;
+/**
+ * After so many texts a process of its own collects its garbage. Most of that are token states, 40 KB of each text outside of the heap, which V8
+ * lets lie until the heap has grown by 8 MB: the process grew by 10 to 25 MB in the first thousands of texts, and keeps its size now, in no more CPU time.
+ */
+const COLLECT_AFTER = 1_024;
 
 const port = parent();
 const data = port.data as OnnxWorkerData;
@@ -133,10 +138,18 @@ async function handle(message: ToOnnxWorker): Promise<void> {
   }
 }
 
+let embedded = 0;
+
+/** The answer is on its way by then. In a thread of another process there is no such function. */
+function collectNowAndThen(): void {
+  embedded += 1;
+  if (embedded % COLLECT_AFTER === 0) globalThis.gc?.();
+}
+
 // One after the other: the session must not be released while a text is being embedded.
 let last: Promise<void> = Promise.resolve();
 port.onMessage((message: ToOnnxWorker) => {
-  last = last.then(() => handle(message));
+  last = last.then(() => handle(message)).then(collectNowAndThen);
 });
 
 answer({ kind: "ready" });

@@ -13,12 +13,18 @@ export function startWorker(callerUrl: string, name: string, workerData: unknown
   return new Worker(entry, { workerData, execArgv });
 }
 
+/**
+ * Of a process with one question at a time: 2 MB of room for new objects hold it, and the heap is collected when it has grown by two fifths. Left to
+ * itself V8 kept up to 34 MB of a heap of which 8 are alive, more and more of it under load, in no less CPU time. Its entry may collect by itself, with `gc`.
+ */
+const SMALL_HEAP = ["--max-semi-space-size=2", "--heap-growing-percent=40", "--expose-gc"];
+
 /** Starts the same entry as a process. `data` is given as JSON. Our own settings, which may hold a password, are not passed on. */
 export function startProcess(callerUrl: string, name: string, data: unknown): ChildProcess {
   const { entry, execArgv } = entryOf(callerUrl, name);
   const { env } = process;
   return fork(fileURLToPath(entry), [JSON.stringify(data)], {
-    execArgv,
+    execArgv: [...SMALL_HEAP, ...execArgv],
     serialization: "advanced",
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     env: Object.fromEntries(Object.entries(env).filter(([key]) => !/^(?:BUTLER_|NODE_OPTIONS$)/.test(key))),

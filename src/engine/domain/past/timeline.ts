@@ -10,7 +10,7 @@ import { canonicalState, isLive, type Validity } from "../lifecycle/lifecycle.ts
 import type { MemoryType } from "../memory-types.ts";
 import { eachForward } from "../ranking/words/postings.ts";
 import { type Arena, openArena } from "../read-model/arena.ts";
-import { addTo, entriesOf, listOf, type PostingList } from "../read-model/posting-list.ts";
+import { asList, entriesOf, type Postings, withEntry } from "../read-model/posting-list.ts";
 import { firstName } from "../text/names.ts";
 import { type Alive, type AliveQuery, openSpans, type Span } from "./spans.ts";
 
@@ -165,7 +165,7 @@ export function openTimeline(): Timeline {
   const spans = openSpans();
   /** When a line got other words, the last time. */
   const reworded = new Map<number, number>();
-  const postings = new Map<number, PostingList>();
+  const postings = new Map<number, Postings>();
   const forwards: Arena = openArena();
   let places = 0;
   let lengths = new Uint16Array(1024);
@@ -190,9 +190,9 @@ export function openTimeline(): Timeline {
     holders[place] = nth;
     forwards.put(place, x);
     eachForward(x, (hash, tf) => {
-      const list = postings.get(hash);
-      if (list === undefined) postings.set(hash, listOf(place * 256 + tf));
-      else addTo(list, place * 256 + tf);
+      const kept = postings.get(hash);
+      const next = withEntry(kept, place * 256 + tf);
+      if (next !== kept) postings.set(hash, next);
     });
     return place;
   };
@@ -284,8 +284,8 @@ export function openTimeline(): Timeline {
     spokenIn,
     lasting,
     postingsOf: (hash) => {
-      const list = postings.get(hash);
-      return list === undefined ? NO_POSTINGS : entriesOf(list);
+      const kept = postings.get(hash);
+      return kept === undefined ? NO_POSTINGS : entriesOf(asList(kept));
     },
     get lengths() {
       return lengths;

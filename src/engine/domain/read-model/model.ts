@@ -50,12 +50,12 @@ const MOST_RETOLD = 16_384;
 export function openReadModel(sums: Sums = "in order"): ReadModel {
   const slots = new Map<string, number>();
   const ids: string[] = [];
-  const links: (readonly ReadLink[] | undefined)[] = [];
-  const told: (Told | undefined)[] = [];
-  let retold: (Retelling | undefined)[] = [];
+  // By slot, and not all slots have one: an episode was learned nowhere, and most of what is stored is not asked for.
+  const links = new Map<number, readonly ReadLink[]>();
+  const told = new Map<number, Told>();
+  let retold = new Map<number, Retelling>();
   /** As many as were kept before these. What is asked for again moves on. */
-  let retoldBefore: (Retelling | undefined)[] = [];
-  let retellings = 0;
+  let retoldBefore = new Map<number, Retelling>();
   let sealed = 0;
   let revision: object = {};
   const free: number[] = [];
@@ -79,9 +79,9 @@ export function openReadModel(sums: Sums = "in order"): ReadModel {
     if (before !== undefined) lookups.drop(slot, before);
     if (before !== undefined && isSealed(before.content)) sealed -= 1;
     if (row !== undefined && isSealed(row.content)) sealed += 1;
-    if (before?.content !== row?.content) told[slot] = undefined;
-    retold[slot] = undefined;
-    retoldBefore[slot] = undefined;
+    if (before?.content !== row?.content) told.delete(slot);
+    retold.delete(slot);
+    retoldBefore.delete(slot);
     if (row === undefined) return rows.drop(slot);
     rows.put(slot, row);
     lookups.put(slot, row);
@@ -96,28 +96,27 @@ export function openReadModel(sums: Sums = "in order"): ReadModel {
     rowAt: rows.at,
     tierOf: rows.tierOf,
     toldOf(slot) {
-      const known = told[slot];
+      const known = told.get(slot);
       if (known !== undefined) return known;
       const made = toldBy(rows.at(slot)?.content ?? "");
-      told[slot] = made;
+      told.set(slot, made);
       return made;
     },
     retellingOf(slot) {
-      const known = retold[slot];
+      const known = retold.get(slot);
       if (known !== undefined) return known;
       const row = rows.at(slot);
       if (row === undefined || isSealed(row.content)) return undefined;
-      if (++retellings > MOST_RETOLD) {
+      if (retold.size === MOST_RETOLD) {
         retoldBefore = retold;
-        retold = new Array(ids.length).fill(undefined);
-        retellings = 1;
+        retold = new Map();
       }
-      const made = retoldBefore[slot] ?? newRetelling();
-      retold[slot] = made;
+      const made = retoldBefore.get(slot) ?? newRetelling();
+      retold.set(slot, made);
       return made;
     },
     holdsSealed: () => sealed > 0,
-    linksOf: (slot) => links[slot] ?? NO_LINKS,
+    linksOf: (slot) => links.get(slot) ?? NO_LINKS,
     revision: () => revision,
     apply(memories) {
       if (memories.length > 0) revision = {};
@@ -130,7 +129,8 @@ export function openReadModel(sums: Sums = "in order"): ReadModel {
         else words.put(slot, said);
         if (vector === undefined || row === undefined) vectors.drop(slot);
         else vectors.put(slot, vector, liveUntil(row));
-        links[slot] = memory.links.length === 0 ? undefined : memory.links;
+        if (memory.links.length === 0) links.delete(slot);
+        else links.set(slot, memory.links);
         if (row !== undefined || said !== undefined) continue;
         slots.delete(id);
         free.push(slot);

@@ -8,14 +8,29 @@ export interface PostingList {
   size: number;
 }
 
+/** What is kept of a word: most words stand in one memory, and their one entry takes no list. */
+export type Postings = number | PostingList;
+
 const FEW = 24;
 const NONE = new Int32Array(0);
 
-export const listOf = (entry: number): PostingList => ({ few: [entry], many: NONE, size: 1 });
+const listOf = (few: number[]): PostingList => ({ few, many: NONE, size: few.length });
 
-export function addTo(list: PostingList, entry: number): void {
+/** The entries as a list, which is not what is kept where there is but one. */
+export const asList = (kept: Postings): PostingList => (typeof kept === "number" ? listOf([kept]) : kept);
+
+/** What is to be kept with another entry. */
+export function withEntry(kept: Postings | undefined, entry: number): Postings {
+  if (kept === undefined) return entry;
+  if (typeof kept === "number") return listOf([kept, entry]);
+  addTo(kept, entry);
+  return kept;
+}
+
+function addTo(list: PostingList, entry: number): void {
   if (list.few !== undefined) {
-    list.few.push(entry);
+    // As long as it is and no longer: `push` makes room for sixteen more.
+    list.few = list.few.concat(entry);
     list.size += 1;
     if (list.size <= FEW) return;
     list.many = new Int32Array(2 * FEW);
@@ -31,14 +46,16 @@ export function addTo(list: PostingList, entry: number): void {
   list.many[list.size++] = entry;
 }
 
-/** The last one takes its place. */
-export function takeFrom(list: PostingList, entry: number): void {
-  const entries = list.few ?? list.many;
+/** How many are left. Of several the last takes its place; where but one is kept, and is this one, none is left. */
+export function takeFrom(kept: Postings, entry: number): number {
+  if (typeof kept === "number") return kept === entry ? 0 : 1;
+  const entries = kept.few ?? kept.many;
   const at = entries.indexOf(entry);
-  if (at === -1 || at >= list.size) return;
-  list.size -= 1;
-  entries[at] = entries[list.size] as number;
-  list.few?.pop();
+  if (at === -1 || at >= kept.size) return kept.size;
+  kept.size -= 1;
+  entries[at] = entries[kept.size] as number;
+  kept.few?.pop();
+  return kept.size;
 }
 
 /** Of one sort, whatever the list is: a loop over two sorts of arrays is slower than copying the few. */

@@ -22,7 +22,8 @@ type Columns = ReturnType<typeof columnsFor> & {
   readonly idOf: (slot: number) => string;
   readonly texts: Texts;
   readonly content: string[];
-  readonly tags: (readonly string[])[];
+  /** Of the few rows that have some. */
+  readonly tags: Map<number, readonly string[]>;
   readonly rest: (Rest | undefined)[];
 };
 
@@ -50,7 +51,7 @@ const FIRST = 1_024;
 
 export function openRowTable(idOf: (slot: number) => string): RowTable {
   const texts = openTexts();
-  const all: Columns = { ...columnsFor(FIRST), idOf, texts, content: [], tags: [], rest: [] };
+  const all: Columns = { ...columnsFor(FIRST), idOf, texts, content: [], tags: new Map(), rest: [] };
 
   const reserve = (slot: number) => {
     if (slot < all.asks.length) return;
@@ -88,7 +89,8 @@ export function openRowTable(idOf: (slot: number) => string): RowTable {
       all.asks[slot] = row.asks ? 1 : 0;
       count(slot, row);
       all.content[slot] = row.content;
-      all.tags[slot] = row.tags.length === 0 ? NO_TAGS : row.tags;
+      if (row.tags.length === 0) all.tags.delete(slot);
+      else all.tags.set(slot, row.tags);
       all.rest[slot] = rest;
     },
     count,
@@ -97,7 +99,7 @@ export function openRowTable(idOf: (slot: number) => string): RowTable {
       leave(slot);
       all.type[slot] = 0;
       all.content[slot] = "";
-      all.tags[slot] = NO_TAGS;
+      all.tags.delete(slot);
       all.rest[slot] = undefined;
     },
     tierOf: (slot) => texts.at(all.tier[slot] as number) as ReadRow["tier"],
@@ -199,7 +201,7 @@ class RowView implements ReadRow {
     return this.of.content[this.slot] as string;
   }
   get tags(): readonly string[] {
-    return this.of.tags[this.slot] as readonly string[];
+    return this.of.tags.get(this.slot) ?? NO_TAGS;
   }
   get importance(): number {
     return this.of.importance[this.slot] as number;

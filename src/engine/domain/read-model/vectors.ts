@@ -6,6 +6,7 @@ import { type Arena, openArena } from "./arena.ts";
 import { type Codes, openCodes } from "./codes.ts";
 import { type Halves, normOf, openHalves, roundedToHalves, type Sums } from "./halves.ts";
 import type { ReadVector } from "./rows.ts";
+import { openShelves } from "./shelves.ts";
 
 export interface Near {
   readonly slot: number;
@@ -84,7 +85,8 @@ export function openVectors(sums: Sums = "in order"): Vectors {
   let lastQuery: (Query & { readonly given: Float32Array }) | undefined;
   /** The numbers of the vector that is being filed: of arrays outside of the heap the allocator keeps the room long after they are gone. */
   let scratch = new Float32Array(0);
-  const shelfOf: (number | undefined)[] = [];
+  const shelves = openShelves();
+  const shelfOf = shelves.of;
   const lists = new Map<number, number[]>();
   const tokens: Arena = openArena();
   let codes: Codes | undefined;
@@ -92,7 +94,6 @@ export function openVectors(sums: Sums = "in order"): Vectors {
   let held = 0;
 
   const reserve = (slot: number) => {
-    while (shelfOf.length <= slot) shelfOf.push(undefined);
     if (slot < visible.length) return;
     const room = Math.ceil(Math.max(1024, slot * 1.25));
     norms = withRoom(new Float32Array(room), norms);
@@ -102,13 +103,13 @@ export function openVectors(sums: Sums = "in order"): Vectors {
     places = withRoom(new Int32Array(room), places);
   };
   const dropFromShelf = (slot: number) => {
-    const list = lists.get(shelfOf[slot] ?? -1);
+    const list = lists.get(shelfOf(slot) ?? -1);
     const last = list?.pop();
     if (list !== undefined && last !== undefined && last !== slot) {
       list[places[slot] as number] = last;
       places[last] = places[slot] as number;
     }
-    shelfOf[slot] = undefined;
+    shelves.drop(slot);
   };
   /** Made of the first thousands, or when a shelf is too large to be compared whole; the mean stays what it was then. */
   const codesOf = (held: Halves): Codes => {
@@ -144,12 +145,12 @@ export function openVectors(sums: Sums = "in order"): Vectors {
         throw new RangeError(`a vector of ${bytes.length / 2} numbers among those of ${dims}`);
       reserve(slot);
       lastSeen = undefined;
-      if (shelfOf[slot] !== sk) {
+      if (shelfOf(slot) !== sk) {
         dropFromShelf(slot);
         const list = lists.get(sk) ?? [];
         lists.set(sk, list);
         places[slot] = list.push(slot) - 1;
-        shelfOf[slot] = sk;
+        shelves.put(slot, sk);
       }
       halves ??= openHalves(dims, sums);
       norms[slot] = halves.put(slot, bytes);
@@ -169,17 +170,17 @@ export function openVectors(sums: Sums = "in order"): Vectors {
       live[slot] = liveUntil;
     },
     drop(slot) {
-      if (shelfOf[slot] === undefined) return;
+      if (shelfOf(slot) === undefined) return;
       lastSeen = undefined;
       dropFromShelf(slot);
       tokens.drop(slot);
     },
-    has: (slot) => shelfOf[slot] !== undefined,
-    shelfOf: (slot) => shelfOf[slot],
+    has: (slot) => shelfOf(slot) !== undefined,
+    shelfOf,
     isSeen: (slot, after, faded) => ((faded ? live : visible)[slot] as number) > after,
-    piecesOf: (slot) => (shelfOf[slot] === undefined ? 0 : (pieces[slot] as number)),
-    tokensOf: (slot) => (shelfOf[slot] === undefined ? undefined : tokens.get(slot)),
-    vectorOf: (slot) => (shelfOf[slot] === undefined ? undefined : halves?.floats(slot)),
+    piecesOf: (slot) => (shelfOf(slot) === undefined ? 0 : (pieces[slot] as number)),
+    tokensOf: (slot) => (shelfOf(slot) === undefined ? undefined : tokens.get(slot)),
+    vectorOf: (slot) => (shelfOf(slot) === undefined ? undefined : halves?.floats(slot)),
     seen(sks, after, faded, toChange = false) {
       if (!toChange && lastSeen !== undefined && isOf(lastSeen, sks, after, faded))
         return seenSlots.subarray(0, lastSeen.count);

@@ -13,8 +13,9 @@ import {
 } from "../ranking/words/bm25.ts";
 import { countHashes, eachForward } from "../ranking/words/postings.ts";
 import { type Arena, openArena } from "./arena.ts";
-import { addTo, listOf, type PostingList, takeFrom } from "./posting-list.ts";
+import { asList, type PostingList, type Postings, takeFrom, withEntry } from "./posting-list.ts";
 import type { ReadWords } from "./rows.ts";
+import { openShelves } from "./shelves.ts";
 import { openWordSums, type Summed } from "./word-sums.ts";
 
 interface Shelf {
@@ -22,7 +23,7 @@ interface Shelf {
   /** Sum of lengths. */
   tl: number;
   /** By hash. */
-  readonly lists: Map<number, PostingList>;
+  readonly lists: Map<number, Postings>;
 }
 
 interface Asked {
@@ -61,7 +62,8 @@ export const MOST_SLOTS = 2 ** 22;
 export function openWords(idOf: (slot: number) => string, slotOf: (id: string) => number | undefined): Words {
   const shelves = new Map<number, Shelf>();
   const forwards: Arena = openArena();
-  const shelfOf: (number | undefined)[] = [];
+  const filed = openShelves();
+  const shelfOf = filed.of;
   const sums = openWordSums();
 
   const shelfAt = (sk: number): Shelf => {
@@ -72,30 +74,28 @@ export function openWords(idOf: (slot: number) => string, slotOf: (id: string) =
     return made;
   };
   const drop = (slot: number) => {
-    const sk = shelfOf[slot];
+    const sk = shelfOf(slot);
     const forward = forwards.get(slot);
     if (sk === undefined || forward === undefined) return;
     const shelf = shelfAt(sk);
     shelf.n -= 1;
     shelf.tl -= sums.lengthOf(slot);
     eachForward(forward, (hash, tf) => {
-      const list = shelf.lists.get(hash);
-      if (list === undefined) return;
-      takeFrom(list, slot * 256 + tf);
-      if (list.size === 0) shelf.lists.delete(hash);
+      const kept = shelf.lists.get(hash);
+      if (kept !== undefined && takeFrom(kept, slot * 256 + tf) === 0) shelf.lists.delete(hash);
     });
     forwards.drop(slot);
-    shelfOf[slot] = undefined;
+    filed.drop(slot);
   };
   const searchedOn = (terms: readonly Asked[], sks: readonly number[]): Searched[] =>
     [...new Set(sks)].flatMap((sk) => {
       const shelf = shelves.get(sk);
-      return shelf === undefined ? [] : { shelf, lists: terms.map(({ hash }) => shelf.lists.get(hash)) };
+      return shelf === undefined ? [] : { shelf, lists: terms.map(({ hash }) => listed(shelf.lists.get(hash))) };
     });
   const rankingFrom = (statistics: Statistics, { slots, scores }: Summed): Ranking => {
     const hitAt = (i: number): Hit => {
       const slot = slots[i] as number;
-      return { sk: shelfOf[slot] as number, memoryId: idOf(slot), score: scores[i] as number, place: slot };
+      return { sk: shelfOf(slot) as number, memoryId: idOf(slot), score: scores[i] as number, place: slot };
     };
     return rankingOf(statistics, scores, hitAt, (i, { ids }) => ids.has(idOf(slots[i] as number)));
   };
@@ -105,7 +105,7 @@ export function openWords(idOf: (slot: number) => string, slotOf: (id: string) =
     let last: { readonly k: number; readonly members: Members; readonly hits: readonly Hit[] } | undefined;
     const hitOf = (memoryId: string): Hit[] => {
       const slot = slotOf(memoryId);
-      const sk = slot === undefined ? undefined : shelfOf[slot];
+      const sk = slot === undefined ? undefined : shelfOf(slot);
       const words = slot === undefined ? undefined : forwards.get(slot);
       if (slot === undefined || sk === undefined || words === undefined || !sks.has(sk)) return [];
       const score = scoreOf(foundIn(words, termOf), sums.lengthOf(slot), statistics);
@@ -130,26 +130,25 @@ export function openWords(idOf: (slot: number) => string, slotOf: (id: string) =
 
   return {
     put(slot, { sk, len, x }) {
-      while (shelfOf.length <= slot) shelfOf.push(undefined);
       const known = forwards.get(slot);
-      if (known !== undefined && shelfOf[slot] === sk && sums.lengthOf(slot) === len && sameBytes(known, x)) return;
+      if (known !== undefined && shelfOf(slot) === sk && sums.lengthOf(slot) === len && sameBytes(known, x)) return;
       drop(slot);
       const shelf = shelfAt(sk);
       shelf.n += 1;
       shelf.tl += len;
       sums.setLength(slot, len);
-      shelfOf[slot] = sk;
+      filed.put(slot, sk);
       forwards.put(slot, x);
       eachForward(x, (hash, tf) => {
-        const list = shelf.lists.get(hash);
-        if (list === undefined) shelf.lists.set(hash, listOf(slot * 256 + tf));
-        else addTo(list, slot * 256 + tf);
+        const kept = shelf.lists.get(hash);
+        const next = withEntry(kept, slot * 256 + tf);
+        if (next !== kept) shelf.lists.set(hash, next);
       });
     },
     drop,
-    lengthOf: (slot) => (shelfOf[slot] === undefined ? 0 : sums.lengthOf(slot)),
+    lengthOf: (slot) => (shelfOf(slot) === undefined ? 0 : sums.lengthOf(slot)),
     forwardOf: forwards.get,
-    shelfOf: (slot) => shelfOf[slot],
+    shelfOf,
     rank(words, groups, depth) {
       const terms = [...countHashes(words)].map(([hash, count]) => ({ hash, count }));
       const found = new Map([...new Set(groups.flat())].map((sk) => [sk, searchedOn(terms, [sk])]));
@@ -163,6 +162,8 @@ export function openWords(idOf: (slot: number) => string, slotOf: (id: string) =
     },
   };
 }
+
+const listed = (kept: Postings | undefined): PostingList | undefined => (kept === undefined ? undefined : asList(kept));
 
 const listsOf = (terms: readonly Asked[], searched: readonly Searched[]): PostingList[][] =>
   terms.map((_, t) => searched.flatMap(({ lists }) => lists[t] ?? []));
