@@ -25,11 +25,10 @@ export function toldOnce(
   return sections.map((section) => ({
     ...section,
     items: section.items.map((one): Line<ContextItem> => {
+      if (!concerned.has(one.item.id)) return one;
       const { line, item, key, tokens, listedTokens } = one;
-      if (!concerned.has(item.id)) return one;
-      const isEpisode = item.type === "episode";
       const made = { line, item, key, tokens, listedTokens };
-      return isEpisode ? { ...made, name: item.id } : { ...made, tells: of(one) };
+      return item.type === "episode" ? { ...made, name: item.id } : { ...made, tells: of(one) };
     }),
   }));
 }
