@@ -3,9 +3,10 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Outcome, ToolRequest } from "../../src/engine/tools/outcome.ts";
-import { filesIn } from "../../src/hosts/hooks/spool/files.ts";
+import { filesIn, namesEnding } from "../../src/hosts/hooks/spool/files.ts";
 import { projectOf } from "../../src/hosts/projects/project.ts";
 import { hookHost, type Told } from "../support/hook-host.ts";
+import { PATIENCE } from "../support/patience.ts";
 import { type Guest, onOneRig } from "../support/tenants.ts";
 
 const agent = { as: { name: "agent", voice: "user" } } as const;
@@ -68,6 +69,18 @@ onOneRig("notices", (guest) => {
     expect((await h.event("SessionStart", "three"))?.systemMessage).toMatch(
       /learned 1 thing: rule “Ask before pushing/,
     );
+  });
+
+  it("are counted from the first hook of a project, though its agent did not wait for it", async () => {
+    const g = guest();
+    const h = host(g);
+    const project = projectOf(h.project).key;
+    await h.event("SessionStart", "one", {}, { gone: Date.now() });
+    await expect.poll(() => namesEnding(h.home.spool, ".told.json"), PATIENCE).toHaveLength(1);
+    await g.call("memory_store_rule", { content: "Use pnpm, not npm." }, { ...agent, project });
+    h.changed();
+    await h.event("UserPromptSubmit", "one", { prompt: "Go on" }, { gone: Date.now() });
+    expect(await h.prompt("two")).toMatch(/learned 1 thing: rule “Use pnpm/);
   });
 
   it("hold no secret, nothing private and nothing forgotten, and stay one short line", async () => {

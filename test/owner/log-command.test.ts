@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { changeMark } from "../../src/daemon/change-marks.ts";
 import { homeAt } from "../../src/daemon/home.ts";
+import { namesEnding } from "../../src/hosts/hooks/spool/files.ts";
 import { noteSession, sessionLogFile } from "../../src/hosts/sessions/session-log.ts";
 import { installHooks } from "../support/agent-hooks.ts";
 import { butler, cleanUp, emptyHome, ownerNote, seededHome, variablesFor } from "../support/owner-processes.ts";
@@ -104,6 +105,8 @@ describe("butler log", () => {
       ...PATIENCE,
       interval: 500,
     });
+    // What is learned from now on is news to the project.
+    await vi.waitFor(() => expect(namesEnding(homeAt(home).spool, ".told.json")).toHaveLength(1), PATIENCE);
     await butler(home, ["job", "run", "consolidate"]);
     const events = await jsonOf(home, "--session", "aaaa");
     expect(events.every((one) => one.session === "aaaa-one" && one.project?.startsWith("folder:project"))).toBe(true);

@@ -22,7 +22,7 @@ import { answerWithContext, noteGiven } from "./deliver-context.ts";
 import { AGENT_NAMES, type AgentName, HOOK_DIALECTS, type HookReading, isAgentName, type Moment } from "./dialects.ts";
 import { faultOf } from "./fault.ts";
 import { type HookParts, type HookState, nowOf, type SessionEvent } from "./hook-state.ts";
-import { noticed } from "./notice.ts";
+import { lookForNotice, noticed } from "./notice.ts";
 import { heldPrompts } from "./prompts.ts";
 import { recordTurn } from "./record-turn.ts";
 import { sessionKey } from "./spool/sessions.ts";
@@ -183,7 +183,11 @@ function noteGone(state: HookState, event: SessionEvent): HookAnswer {
     state.log.error({ reason: faultOf(error) }, "what a session was given could not be noted");
   }
   const { moment } = event.reading;
-  if (moment === "start" || moment === "prompt") void openMemory(state, event).catch(() => undefined);
+  if (moment === "start" || moment === "prompt") {
+    void openMemory(state, event).catch(() => undefined);
+    // A project whose sessions all begin before their owner has a place too that its news are counted from.
+    lookForNotice(state, event).settled(false);
+  }
   return { ok: true };
 }
 

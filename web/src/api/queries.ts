@@ -36,9 +36,10 @@ import type {
   ApiWhy,
 } from "../../../src/doors/http/api/types.ts";
 import { getJson, memoryPath, postJson, type Query } from "./client.ts";
+import { SESSION_KEY } from "./query-client.ts";
 
 export const sessionQuery = queryOptions({
-  queryKey: ["session"],
+  queryKey: [SESSION_KEY],
   queryFn: ({ signal }) => getJson<ApiSession>("/api/session", {}, signal),
   staleTime: 5 * 60_000,
 });

@@ -4,11 +4,16 @@ import { ApiError } from "./client.ts";
 /** Asked again only where another answer may come: a refusal stays one. */
 const mayPass = (error: Error): boolean => !(error instanceof ApiError) || error.status === 0 || error.status >= 500;
 
+export const SESSION_KEY = "session";
+
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({
-    onError(error) {
+    onError(error, { queryKey, state }) {
       const isOver = error instanceof ApiError && error.status === 401;
-      if (isOver && location.pathname !== "/signin") location.assign(signInFor(location.pathname + location.search));
+      // Whoever was never signed in is led on by the route itself, before it shows anything: twice would load the page twice.
+      const isFirst = queryKey[0] === SESSION_KEY && state.data === undefined;
+      if (!isOver || isFirst || location.pathname === "/signin") return;
+      location.assign(signInFor(location.pathname + location.search));
     },
   }),
   defaultOptions: {
