@@ -1,10 +1,10 @@
 /** What the local extractor learns carries who found it and how sure that was; said again, it is surer. */
 import { expect, it } from "vitest";
 import { localExtractor } from "../../src/engine/adapters/extractor/local.ts";
-import { type Extractor, NO_USAGE } from "../../src/engine/adapters/extractor/port.ts";
+import type { Extractor } from "../../src/engine/adapters/extractor/port.ts";
 import { consolidate } from "../../src/engine/memory/learn/consolidate.ts";
 import { runJob } from "../support/job-runs.ts";
-import { fact, scripted } from "../support/scripted-extractor.ts";
+import { fact, hinting, scripted } from "../support/scripted-extractor.ts";
 import { onEachStore, type Rig } from "../support/stores.ts";
 
 const told = (rig: Rig, content: string) => rig.call("memory_store_episode", { content, speaker: "user" });
@@ -19,20 +19,6 @@ const search = async (rig: Rig, query: string) =>
   (await rig.call("memory_search", { query, types: ["fact", "rule"] })).results.map(
     ({ content }: { content: string }) => content,
   );
-
-/** Finds a hint in each batch. */
-const hinting = (kind: "fact" | "rule", told: (label: string) => object): Extractor => {
-  const hint = { by: "reader-1", kind, sureness: 0.55, hint: true } as const;
-  return {
-    ...localExtractor(),
-    extract: async ({ episodes }) => ({
-      answer: { facts: [], rules: [], confirmations: [], ...told(episodes[0]!.label) },
-      usage: NO_USAGE,
-      repaired: false,
-      found: { facts: [hint], rules: [hint] },
-    }),
-  };
-};
 
 onEachStore("sureness", (open) => {
   it("each item says who found it, and how sure that was", async () => {

@@ -135,3 +135,17 @@ it("counts that this process has made are known as soon as their commit is told;
   await model.settled();
   expect(counts).toEqual([[episode.id]]);
 });
+
+it("it is in step where everything that was told has been read, and only for its own version", async () => {
+  const { model, reads, tell } = await followed();
+  expect(model.inStep?.(VERSION)).toBeDefined();
+  expect(model.inStep?.(VERSION + 1)).toBeUndefined();
+  tell("a");
+  expect(model.inStep?.(VERSION)).toBeUndefined();
+  await turn();
+  reads[0]?.answer();
+  await model.caughtUp(VERSION, "default");
+  expect(model.inStep?.(VERSION)).toBeDefined();
+  await model.close();
+  expect(model.inStep?.(VERSION)).toBeUndefined();
+});

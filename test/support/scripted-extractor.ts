@@ -1,9 +1,11 @@
 /** An extractor that says what a test tells it to, and remembers what it was shown. */
+import { localExtractor } from "../../src/engine/adapters/extractor/local.ts";
 import {
   type Extractor,
   ExtractorFailure,
   type FailureKind,
   type Material,
+  NO_USAGE,
 } from "../../src/engine/adapters/extractor/port.ts";
 
 export interface Script {
@@ -43,3 +45,17 @@ export const fact = (predicate: string, content: string, episodes: readonly stri
   ...{ subject: "user", predicate, content, permanence: "stable", episodes },
   ...more,
 });
+
+/** Finds a hint in each batch. */
+export const hinting = (kind: "fact" | "rule", told: (label: string) => object): Extractor => {
+  const hint = { by: "reader-1", kind, sureness: 0.55, hint: true } as const;
+  return {
+    ...localExtractor(),
+    extract: async ({ episodes }) => ({
+      answer: { facts: [], rules: [], confirmations: [], ...told(episodes[0]!.label) },
+      usage: NO_USAGE,
+      repaired: false,
+      found: { facts: [hint], rules: [hint] },
+    }),
+  };
+};

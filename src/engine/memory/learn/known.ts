@@ -15,12 +15,14 @@ import {
   knownFacts,
   knownRules,
   type Near,
+  type NearQuery,
   nearest,
 } from "../../store/jobs/consolidation-known.ts";
 import { dueKeys } from "../../store/memories/facts.ts";
 import { type Vectors, vectorsOf } from "../embed.ts";
 import { stopIfCancelled, tellShare } from "../following.ts";
 import type { Call } from "../memory.ts";
+import { nearKnown } from "../read-model/near-known.ts";
 import { holdersOf } from "../remember/fact-key.ts";
 import { indexedFact } from "../sealing.ts";
 import type { Writing } from "../write.ts";
@@ -135,14 +137,16 @@ async function nearestKnown(
   const first = given[0]?.vector;
   if (first === undefined) return [];
   const shelves = await memory.shelves.of(caller.tenant, scopes, sql);
-  const found = await nearest(sql, {
+  const asked: NearQuery = {
     version,
     as: comparedAs(memory.db.kind, first.length),
     type,
     sks: shelves.filter((shelf) => shelf.type === type).map(({ sk }) => sk),
     vectors: given.map(({ vector }) => vector),
     now,
-  });
+  };
+  const model = memory.readModel.inStep?.(version);
+  const found = await (model === undefined ? nearest(sql, asked) : nearKnown(model, sql, asked));
   return found.map((one) => ({ ...one, nth: given[one.nth]?.nth ?? 0 }));
 }
 

@@ -37,6 +37,8 @@ export async function learn(
 ): Promise<Learned> {
   const { run, episodes } = claimed;
   const embeddings = await embedLearned(call, answer);
+  // What is near is then looked up in memory, unless somebody else writes meanwhile.
+  await call.memory.readModel.caughtUp(call.memory.versions.serving?.version, call.caller.tenant);
   const keyed: Call = { ...call, idempotencyKey: `consolidation:${run.id}` };
   const { answer: learned } = await write(keyed, "consolidate", { run: run.id, answer }, async (writing) => {
     const held = await findRun(writing.sql, call.caller.tenant, run.id, true);

@@ -27,6 +27,10 @@ export interface FollowedModel {
   caughtUp(version: number | undefined, tenant: string): Promise<ReadModel | undefined>;
   /** Where catching up takes a question to the store: the model as it was last, for guesses. */
   asKnown?(version: number | undefined, tenant: string): ReadModel | undefined;
+  /**
+   * The model, if it holds all that was committed so far. Asked in a transaction of a store that has one at a time, it does so until that ends.
+   */
+  inStep?(version: number): ReadModel | undefined;
   /** Begins to load, unless that has been done. Resolves when it can be used, or cannot. */
   load(version: number | undefined, tenant: string): Promise<void>;
   /** New memories of a transaction that is about to be committed: known from the moment its commit is told, if it comes to that. */
@@ -183,6 +187,10 @@ export function followModel(db: Db, log: Log): FollowedModel {
         return undefined;
       }
       return current.closed ? undefined : current.model;
+    },
+    inStep(version) {
+      const isKnown = loaded?.ready === true && loaded.version === version && loaded.read === loaded.told;
+      return isKnown && !loaded?.closed ? loaded?.model : undefined;
     },
     load(version) {
       if (db.onChange === undefined || version === undefined || closed) return Promise.resolve();

@@ -14,19 +14,21 @@ export interface Near {
   readonly cosine: number;
 }
 
+export interface NearQuery {
+  readonly version: number;
+  /** `comparedAs` */
+  readonly as: string;
+  readonly type: "fact" | "rule";
+  readonly sks: readonly number[];
+  readonly vectors: readonly Float32Array[];
+  readonly now: Date;
+}
+
+/** So many for each vector. */
+export const MOST_NEAR = 5;
+
 /** The nearest memories of these shelves for each vector. */
-export async function nearest(
-  sql: Sql,
-  query: {
-    readonly version: number;
-    /** `comparedAs` */
-    readonly as: string;
-    readonly type: "fact" | "rule";
-    readonly sks: readonly number[];
-    readonly vectors: readonly Float32Array[];
-    readonly now: Date;
-  },
-): Promise<Near[]> {
+export async function nearest(sql: Sql, query: NearQuery): Promise<Near[]> {
   if (query.vectors.length === 0 || query.sks.length === 0) return [];
   const distance = `(e.embedding::${query.as}) <=> q.v`;
   return sql.query<Near>(
@@ -38,14 +40,23 @@ export async function nearest(
        select e.memory_id, ${distance} as distance from embeddings e
        where e.version_id = ${query.version} and e.sk = any($2::int4[])
          and (${isVisible("e", "$3")} or ${isHeard(query.type)})
-       order by ${distance} limit 5) n`,
+       order by ${distance} limit ${MOST_NEAR}) n`,
     [query.vectors.map(vectorLiteral), query.sks, query.now],
   );
 }
 
 /** A hint is out of sight; what is said now may be its second saying. */
+const IS_HINT = `${isLive("m")} and m.metadata @> '{"learned": {"hint": true}}'`;
+
 const isHeard = (type: "fact" | "rule"): string =>
-  `exists (select 1 from ${TABLE_OF[type]} m where m.id = e.memory_id and ${isLive("m")} and m.metadata @> '{"learned": {"hint": true}}')`;
+  `exists (select 1 from ${TABLE_OF[type]} m where m.id = e.memory_id and ${IS_HINT})`;
+
+/** Which of these are hints. */
+export async function heardOf(sql: Sql, type: "fact" | "rule", ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const query = `select m.id from ${TABLE_OF[type]} m where m.id = any($1::uuid[]) and ${IS_HINT}`;
+  return new Set((await sql.query<{ readonly id: string }>(query, [ids])).map(({ id }) => id));
+}
 
 type FactRow = Omit<KnownFact, "label" | "witnesses" | "disputers"> & Pick<Fact, "corroborated_at">;
 
