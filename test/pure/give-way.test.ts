@@ -4,6 +4,8 @@ import { giveWay } from "../../src/engine/memory/learn/give-way.ts";
 
 const NOW = new Date("2026-05-04T10:00:00Z");
 
+const minutesAgo = (minutes: number) => new Date(NOW.getTime() - minutes * 60_000);
+
 /** How long a batch of 200 ms is followed by nothing, where calls come as `callsAt` says. */
 async function pausedFor(
   callsAt: (ms: number) => number,
@@ -35,7 +37,9 @@ describe("learning gives way", () => {
     expect(await pausedFor(many, { during: 4 })).toBe(9_800);
     expect(await pausedFor(many, { during: 1_200, tookMs: 60_000 })).toBe(60_000);
     expect(await pausedFor(many, { during: 3 })).toBe(1_800);
-    expect(await pausedFor(many, { during: 4, oldest: new Date(NOW.getTime() - 21 * 60_000) })).toBe(200);
+    expect(await pausedFor(many, { during: 4, oldest: minutesAgo(12) })).toBe(9_800);
+    expect(await pausedFor(many, { during: 4, oldest: minutesAgo(22) })).toBe(1_400);
+    expect(await pausedFor(many, { during: 4, oldest: minutesAgo(33) })).toBe(200);
     expect(await pausedFor(() => 0, { during: 4 })).toBe(250);
   });
   it("has upkeep pause no longer than else where many calls come", async () => {
@@ -48,9 +52,11 @@ describe("learning gives way", () => {
     expect(await pausedFor(() => 0)).toBe(250);
     expect(await pausedFor((ms) => (ms <= 300 ? Math.floor(ms / 50) : 6))).toBe(550);
   });
-  it("pauses no longer than the batch took when episodes have waited for long", async () => {
-    const oldest = new Date(NOW.getTime() - 21 * 60_000);
-    expect(await pausedFor((ms) => ms, { oldest })).toBe(200);
+  it("pauses the less the longer episodes have waited, in the end no longer than the batch took", async () => {
+    const pauses: number[] = [];
+    for (const minutes of [0, 12, 17, 22, 27, 32, 500])
+      pauses.push(await pausedFor((ms) => Math.floor(ms / 50), { oldest: minutesAgo(minutes) }));
+    expect(pauses).toEqual([1_800, 1_800, 1_050, 600, 350, 200, 200]);
   });
   it("ends when the owner is stopping", async () => {
     expect(await pausedFor((ms) => ms, { stopAt: 100 })).toBe(100);
