@@ -55,9 +55,10 @@ async function measure(bench: BenchHome, shape: LoadShape): Promise<LoadReport> 
   const patient = connectOwner({ home, launch: asOwner(program), version, answerMs: COUNTS_MS });
   try {
     const call = callsOn(client, program.butler, 7_000_003 * (have + 1));
-    const alone = await oneAtATime(call, Math.min(ALONE, shape.reads * shape.seconds));
+    await oneAtATime(call, 1);
     const warm = { ...shape, seconds: Math.min(WARM_UP_SECONDS, shape.seconds / 5) };
     await drive(arrivalsOf(warm, picker(have + 1)), call, () => progress.show(0, shape.seconds, "warming up"));
+    const alone = await oneAtATime(call, Math.min(ALONE, shape.reads * shape.seconds));
     const owner = await findOwner(home, 5_000);
     if (!owner) throw unavailable("The owner has gone while it was being measured.");
     const before = await waitingOn(patient, program.butler);
@@ -136,8 +137,7 @@ async function oneAtATime(call: MakeCall, count: number) {
     times.push(performance.now() - started);
     await pause(REST_MS);
   }
-  // The first calls wait for the owner to start.
-  return spread(times.slice(Math.floor(times.length / 5)));
+  return spread(times);
 }
 
 async function waitingOn(client: OwnerClient, butler: string): Promise<Waiting> {
