@@ -15,6 +15,8 @@ const agent = { as: { name: "agent", voice: "user" } } as const;
 function host(g: Guest, on = true) {
   let looking: Promise<unknown> = Promise.resolve();
   const asked: string[] = [];
+  /** What a look for news waits for: prompts are answered without it then. */
+  let held: Promise<void> | undefined;
   /** A place of another store is looked for a second time. */
   const looked = async (): Promise<void> => {
     const last = looking;
@@ -24,17 +26,31 @@ function host(g: Guest, on = true) {
   };
   const invoke = async (_: unknown, { tool, input, ...more }: ToolRequest): Promise<Outcome> => {
     asked.push(tool);
-    if (tool === "memory_context") await looked();
-    const answer = g.outcome(tool, input, more);
-    if (tool === "memory_activity_stream") looking = answer;
+    if (tool === "memory_context" && held === undefined) await looked();
+    const isLook = tool === "memory_activity_stream";
+    const answer =
+      isLook && held !== undefined ? held.then(() => g.outcome(tool, input, more)) : g.outcome(tool, input, more);
+    if (isLook) looking = answer;
     return answer;
+  };
+  /** Holds up every look until the returned function is called, which resolves when the last of them was answered. */
+  const hold = () => {
+    let release: () => void = () => undefined;
+    held = new Promise((done) => {
+      release = done;
+    });
+    return async () => {
+      release();
+      await looked();
+      held = undefined;
+    };
   };
   let nth = 0;
   const h = hookHost({ tenant: g.tenant, invoke, notices: () => (on ? nth : undefined) });
   const changed = () => void nth++;
   const prompt = async (session: string, told: Told = {}, more: object = {}) =>
     (await h.event("UserPromptSubmit", session, { prompt: "Go on, please, with that", ...more }, told))?.systemMessage;
-  return { ...h, asked, changed, prompt };
+  return { ...h, asked, changed, prompt, hold };
 }
 
 onOneRig("notices", (guest) => {
@@ -81,6 +97,40 @@ onOneRig("notices", (guest) => {
     h.changed();
     await h.event("UserPromptSubmit", "one", { prompt: "Go on" }, { gone: Date.now() });
     expect(await h.prompt("two")).toMatch(/learned 1 thing: rule “Use pnpm/);
+  });
+
+  it("are told with the next prompt where each is answered sooner than what was learned is looked up", async () => {
+    const g = guest();
+    const h = host(g);
+    const project = projectOf(h.project).key;
+    h.changed();
+    await h.prompt("one");
+    const learn = (content: string) => g.call("memory_store_rule", { content }, { ...agent, project });
+    await learn("Use pnpm, not npm.");
+    h.changed();
+    let release = h.hold();
+    expect(await h.prompt("one")).toBeUndefined();
+    await release();
+    const looks = () => h.asked.filter((tool) => tool === "memory_activity_stream").length;
+    const before = looks();
+    release = h.hold();
+    expect(await h.prompt("two")).toMatch(/learned 1 thing: rule “Use pnpm/);
+    expect(looks()).toBe(before);
+    expect(await h.prompt("one")).toBeUndefined();
+    await release();
+
+    // What was forgotten since is not told from a look of before.
+    const { id } = await learn("ROSEBUD");
+    h.changed();
+    release = h.hold();
+    expect(await h.prompt("one")).toBeUndefined();
+    await release();
+    await g.call("memory_forget", { type: "rule", id }, { project });
+    h.changed();
+    release = h.hold();
+    expect(await h.prompt("one")).toBeUndefined();
+    await release();
+    expect(await h.prompt("one")).toBeUndefined();
   });
 
   it("hold no secret, nothing private and nothing forgotten, and stay one short line", async () => {

@@ -31,12 +31,24 @@ export interface Noticed {
   readonly changedAt: LruCache<string, number>;
   /** Whose line is being sent: two sessions of a project are not told the same. */
   readonly telling: Set<string>;
+  /** Lines that were found when their prompt had been answered: a prompt may be answered sooner than any look is made, each time. */
+  readonly waiting: LruCache<string, Waiting>;
+}
+
+interface Waiting {
+  /** What `notices` said at that look: what was forgotten or changed since is looked up anew. */
+  readonly changed: number;
+  readonly found: Found;
 }
 
 /** Callers name their projects: however many they name, so many are remembered. */
 const MOST_PROJECTS = 1_000;
 
-export const noticed = (): Noticed => ({ changedAt: lruCache(MOST_PROJECTS), telling: new Set() });
+export const noticed = (): Noticed => ({
+  changedAt: lruCache(MOST_PROJECTS),
+  telling: new Set(),
+  waiting: lruCache(MOST_PROJECTS),
+});
 
 const SILENT: Notice = { line: () => undefined, settled: () => undefined };
 
@@ -64,18 +76,21 @@ function lookFor(state: HookState, event: SessionEvent): Notice {
   const key = sessionKey({ by, butler, agent: "", session: project ?? "" });
   if (before.telling.has(key) || before.changedAt.get(key) === changed) return SILENT;
   before.telling.add(key);
-  let found: Found | undefined;
+  const waiting = before.waiting.get(key);
+  let found = waiting?.changed === changed ? waiting.found : undefined;
   let over = false;
-  void look(state, event, key)
-    .then((answer) => {
-      found = answer;
-      // Only a look that was made is not repeated until the memory changes again.
-      if (answer !== undefined && answer.line === undefined) before.changedAt.set(key, changed);
-    })
-    .catch((error: unknown) => state.log.warn({ reason: faultOf(error) }, "what was learned could not be looked up"))
-    .finally(() => {
-      if (over || found?.line === undefined) before.telling.delete(key);
-    });
+  if (found === undefined)
+    void look(state, event, key)
+      .then((answer) => {
+        found = answer;
+        // Only a look that was made is not repeated until the memory changes again.
+        if (answer !== undefined && answer.line === undefined) before.changedAt.set(key, changed);
+        else if (answer !== undefined) before.waiting.set(key, { changed, found: answer });
+      })
+      .catch((error: unknown) => state.log.warn({ reason: faultOf(error) }, "what was learned could not be looked up"))
+      .finally(() => {
+        if (over || found?.line === undefined) before.telling.delete(key);
+      });
   return {
     line: () => found?.line,
     settled(shown) {
