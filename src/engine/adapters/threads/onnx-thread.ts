@@ -1,4 +1,7 @@
-/** A model in a thread or a process of its own. It gets one question at a time, is started again after a crash, and its end never aborts this process. */
+/**
+ * A model in a thread or a process of its own, which works on one question at a time. A query is sent while the one before is worked on: else the
+ * model would rest until this thread, which may be busy, has read that answer. It is started again after a crash, and its end never aborts this process.
+ */
 import type { ChildProcess } from "node:child_process";
 import { isMainThread, type Worker } from "node:worker_threads";
 import { unavailable } from "../../domain/errors.ts";
@@ -54,7 +57,8 @@ interface Request<Question, Answer> {
 interface ThreadState<Question, Answer> {
   readonly parts: ThreadParts;
   readonly waiting: Readonly<Record<Priority, Request<Question, Answer>[]>>;
-  running: Request<Question, Answer> | undefined;
+  /** What was sent and has no answer yet, in that order. */
+  readonly sent: Request<Question, Answer>[];
   worker: Host | undefined;
   ready: boolean;
   closed: Promise<void> | undefined;
@@ -64,6 +68,8 @@ interface ThreadState<Question, Answer> {
 }
 
 const CLOSE_MS = 5_000;
+/** The one that is worked on, and one that waits there. Of more those behind could not go to another thread. */
+const MOST_SENT = 2;
 
 const isFatal = (message: object): message is Fatal => "kind" in message && message.kind === "fatal";
 const isFailed = (message: object): message is Failed => "kind" in message && message.kind === "failed";
@@ -90,7 +96,7 @@ export async function openOnnxThread<Question extends object, Answer extends { r
   const state: ThreadState<Question, Answer> = {
     parts,
     waiting: { query: [], write: [] },
-    running: undefined,
+    sent: [],
     worker: undefined,
     ready: false,
     closed: undefined,
@@ -106,7 +112,7 @@ export async function openOnnxThread<Question extends object, Answer extends { r
       return state.closed !== undefined;
     },
     get pending() {
-      return (state.running === undefined ? 0 : 1) + state.waiting.query.length + state.waiting.write.length;
+      return state.sent.length + state.waiting.query.length + state.waiting.write.length;
     },
     async ask(question, priority) {
       if (state.closed !== undefined) throw unavailable(`The ${parts.name} worker is closed.`);
@@ -175,22 +181,31 @@ function died<Q extends object, A>(state: ThreadState<Q, A>, why: string, cause:
 
 /** Hands the answer to whoever asked, and sends the next question. */
 function settle<Q extends object, A extends { readonly id: number }>(state: ThreadState<Q, A>, message: Failed | A) {
-  const { running } = state;
-  if (running === undefined || message.id !== running.id) return;
-  state.running = undefined;
-  if (isFailed(message)) running.reject(unavailable(`The ${state.parts.name} worker failed: ${message.message}`));
+  const [answered] = state.sent;
+  if (answered === undefined || message.id !== answered.id) return;
+  state.sent.shift();
+  // Before the answer is worked with, which takes this thread some time.
+  sendNext(state);
+  if (isFailed(message)) answered.reject(unavailable(`The ${state.parts.name} worker failed: ${message.message}`));
   else {
     state.deaths = 0;
-    running.resolve(message);
+    answered.resolve(message);
   }
-  sendNext(state);
 }
 
 function sendNext<Q extends object, A>(state: ThreadState<Q, A>) {
-  const { waiting } = state;
-  if (!state.ready || state.running !== undefined) return;
-  state.running = waiting.query.shift() ?? waiting.write.shift();
-  if (state.running !== undefined) post(state.worker, { ...state.running.question, id: state.running.id });
+  const { waiting, sent } = state;
+  if (!state.ready) return;
+  for (;;) {
+    // A write waits until nothing else is sent: a query that comes next finds one of them before it, not two.
+    const next =
+      sent.length < MOST_SENT
+        ? (waiting.query.shift() ?? (sent.length === 0 ? waiting.write.shift() : undefined))
+        : undefined;
+    if (next === undefined) return;
+    sent.push(next);
+    post(state.worker, { ...next.question, id: next.id });
+  }
 }
 
 function sendOrRestart<Q extends object, A extends { readonly id: number }>(state: ThreadState<Q, A>) {
@@ -209,9 +224,8 @@ function sendOrRestart<Q extends object, A extends { readonly id: number }>(stat
 }
 
 function rejectAll<Q extends object, A>(state: ThreadState<Q, A>, error: Error) {
-  const { running, waiting } = state;
-  const all = [...(running ? [running] : []), ...waiting.query.splice(0), ...waiting.write.splice(0)];
-  state.running = undefined;
+  const { sent, waiting } = state;
+  const all = [...sent.splice(0), ...waiting.query.splice(0), ...waiting.write.splice(0)];
   for (const request of all) request.reject(error);
 }
 
