@@ -31,7 +31,8 @@ export function gather(
   const take = (slot: number, found: Met | undefined) => {
     const row = model.rowAt(slot);
     if (row === undefined || !isShown(model, slot, row, filters)) return;
-    candidates.push(candidateOf(row, found?.keyword ?? null, found?.distance ?? null, model.retellingOf(slot)));
+    const retelling = filters.forBlock === true ? model.retellingOf(slot) : undefined;
+    candidates.push(candidateOf(row, found?.keyword ?? null, found?.distance ?? null, retelling));
   };
   met.forEach((found, slot) => {
     take(slot, found);

@@ -211,6 +211,7 @@ const filters = (call: Call, query: RetrieveQuery): Filters => ({
   tags: query.tags,
   tier: query.tier,
   exceptSession: query.exceptSession,
+  forBlock: query.perType,
 });
 
 /** How a reader of these scopes sees keys that several facts hold. */

@@ -39,6 +39,8 @@ export interface Filters extends Look {
   readonly tags: readonly string[] | undefined;
   readonly tier: Tier | undefined;
   readonly exceptSession?: string | undefined;
+  /** The candidates are told in a block: what earlier blocks made of them is looked up. */
+  readonly forBlock?: boolean | undefined;
 }
 
 /** The vector arm alone, for a server: it takes as long as reading the words, and another connection can do it meanwhile. */
