@@ -93,6 +93,6 @@ test("every minute has its own figures, and memory is compared from the first to
     [180, 9],
   ]);
   expect(slices.map(({ resident_mb }) => resident_mb)).toEqual([500, 501, 502, 503]);
-  expect(growthOf(slices, 4_000)).toEqual({ mb: 3, kb_per_write: 1 });
+  expect(growthOf(slices, 4_000)).toEqual({ mb: 3, kb_per_write: 1, beside_memories: 0.988 });
   expect(slicesOf(6, { answers: [], most_open: 0, drained_ms: 0 }, [])).toHaveLength(3);
 });

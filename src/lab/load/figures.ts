@@ -47,7 +47,12 @@ export interface LoadReport extends LoadShape {
   readonly drained_ms: number;
   /** p95 of how late this process made its calls. */
   readonly late_p95: number;
-  readonly resident_growth: { readonly mb: number; readonly kb_per_write: number } | null;
+  readonly resident_growth: {
+    readonly mb: number;
+    readonly kb_per_write: number;
+    /** Last to first without what the memories that were stored meanwhile may take. */
+    readonly beside_memories: number;
+  } | null;
   /** The owner's, until the last answer. It says more than times do where other programs use the machine. */
   readonly cpu: {
     readonly seconds: number | null;
@@ -82,6 +87,8 @@ export function cpuOf(
 /** What the specification asks for; a tenth of each time is what this program asks of itself. */
 const SLO = { context_p95_ms: 250, writes_percent: 99.9, backlog_hours: 6 } as const;
 const OWN = { writes_percent: 99.99, p95_growth: 1.25, memory_growth: 1.1 } as const;
+/** What each memory may take in an owner: what is stored while the load lasts takes it too. */
+const KB_A_MEMORY = 3;
 
 export const p99 = (times: readonly number[]) => {
   const sorted = times.toSorted((a, b) => a - b);
@@ -128,13 +135,18 @@ export function slicesOf(seconds: number, { answers }: Driven, samples: readonly
 /** From the first minute to the last. */
 export function growthOf(slices: readonly Slice[], writes: number): LoadReport["resident_growth"] {
   const [first, last] = [slices[0]?.resident_mb ?? null, slices.at(-1)?.resident_mb ?? null];
-  if (first === null || last === null || slices.length < 2) return null;
+  if (first === null || last === null || first === 0 || slices.length < 2) return null;
   const between = (writes * (slices.length - 1)) / slices.length;
-  return { mb: round(last - first), kb_per_write: round(((last - first) * 1_000) / Math.max(1, between), 2) };
+  const allowed = (KB_A_MEMORY * between) / 1_000;
+  return {
+    mb: round(last - first),
+    kb_per_write: round(((last - first) * 1_000) / Math.max(1, between), 2),
+    beside_memories: round((last - allowed) / first, 3),
+  };
 }
 
 export function verdictsOf(report: Omit<LoadReport, "targets">): Verdict[] {
-  const { kinds, slices, after, lost } = report;
+  const { kinds, slices, after, lost, resident_growth: growth } = report;
   const times = (of: (slice: Slice) => number | null | undefined) => {
     const [first, last] = [slices[0], slices.at(-1)].map((slice) => (slice === undefined ? null : of(slice)));
     return first == null || last == null || first === 0 ? null : round(last / first, 2);
@@ -159,6 +171,7 @@ export function verdictsOf(report: Omit<LoadReport, "targets">): Verdict[] {
       times((slice) => slice.resident_mb),
       OWN.memory_growth,
     ),
+    most(`the same without ${KB_A_MEMORY} KB a new memory`, "×", growth?.beside_memories ?? null, OWN.memory_growth),
   ];
 }
 
