@@ -1,4 +1,5 @@
 /** What is read from memory is what the store would have answered: the same bytes, after any history, and after each of its steps. */
+import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { wrapDb } from "../../src/engine/adapters/db/wrap.ts";
@@ -19,6 +20,7 @@ import { Settings } from "../../src/engine/memory/settings.ts";
 import { memoryOf } from "../../src/engine/memory/tenancy.ts";
 import { foldShelf } from "../../src/engine/store/index/fold.ts";
 import { runJob } from "../support/job-runs.ts";
+import { gate } from "../support/owner-fakes.ts";
 import { onEachStore, openRig, type Rig } from "../support/stores.ts";
 
 type Step = (world: World) => Promise<unknown>;
@@ -241,4 +243,54 @@ onEachStore("the read model", (open, store) => {
     );
     await rigs[1]?.memory.close();
   });
+
+  it("looks again at what it saw while the model had the question, if the memory was changed meanwhile", async () => {
+    const rig = await open();
+    const world: World = { rig, by: rig, as: { tenant: "meanwhile" }, ids: [] };
+    const { memory } = rig;
+    const turn = (content: string) =>
+      tell("memory_store_episode", { content, speaker: "Ann Lee", session_id: "s1" })(world);
+    for (const content of ["Roses grow in Lisbon.", "Who waters the roses?", "Bob waters roses and tea."])
+      await turn(content);
+    await tell("memory_store_fact", { subject: "bob", predicate: "waters", content: "roses" })(world);
+    await memory.readModel.load(memory.versions.serving?.version, world.as.tenant);
+    const held = holding(memory);
+    const asked = search(callOf(held.memory, world), { query: "Who waters roses?", explain: true });
+    await held.isAsked;
+    // What the words found is looked at now.
+    await setTimeout(20);
+    for (const at of [0, 2]) await onOne("memory_forget", at)(world);
+    await onOne("control_erase", 1)(world);
+    await tell("memory_store_fact", { subject: "bob", predicate: "waters", content: "nothing but roses" })(world);
+    await turn("The tulips are red, the roses white.");
+    await memory.readModel.caughtUp(memory.versions.serving?.version, world.as.tenant);
+    held.letGo();
+    const answer = await asked;
+    const contents = answer.results.map(({ content }) => content);
+    expect(contents).toContain("nothing but roses");
+    expect(contents).not.toContain("Roses grow in Lisbon.");
+    expect(contents).not.toContain("Who waters the roses?");
+    expect(contents).not.toContain("roses");
+  });
 });
+
+/** This memory, whose questions are embedded when they are let go. */
+function holding(memory: Memory): { memory: Memory; isAsked: Promise<void>; letGo: () => void } {
+  const [asked, free] = [gate(), gate()];
+  const { versions } = memory;
+  const serving = () => {
+    const { serving: own } = versions;
+    const embed: NonNullable<typeof own>["embedder"]["embed"] = async (text, priority) => {
+      asked.open();
+      await free.passed;
+      return own?.embedder.embed(text, priority) as never;
+    };
+    return own && { ...own, embedder: { ...own.embedder, embed } };
+  };
+  const held = Object.create(versions, { serving: { get: serving } });
+  return {
+    memory: Object.create(memory, { versions: { value: held } }),
+    isAsked: asked.passed,
+    letGo: () => free.open(),
+  };
+}

@@ -40,12 +40,12 @@ export interface Vectors {
   queryOf(vector: Float32Array): Query;
 }
 
-/** What the list of visible slots was made for: it is the same until the first of them ends, unless something is put, moved or dropped. */
+/** What the list of visible slots was made for: it is the same until the first of them ends, unless something is put, dropped or begins to be visible. */
 interface Seen {
   readonly sks: readonly number[];
   readonly faded: boolean;
   readonly from: number;
-  readonly until: number;
+  until: number;
   readonly count: number;
 }
 
@@ -165,7 +165,14 @@ export function openVectors(sums: Sums = "in order"): Vectors {
     },
     see(slot, until, liveUntil) {
       const visibleUntil = until ?? (visible[slot] as number);
-      if (visible[slot] !== visibleUntil || live[slot] !== liveUntil) lastSeen = undefined;
+      if (lastSeen !== undefined) {
+        const [before, end] = lastSeen.faded
+          ? [live[slot] as number, liveUntil]
+          : [visible[slot] as number, visibleUntil];
+        // What was on the list stays there until its new end; what was not may belong there now.
+        if (before > lastSeen.from) lastSeen.until = Math.min(lastSeen.until, end);
+        else if (end > lastSeen.from) lastSeen = undefined;
+      }
       visible[slot] = visibleUntil;
       live[slot] = liveUntil;
     },

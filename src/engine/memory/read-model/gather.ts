@@ -17,22 +17,72 @@ interface Met {
   rank: number;
 }
 
+/** Where a search looks: always the same for one of them. */
+interface Look {
+  readonly model: ReadModel;
+  readonly tenant: string;
+  readonly filters: Filters;
+  readonly around: Surroundings | undefined;
+}
+
+/**
+ * What a search has seen of the model while the embedder had its question, by slot: it is not looked at again as long as the model is of the same
+ * revision. The objects are completed when it is known what is near.
+ */
+export interface Ahead {
+  /** Each is handed out once. */
+  readonly candidates: Map<number, Writable<Candidate>>;
+  readonly turns: Map<number, Turns>;
+  /** Of memories as turns of their session, and as what stands alone. */
+  readonly evidence: Readonly<Record<"turn" | "alone", Map<number, Writable<MemoryEvidence>>>>;
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+const nothingAhead = (): Ahead => ({
+  candidates: new Map(),
+  turns: new Map(),
+  evidence: { turn: new Map(), alone: new Map() },
+});
+
+/** Looks at what the words found, and at the turns around it, before it is known what is near. */
+export function lookAhead(look: Look, hits: readonly Hit[]): Ahead {
+  const { model, around } = look;
+  const ahead = nothingAhead();
+  const met = meet(model, hits, []);
+  met.forEach((found, slot) => {
+    const candidate = shownAt(look, slot, found);
+    if (candidate !== undefined) ahead.candidates.set(slot, candidate);
+  });
+  if (around === undefined) return ahead;
+  const turns = turnsAround(look, around, met, ahead.turns);
+  const see = (slot: number, kind: "turn" | "alone") => {
+    const cosine = model.vectors.has(slot) ? NOT_YET : Number.NaN;
+    ahead.evidence[kind].set(slot, evidenceOf(model, slot, kind === "turn", around.names, cosine));
+  };
+  for (const slot of turns.keys()) see(slot, "turn");
+  for (const slot of met.keys()) if (!turns.has(slot)) see(slot, "alone");
+  return ahead;
+}
+
+const NOT_YET = 0;
+
 export function gather(
-  model: ReadModel,
-  tenant: string,
+  look: Look,
   hits: readonly Hit[],
   arm: VectorArm | undefined,
-  filters: Filters,
-  around: Surroundings | undefined,
+  ahead: Ahead = nothingAhead(),
 ): Gathered {
+  const { model, tenant, filters, around } = look;
   const met = meet(model, hits, arm === undefined ? [] : nearest(model, tenant, arm, filters));
-  const turns = around === undefined ? new Map<number, boolean>() : turnsAround(model, met, around, filters.now);
+  const turns = around === undefined ? new Map<number, boolean>() : turnsAround(look, around, met, ahead.turns);
   const candidates: Candidate[] = [];
   const take = (slot: number, found: Met | undefined) => {
-    const row = model.rowAt(slot);
-    if (row === undefined || !isShown(model, slot, row, filters)) return;
-    const retelling = filters.forBlock === true ? model.retellingOf(slot) : undefined;
-    candidates.push(candidateOf(row, found?.keyword ?? null, found?.distance ?? null, retelling));
+    const seen = ahead.candidates.get(slot);
+    ahead.candidates.delete(slot);
+    if (seen !== undefined && found !== undefined) seen.distance = found.distance;
+    const candidate = seen ?? shownAt(look, slot, found);
+    if (candidate !== undefined) candidates.push(candidate);
   };
   met.forEach((found, slot) => {
     take(slot, found);
@@ -46,11 +96,22 @@ export function gather(
   const cosine = cosines(model, arm, beside, met);
   const evidence = new Map<string, MemoryEvidence>();
   for (let i = 0; i < beside.length; i++) {
-    const slot = beside[i] as number;
-    const item = evidenceOf(model, slot, turns.has(slot), around.names, cosine[i] as number);
+    const [slot, near] = [beside[i] as number, cosine[i] as number];
+    const inSession = turns.has(slot);
+    const seen = ahead.evidence[inSession ? "turn" : "alone"].get(slot);
+    const isSame = seen !== undefined && (seen.cosine === undefined) === Number.isNaN(near);
+    if (isSame && seen.cosine !== undefined) seen.cosine = near;
+    const item = isSame ? seen : evidenceOf(model, slot, inSession, around.names, near);
     evidence.set(item.id, item);
   }
   return { candidates, evidence };
+}
+
+function shownAt({ model, filters }: Look, slot: number, found: Met | undefined): Writable<Candidate> | undefined {
+  const row = model.rowAt(slot);
+  if (row === undefined || !isShown(model, slot, row, filters)) return undefined;
+  const retelling = filters.forBlock === true ? model.retellingOf(slot) : undefined;
+  return candidateOf(row, found?.keyword ?? null, found?.distance ?? null, retelling);
 }
 
 /** Both arms by slot. Equal scores are told apart by id, as the store does. */
@@ -115,22 +176,52 @@ export function isTheValue(
   return isValue(heldOf(row), rivals.map(heldOf), look);
 }
 
-/** The live turns around each memory that was found, itself among them; true for those that are candidates of their own. */
-function turnsAround(model: ReadModel, met: ReadonlyMap<number, Met>, s: Surroundings, at: Date): Map<number, boolean> {
-  const now = at.getTime();
+/** The live turns around one memory that was found, itself among them. */
+interface Turns {
+  /** It is among the best, around which more is looked at. */
+  readonly best: boolean;
+  readonly slots: readonly number[];
+  /** For each whether it is a candidate of its own. */
+  readonly candidates: readonly boolean[];
+}
+
+const NO_TURNS: readonly never[] = [];
+
+/** The live turns around all memories that were found; true for those that are candidates of their own. What was looked at is kept in `known`. */
+function turnsAround(
+  { model, filters }: Look,
+  s: Surroundings,
+  met: ReadonlyMap<number, Met>,
+  known: Map<number, Turns>,
+): Map<number, boolean> {
+  const now = filters.now.getTime();
   const furthest = { before: -Math.min(0, ...s.offsets) + s.before, after: Math.max(0, ...s.offsets) + s.after };
   const turns = new Map<number, boolean>();
-  met.forEach(({ rank }, spot) => {
+  const around = (spot: number, best: boolean): Turns => {
     const row = model.rowAt(spot);
     const ordinal = row === undefined || row.session_id === null ? null : row.ordinal;
-    if (ordinal === null) return;
-    const best = rank <= s.best;
+    if (ordinal === null) return { best, slots: NO_TURNS, candidates: NO_TURNS };
     const { before, after } = best ? furthest : s.others;
+    const slots: number[] = [];
+    const candidates: boolean[] = [];
     for (const slot of model.lookups.turns(spot, ordinal - before, ordinal + after)) {
       const turn = model.rowAt(slot);
       if (turn === undefined || !isLiveEpisode(turn, now)) continue;
-      const candidate = best && s.offsets.includes((turn.ordinal ?? 0) - ordinal);
-      turns.set(slot, candidate || (turns.get(slot) ?? false));
+      slots.push(slot);
+      candidates.push(best && s.offsets.includes((turn.ordinal ?? 0) - ordinal));
+    }
+    return { best, slots, candidates };
+  };
+  met.forEach(({ rank }, spot) => {
+    const best = rank <= s.best;
+    let own = known.get(spot);
+    if (own?.best !== best) {
+      own = around(spot, best);
+      known.set(spot, own);
+    }
+    for (let i = 0; i < own.slots.length; i++) {
+      const slot = own.slots[i] as number;
+      turns.set(slot, (own.candidates[i] as boolean) || (turns.get(slot) ?? false));
     }
   });
   return turns;
@@ -166,7 +257,7 @@ function evidenceOf(
   inSession: boolean,
   names: readonly string[],
   cosine: number,
-): MemoryEvidence {
+): Writable<MemoryEvidence> {
   const { words, vectors, lookups } = model;
   const row = inSession ? model.rowAt(slot) : undefined;
   const hasVector = !Number.isNaN(cosine);
@@ -195,7 +286,7 @@ function candidateOf(
   keyword: number | null,
   distance: number | null,
   retelling: Retelling | undefined,
-): Candidate {
+): Writable<Candidate> {
   const created = new Date(row.created_at);
   const occurred = row.occurred_at;
   return {

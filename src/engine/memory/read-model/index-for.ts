@@ -43,6 +43,7 @@ function laterIndex(before: ReadModel, tenant: string, now: Promise<SearchIndex>
     rank: async (...asked) => (await now).rank(...asked),
     speakers: async (...asked) => (await now).speakers(...asked),
     saidBy: async (...asked) => (await now).saidBy(...asked),
+    lookAhead: async (...asked) => (await now).lookAhead?.(...asked) ?? [],
     candidates: async (...asked) => (await now).candidates(...asked),
     profile: async (...asked) => (await now).profile(...asked),
     wordsOf: async (...asked) => (await now).wordsOf(...asked),
@@ -54,6 +55,7 @@ function laterIndex(before: ReadModel, tenant: string, now: Promise<SearchIndex>
 /** The model holds what is stored: an encrypted fact is decrypted for each answer. */
 const unsealedIndex = (index: SearchIndex, open: (text: string) => string): SearchIndex => ({
   ...index,
+  lookAhead: async (...asked) => openContents((await index.lookAhead?.(...asked)) ?? [], open),
   async candidates(...asked) {
     const { candidates, evidence } = await index.candidates(...asked);
     return { candidates: openContents(candidates, open), evidence };

@@ -10,11 +10,12 @@ import { MOST_SAID } from "../../store/memories/names.ts";
 import type { Origin } from "../../store/memories/origins.ts";
 import type { ProfileItem } from "../../store/memories/profile.ts";
 import type { SearchIndex } from "../recall/search-index.ts";
-import { gather, isTheValue } from "./gather.ts";
+import { type Ahead, gather, isTheValue, lookAhead } from "./gather.ts";
 import { placeByMeaning } from "./nearest.ts";
 
 export function modelIndex(model: ReadModel, tenant: string): SearchIndex {
   const { words, lookups } = model;
+  let ahead: { readonly revision: object; readonly seen: Ahead } | undefined;
   return {
     inMemory: true,
     revision: async () => model.revision(),
@@ -32,7 +33,16 @@ export function modelIndex(model: ReadModel, tenant: string): SearchIndex {
       const ids = said.filter((slot) => wanted.has(words.shelfOf(slot) ?? -1)).map(model.idOf);
       return ids.length === 0 ? undefined : { slots: new Map(), ids: new Set(ids) };
     },
-    candidates: async (hits, arm, filters, around) => gather(model, tenant, hits, arm, filters, around),
+    async lookAhead(hits, filters, around) {
+      const found = await hits();
+      const seen = lookAhead({ model, tenant, filters, around }, found);
+      ahead = { revision: model.revision(), seen };
+      return [...seen.candidates.values()];
+    },
+    async candidates(hits, arm, filters, around) {
+      const seen = ahead?.revision === model.revision() ? ahead.seen : undefined;
+      return gather({ model, tenant, filters, around }, hits, arm, seen);
+    },
     profile: async (look, limit) => [
       ...first(model, tenant, "fact", look, limit),
       ...first(model, tenant, "rule", look, limit),

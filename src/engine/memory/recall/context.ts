@@ -54,8 +54,7 @@ export async function context(call: Call, input: ContextInput): Promise<ContextA
   const query = {
     ...contextQuery(call, input.trigger_prompt),
     exceptSession: input.except_session,
-    // What is done ahead is done twice in part: worth it while nobody else waits for this thread.
-    ahead: memory.traffic.underWay > 1 ? undefined : (found: readonly Candidate[]) => makeLines(call, found),
+    ahead: (found: readonly Candidate[]) => makeLines(call, found),
   };
   const [{ lasting, profile, retrieval }, { intent }] = await Promise.all([
     input.as_of === undefined ? contextNow(call, query, input.lasting !== false) : contextAt(asked, query),

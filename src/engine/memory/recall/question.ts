@@ -5,7 +5,7 @@
 import { answerTurn } from "../../adapters/turns.ts";
 import { withTheirs } from "../../domain/ranking/recipe.ts";
 import type { BestFirst } from "../../domain/ranking/words/best-first.ts";
-import type { Hit, Members, Statistics } from "../../domain/ranking/words/bm25.ts";
+import type { Members, Statistics } from "../../domain/ranking/words/bm25.ts";
 import { lexemes } from "../../domain/text/lexemes.ts";
 import { possibleNames, withoutNames } from "../../domain/text/names.ts";
 import { alone } from "../../domain/text/remembered.ts";
@@ -28,6 +28,9 @@ export interface Asked {
   readonly degraded: string | undefined;
 }
 
+/** All but the vector. */
+export type Worded = Pick<Asked, "names" | "said" | "rankings" | "statistics">;
+
 export interface Asking {
   readonly text: string;
   readonly mode: Mode;
@@ -38,8 +41,8 @@ export interface Asking {
   readonly depth: DepthOf;
   /** More candidates are taken of what the people named said. */
   readonly withTheirs: boolean;
-  /** Done with what the words found, while the model has the question. */
-  readonly ahead?: ((hits: readonly Hit[]) => Promise<void>) | undefined;
+  /** Called with what is known while the model has the question, where that is soon: in memory. */
+  readonly onWords?: ((found: Worded) => Promise<void>) | undefined;
   /** Called as soon as the question is embedded, which may be long before its words are read. */
   readonly onEmbedded?: ((embedded: Embedded) => void) | undefined;
   /** Called as soon as it is known whom the question names. */
@@ -73,7 +76,6 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
   if (onEmbedded) embedding?.then((made) => made && onEmbedded(made)).catch(() => undefined);
   if (possible.length === 0) asking.onNames?.([]);
   const first = mode === "semantic" ? undefined : ranked();
-  const preparing = asking.ahead !== undefined && index.inMemory ? prepare(await first, asking) : undefined;
   const people = async () => {
     const names = await index.speakers(asking.scopes, possible);
     asking.onNames?.(names);
@@ -84,11 +86,17 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
     if (said !== undefined && index.inMemory) await bestOfTheirs(await first, said, asking.depth);
     return { names, said };
   };
+  const named = possible.length === 0 ? { names: [], said: undefined } : people();
+  const { onWords } = asking;
+  const lookAhead = async () => {
+    const [ranked, found] = await Promise.all([first, named]);
+    if (ranked !== undefined) await onWords?.({ ...ranked, ...found });
+  };
   const [found, { names, said }, guessed] = await Promise.all([
     first,
-    possible.length === 0 ? { names: [], said: undefined } : people(),
+    named,
     embedding,
-    preparing,
+    embedding !== undefined && index.inMemory ? lookAhead() : undefined,
   ]);
   remember(memory, caller.tenant, possible, names);
   const embedded = guessed !== undefined && !sameNames(guess, names) ? await embed(names) : guessed;
@@ -105,12 +113,6 @@ export async function ask(call: Call, index: SearchIndex, asking: Asking): Promi
     embedMs,
     degraded,
   };
-}
-
-async function prepare(ranked: Ranked | undefined, { ahead, depth }: Asking): Promise<void> {
-  if (ranked === undefined) return;
-  const best = ranked.rankings.map((ranking) => ranking.top(depth(ranked.statistics.n)));
-  await ahead?.((await Promise.all(best)).flat());
 }
 
 async function bestOfTheirs(ranked: Ranked | undefined, said: Members, depth: DepthOf): Promise<void> {

@@ -23,10 +23,10 @@ import { stopIfCancelled } from "../following.ts";
 import type { Call } from "../memory.ts";
 import { indexFor } from "../read-model/index-for.ts";
 import { type Arms, armsOf } from "./arms.ts";
-import { type Asked, ask, type Mode } from "./question.ts";
+import { type Asked, ask, type Mode, type Worded } from "./question.ts";
 import { type Reranking, rerankByCrossEncoder, rerankByTokens, surroundings } from "./rerank.ts";
 import type { SearchIndex } from "./search-index.ts";
-import { askEarly, depthOf, depthsOf, noteSizes, sizesOf, vectorArm } from "./vector-arm.ts";
+import { askEarly, depthOf, depthsOf, noteSizes, type Searching, sizesOf, vectorArm } from "./vector-arm.ts";
 
 export type { Mode };
 
@@ -124,15 +124,18 @@ async function retrieveOnce(call: Call, query: RetrieveQuery): Promise<Retrieval
   const early = index.inMemory
     ? undefined
     : askEarly({ ...searching, groups: await finding }, index, filters(call, query));
-  const ahead =
-    query.ahead &&
-    (async (hits: readonly Hit[]) => {
-      const { candidates } = await index.candidates(hits, undefined, filters(call, query), undefined);
-      query.ahead?.(candidates);
-    });
+  const onWords = async (found: Worded) => {
+    const groups = await finding;
+    const hits = () => firstHits({ ...searching, groups }, found);
+    const around = surroundingsOf(call, query, found, reranking);
+    const candidates = await index.lookAhead?.(hits, filters(call, query), around);
+    query.ahead?.(candidates ?? []);
+  };
   const asked = await span("search question", { mode: query.mode }, () =>
     ask(call, index, {
-      ...{ text: query.text, mode: query.mode, scopes: query.scopes, groups: finding, depth, ahead },
+      ...{ text: query.text, mode: query.mode, scopes: query.scopes, groups: finding, depth },
+      // While others wait for this thread, their answers come first.
+      onWords: call.memory.traffic.underWay > 1 ? undefined : onWords,
       withTheirs: takesTheirs(reranking, query),
       onEmbedded: early?.begin,
       onNames: early?.noteNames,
@@ -230,17 +233,16 @@ async function gather(
   const { embedded } = asked;
   const sizes = sizesOf(asked);
   const searching = { call, query, reranking, groups };
-  const { all, theirs } = depthsOf(searching, asked, sizes);
+  const { all } = depthsOf(searching, asked, sizes);
   const arm = embedded && vectorArm(searching, { ...asked, embedded }, sizes);
-  const around = reranking === "none" ? undefined : surroundings(call, asked.names, query.perType ?? false);
+  const around = surroundingsOf(call, query, asked, reranking);
   let candidates: Candidate[] = [];
   let evidence = new Map<string, MemoryEvidence>();
   let keywordDepth = 0;
   for (let page = 0; page < MAX_PAGES; page++) {
     // The first page nearly always suffices; later ones are read when filters discard much.
     if (page > 0 && candidates.filter((c) => isGood(call, query, c)).length >= query.wanted) break;
-    const paged = await pageOf(asked.rankings ?? [], all, page);
-    const hits = page === 0 ? await addTheirs(asked, paged, theirs) : paged;
+    const hits = page === 0 ? await firstHits(searching, asked) : await pageOf(asked.rankings ?? [], all, page);
     if (page > 0 && hits.length === 0) break;
     const searched = page === 0 || arm === undefined ? arm : { ...arm, groups: [], theirs: undefined };
     const found = await fetchCandidates(hits, searched, filters(call, query), around);
@@ -253,8 +255,16 @@ async function gather(
   return { candidates: isOne ? candidates : mergeArms(candidates), evidence, arm, keywordDepth };
 }
 
+const surroundingsOf = (call: Call, { perType }: RetrieveQuery, { names }: Worded, reranking: Reranking) =>
+  reranking === "none" ? undefined : surroundings(call, names, perType ?? false);
+
+async function firstHits(searching: Searching, found: Worded): Promise<readonly Hit[]> {
+  const { all, theirs } = depthsOf(searching, found, sizesOf(found));
+  return addTheirs(found, await pageOf(found.rankings ?? [], all, 0), theirs);
+}
+
 /** Among 12,000 memories, most of others, the plain lists miss much of what somebody said whom the question names. */
-async function addTheirs({ rankings, said }: Asked, hits: readonly Hit[], limit: number): Promise<readonly Hit[]> {
+async function addTheirs({ rankings, said }: Worded, hits: readonly Hit[], limit: number): Promise<readonly Hit[]> {
   if (said === undefined) return hits;
   const key = (hit: Hit) => ("slot" in hit ? `${hit.sk} ${hit.slot}` : hit.memoryId);
   const met = new Set(hits.map(key));

@@ -7,7 +7,7 @@ import type { Surroundings } from "../../store/index/evidence.ts";
 import { bringNear, gatherCandidates } from "../../store/index/gather.ts";
 import { type Filters, type Near, nearestVectors, theirVectors, type VectorArm } from "../../store/index/nearest.ts";
 import { rankWords } from "../../store/index/rank-words.ts";
-import type { Answered, Gathered } from "../../store/index/search.ts";
+import type { Answered, Candidate, Gathered } from "../../store/index/search.ts";
 import { type LexicalEntry, lexicalEntryOf, type VectorRank, vectorRankOf } from "../../store/index/why.ts";
 import { saidBy, speakersAmong } from "../../store/memories/names.ts";
 import { type Origin, originsOf } from "../../store/memories/origins.ts";
@@ -39,6 +39,15 @@ export interface SearchIndex {
   theirs?(arm: VectorArm, filters: Filters): Promise<readonly Near[]>;
   /** The candidates of what is near alone, unless that would hold up others. */
   bring?(near: readonly Near[], arm: VectorArm, filters: Filters, around: Surroundings): Promise<Answered> | undefined;
+  /**
+   * Looks at what the words found while the model has the question, and gives the candidates among it: `candidates` of the same question need not look
+   * again. In memory alone.
+   */
+  lookAhead?(
+    hits: () => Promise<readonly Hit[]>,
+    filters: Filters,
+    around: Surroundings | undefined,
+  ): Promise<readonly Candidate[]>;
   candidates(
     hits: readonly Hit[],
     arm: VectorArm | undefined,
