@@ -82,6 +82,21 @@ test("figures are of the answered calls, and errors are counted by code", () => 
   expect(kindFigures(all, "episode")).toMatchObject({ sent: 1, answered_share: 100, errors: {} });
 });
 
+test("no percentile is above the longest time, however finely that is told", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.double({ min: 0.001, max: 2_000, noNaN: true }), { minLength: 1, maxLength: 40 }),
+      (times) => {
+        const { p50, p95, p99, max } = kindFigures(
+          times.map((ms, at) => answered(at, ms)),
+          "context",
+        );
+        expect([p50, p95, p99, max]).toEqual([p50, p95, p99, max].toSorted((a, b) => a - b));
+      },
+    ),
+  );
+});
+
 test("every minute has its own figures, and memory is compared from the first to the last", () => {
   const answers = [answered(1_000, 7), answered(61_000, 8), answered(200_000, 9)];
   const samples = [5, 65, 125, 185].map((second, index) => ({ at: second * 1_000, mb: 500 + index }));

@@ -1,5 +1,16 @@
 /** What a run under load says: times by kind and by minute, the share of answered calls, memory over time, and the verdict. */
-import { least, most, type Report, round, row, type Spread, spread, type Verdict, verdictLine } from "../figures.ts";
+import {
+  least,
+  most,
+  percentile,
+  type Report,
+  round,
+  row,
+  type Spread,
+  spread,
+  type Verdict,
+  verdictLine,
+} from "../figures.ts";
 import type { Answered, Driven } from "./drive.ts";
 import type { LoadKind, LoadShape } from "./schedule.ts";
 
@@ -90,10 +101,11 @@ const OWN = { writes_percent: 99.99, p95_growth: 1.25, memory_growth: 1.1 } as c
 /** What each memory may take in an owner: what is stored while the load lasts takes it too. */
 const KB_A_MEMORY = 3;
 
-export const p99 = (times: readonly number[]) => {
-  const sorted = times.toSorted((a, b) => a - b);
-  return round(sorted[Math.max(0, Math.ceil(0.99 * sorted.length) - 1)] ?? 0);
-};
+export const p99 = (times: readonly number[]) =>
+  percentile(
+    times.toSorted((a, b) => a - b),
+    0.99,
+  );
 
 export function kindFigures(all: readonly Answered[], kind: LoadKind): KindFigures {
   const sent = all.filter((one) => one.kind === kind);
