@@ -18,6 +18,8 @@ function daemon(rig: Rig, extractor: Extractor) {
   return jobRunner(memory, jobs);
 }
 
+const minutesOn = (rig: Rig, minutes: number) => new Date(rig.now.getTime() + minutes * 60_000);
+
 const states = (rig: Rig) =>
   rig.db.query<{ tenant_id: string; consolidation_status: string }>(
     "select tenant_id, consolidation_status from episodes order by created_at, id",
@@ -69,4 +71,60 @@ onEachStore("a job in shards", (open, store) => {
       expect(await second.drain(() => false)).toEqual([]);
     },
   );
+
+  it.skipIf(store === "PGlite")(
+    "a shard's lease counts from when it is taken: a job that has run for long loses none of its shards to another daemon",
+    async () => {
+      const rig = await open({ model: false });
+      for (const [n, tenant] of ["north", "south"].entries()) {
+        rig.set(new Date(rig.now.getTime() + n));
+        await rig.call("memory_store_episode", { content: `The ${tenant} has a garden` }, { as: { tenant } });
+      }
+      const [begun, held] = [gate(), gate()];
+      const slow = scripted(learnsAll);
+      const waiting: Extractor = {
+        ...slow.extractor,
+        async extract(material, signal) {
+          if (slow.seen.length === 0) rig.set(minutesOn(rig, 6));
+          else {
+            begun.open();
+            await held.passed;
+          }
+          return slow.extractor.extract(material, signal);
+        },
+      };
+      const quick = scripted(learnsAll);
+      const [first, second] = [daemon(rig, waiting), daemon(rig, quick.extractor)];
+      const slot = new Date("2026-03-01T12:00:00.000Z");
+      await first.enqueue({ job: "consolidate", slot, trigger: "schedule", missed: 0 });
+      const running = first.drain(() => false);
+      await begun.passed;
+
+      expect(await second.drain(() => false)).toEqual([]);
+      expect(quick.seen).toEqual([]);
+      held.open();
+      expect((await running).map(({ report }) => report?.counts.episodes_consolidated)).toEqual([2]);
+      const runs =
+        "select state, consolidation_attempts as attempts from consolidation_runs, episodes e where e.id = any(episode_ids)";
+      expect(await rig.db.query(runs)).toEqual([
+        { state: "done", attempts: 1 },
+        { state: "done", attempts: 1 },
+      ]);
+    },
+  );
+
+  it("what fails late in a job is tried again later than it failed", async () => {
+    const rig = await open({ model: false });
+    await rig.call("memory_store_episode", { content: "The north has a garden" });
+    const slow = scripted(() => {
+      rig.set(minutesOn(rig, 6));
+      return "invalid_answer";
+    });
+    await daemon(rig, slow.extractor).runNow("consolidate", { dryRun: false, interrupted: () => false });
+    const [tried] = await rig.db.query<{ at: Date }>("select next_consolidation_retry_at as at from episodes");
+    expect(tried?.at.getTime()).toBeGreaterThan(rig.now.getTime());
+    const [run] = await rig.db.query<{ at: Date }>("select finished_at as at from consolidation_runs");
+    expect(run?.at).toEqual(rig.now);
+    expect(slow.seen).toHaveLength(1);
+  });
 });

@@ -43,6 +43,7 @@ export const consolidate = defineJob({
   },
   async run(context) {
     const tally = newTally();
+    const time = timeOf(context);
     const shards = await waitingShards(context.memory.db, context.now);
     if (context.dryRun) {
       for (const { tenant, butler, episodes } of shards) {
@@ -61,7 +62,7 @@ export const consolidate = defineJob({
     // Most tenants have judged nothing: they are not asked one by one.
     const judging = extractor.provider === "local" ? await judgingTenants(context.memory.db) : new Set<string>();
     for (const shard of shards) {
-      const end = await consolidateShard(context, shard, { extractor, judging }, tally);
+      const end = await consolidateShard(context, shard, { extractor, judging, time }, tally);
       if (end === "stop") return reported(tally, extractor, !context.interrupted());
     }
     return reported(tally, extractor, true);
@@ -89,26 +90,33 @@ function reported(tally: JobTally, { provider }: Extractor, complete: boolean): 
 const failureReason = (tally: JobTally): string | undefined =>
   (tally.report(true).counts.episodes_consolidated ?? 0) > 0 ? undefined : tally.lastProblem();
 
+/** What all shards of a job have in common. */
+interface Learning {
+  readonly extractor: Extractor;
+  readonly judging: ReadonlySet<string>;
+  readonly time: () => Date;
+}
+
 async function consolidateShard(
   context: JobContext,
   { tenant, butler }: Shard,
-  { extractor, judging }: { readonly extractor: Extractor; readonly judging: ReadonlySet<string> },
+  { extractor, judging, time }: Learning,
   tally: JobTally,
 ): Promise<"stop" | "next"> {
-  const call = jobCall(context, NAME, tenant, butler);
+  const callNow = () => jobCall({ ...context, now: time() }, NAME, tenant, butler);
   const judged = new Map<string, boolean>();
   // Once for all batches: what is learned now has not been judged yet.
-  const own = judging.has(tenant) ? await barsOf(call) : SHIPPED_BARS;
+  const own = judging.has(tenant) ? await barsOf(callNow()) : SHIPPED_BARS;
   const bars = extractor.provider === "local" ? own : undefined;
   for (let batches = 0; ; batches++) {
     if (context.interrupted()) return "stop";
+    const call = callNow();
     const left = extractor.worthACall === undefined ? 0 : await leaveOut(call, extractor.worthACall, judged);
     tally.count("episodes_left_out", left);
     // Others have moved up in the line, and are looked at before a batch is made of them.
     if (left > 0) continue;
     // A look is cheaper than a run that is opened, finds nothing and is deleted: most shards are done after one batch.
-    if (batches > 0 && (await dueEpisodes(call.memory.db, { tenant, butler }, context.now, 1)).length === 0)
-      return "next";
+    if (batches > 0 && (await dueEpisodes(call.memory.db, { tenant, butler }, call.now, 1)).length === 0) return "next";
     const claimed = await claim(call, extractor);
     if (claimed === undefined) return "next";
     if (claimed === "busy") {
@@ -119,13 +127,22 @@ async function consolidateShard(
     const [started, { calls }] = [performance.now(), context.memory.traffic];
     const attributes = { "butler.name": context.memory.butler, provider, episodes: claimed.episodes.length };
     const end = await span("consolidation", attributes, () =>
-      consolidateBatch(call, claimed, { extractor, bars }, tally, context.interrupted),
+      consolidateBatch(callNow, claimed, { extractor, bars }, tally, context.interrupted),
     );
     if (end !== "next") return end === "shard" ? "next" : "stop";
     const [first] = claimed.episodes;
     const batch = { calls, tookMs: performance.now() - started, oldest: first?.created_at };
     if (context.unhurried) await giveWay(context.memory, batch, context.interrupted);
   }
+}
+
+/**
+ * The time of the job goes on from its start: leases, pauses and ends count from when they begin. A job may take hours, and a lease that counted from
+ * its start would be over before it was taken, so that another daemon took a shard from a run that is alive.
+ */
+function timeOf({ memory, now }: JobContext): () => Date {
+  const ahead = now.getTime() - memory.clock.now().getTime();
+  return () => new Date(memory.clock.now().getTime() + ahead);
 }
 
 interface Reader {
@@ -135,12 +152,13 @@ interface Reader {
 }
 
 async function consolidateBatch(
-  call: Call,
+  callNow: () => Call,
   claimed: Claimed,
   { extractor, bars }: Reader,
   tally: JobTally,
   interrupted: () => boolean,
 ): Promise<"next" | "shard" | "stop"> {
+  const call = callNow();
   const { daily_budget_usd: budget } = call.memory.settings.extractor;
   const bare = { ...materialOf(call, claimed, extractor.maxChars), ...(bars === undefined ? {} : { bars }) };
   const { material, shown } =
@@ -159,7 +177,7 @@ async function consolidateBatch(
       call.memory.settings.extractor.timeout_seconds,
       interrupted,
     );
-    const learned = await learn(call, claimed, told, shown, { usage, startedMs });
+    const learned = await learn(callNow(), claimed, told, shown, { usage, startedMs });
     for (const [name, n] of Object.entries(learned.counts))
       if (name.startsWith("dropped_")) tally.remark(name, n);
       else tally.count(name, n);
@@ -170,7 +188,7 @@ async function consolidateBatch(
       return "shard";
     }
     if (!(error instanceof ExtractorFailure)) throw error;
-    const { counts, kind } = await fail(call, claimed, error, { usage: error.usage, startedMs, ceiling });
+    const { counts, kind } = await fail(callNow(), claimed, error, { usage: error.usage, startedMs, ceiling });
     for (const [name, n] of Object.entries(counts)) tally.count(name, n);
     tally.problem(`${extractor.provider}: ${error.message}`);
     // The next batch would meet the same trouble.
