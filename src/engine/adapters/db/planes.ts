@@ -19,11 +19,14 @@ export interface PlanesOptions {
   readonly mostLagSeconds: number;
   /** Told once when a replica is left out, and once when it is back. */
   tell(name: string, reason: string | undefined): void;
+  readonly nowMs?: () => number;
 }
 
 const LOOK_EVERY_MS = 1_000;
 /** A replica that does not say where it is for so long is left out, and statements that wait for it go to the primary. */
 const ANSWER_MS = 3_000;
+/** So long without a look, and nobody knows since when a replica lacks what the primary has. */
+const UNSEEN_MS = 10_000;
 const PASSED_KEPT = 600;
 const MOST_TENANTS = 10_000;
 
@@ -41,9 +44,10 @@ interface Replica {
   replayed: WalPosition;
   lag: number | null;
   statements: number;
-  /** Rejects when it is left out, for those that wait for its answers. */
-  failed: Promise<never>;
-  fail(error: Error): void;
+  /** It has what the primary had when the looks of now began: from there on it can be told how late it is. */
+  isKnown: boolean;
+  /** Those that wait for its answers: told when it is left out. */
+  readonly waiting: Set<(error: Error) => void>;
 }
 
 interface State {
@@ -53,6 +57,7 @@ interface State {
   /** Where the primary was after the last write for a tenant; undefined inside when it could not be asked. */
   readonly marks: Map<string, Promise<WalPosition | undefined>>;
   readonly passed: Passed[];
+  readonly nowMs: () => number;
   looked: number;
   looking: Promise<void> | undefined;
   turn: number;
@@ -65,7 +70,7 @@ const EVERYBODY = "*";
 export function planesDb(primary: Db, replicas: readonly ReplicaAt[], options: PlanesOptions): Db {
   const state: State = {
     ...{ primary, options, marks: new Map(), passed: [], looked: Number.NEGATIVE_INFINITY },
-    ...{ looking: undefined, turn: 0, closed: false },
+    ...{ looking: undefined, turn: 0, closed: false, nowMs: options.nowMs ?? (() => performance.now()) },
     replicas: replicas.map(newReplica),
   };
   look(state);
@@ -74,16 +79,7 @@ export function planesDb(primary: Db, replicas: readonly ReplicaAt[], options: P
 
 function newReplica(at: ReplicaAt): Replica {
   const unknown = { db: undefined, opening: undefined, out: "it was not asked yet", replayed: 0n, lag: null };
-  return { at, ...unknown, statements: 0, ...newFailure() };
-}
-
-function newFailure(): Pick<Replica, "failed" | "fail"> {
-  let fail: (error: Error) => void = () => undefined;
-  const failed = new Promise<never>((_, reject) => {
-    fail = reject;
-  });
-  failed.catch(() => undefined);
-  return { failed, fail };
+  return { at, ...unknown, statements: 0, isKnown: false, waiting: new Set() };
 }
 
 function bound(state: State, db: Db, settings: Settings): Db {
@@ -130,10 +126,9 @@ async function read<R = Row>(
   params?: readonly unknown[],
 ): Promise<R[]> {
   const replica = await choose(state, tenant);
-  if (replica?.db === undefined) return db.query<R>(text, params);
+  if (replica?.db === undefined || replica.out !== undefined) return db.query<R>(text, params);
   try {
-    const answer = replica.db.withSettings(settings).query<R>(text, params);
-    const rows = await Promise.race([answer, replica.failed]);
+    const rows = await whileUsed(replica, replica.db.withSettings(settings).query<R>(text, params));
     replica.statements += 1;
     return rows;
   } catch (error) {
@@ -141,6 +136,14 @@ async function read<R = Row>(
     else if (!isOfReplicas(error)) throw error;
     return db.query<R>(text, params);
   }
+}
+
+/** A race against one promise for all answers would keep each of them for as long as the replica is well. */
+function whileUsed<T>({ waiting }: Replica, answer: Promise<T>): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    waiting.add(reject);
+    answer.then(resolve, reject).finally(() => waiting.delete(reject));
+  });
 }
 
 async function choose(state: State, tenant: string): Promise<Replica | undefined> {
@@ -158,6 +161,8 @@ async function choose(state: State, tenant: string): Promise<Replica | undefined
   for (let step = 0; step < replicas.length; step++) {
     const replica = replicas[(state.turn + step) % replicas.length];
     if (replica === undefined || replica.out !== undefined) continue;
+    if (!replica.isKnown) await state.looking;
+    if (!replica.isKnown) continue;
     if (replica.replayed < needed) await position(state, replica);
     if (replica.out === undefined && replica.replayed >= needed) return replica;
   }
@@ -166,18 +171,28 @@ async function choose(state: State, tenant: string): Promise<Replica | undefined
 
 /** Asks where everybody is, at most once a second, and after the call that has led here. */
 function look(state: State): void {
-  if (state.closed || state.looking !== undefined || performance.now() - state.looked < LOOK_EVERY_MS) return;
-  state.looked = performance.now();
+  const now = state.nowMs();
+  const since = now - state.looked;
+  if (state.closed || state.looking !== undefined || since < LOOK_EVERY_MS) return;
+  if (since > UNSEEN_MS) forget(state);
+  state.looked = now;
   state.looking = lookAround(state).finally(() => {
     state.looking = undefined;
   });
 }
 
+/** A replica is read again when it has caught up with what the primary has now. */
+function forget({ passed, replicas }: State): void {
+  passed.length = 0;
+  for (const replica of replicas) replica.isKnown = false;
+}
+
 async function lookAround(state: State): Promise<void> {
   const { primary, passed, replicas } = state;
+  const [row] = await within(primary.query<{ at: string }>(FLUSHED)).catch(() => []);
   // Without the primary nobody knows how late a replica is: it goes on as it was, and reads go on.
-  const [row] = await primary.query<{ at: string }>(FLUSHED).catch(() => []);
-  if (row !== undefined) passed.push({ atMs: performance.now(), position: readPosition(row.at) });
+  if (row === undefined) for (const replica of replicas) replica.isKnown ||= replica.out === undefined;
+  if (row !== undefined) passed.push({ atMs: state.nowMs(), position: readPosition(row.at) });
   if (passed.length > PASSED_KEPT) passed.splice(0, passed.length - PASSED_KEPT);
   await Promise.all(replicas.map((replica) => position(state, replica, row !== undefined)));
 }
@@ -190,11 +205,16 @@ async function position(state: State, replica: Replica, judged = false): Promise
     if (row?.follows !== true) return leaveOut(state, replica, "it follows no primary any more");
     replica.replayed = readPosition(row.at);
     if (!judged) return;
-    replica.lag = lagSeconds(state.passed, replica.replayed, performance.now());
+    replica.lag = lagSeconds(state.passed, replica.replayed, state.nowMs());
     if (replica.lag > state.options.mostLagSeconds)
       return leaveOut(state, replica, `it is ${Math.round(replica.lag)} s behind`);
+    replica.isKnown ||= replica.replayed >= (state.passed[0]?.position ?? 0n);
     if (replica.out === undefined) return;
-    Object.assign(replica, newFailure(), { out: undefined });
+    if (!replica.isKnown) {
+      replica.out = "it lacks what the primary had when it was first asked";
+      return;
+    }
+    replica.out = undefined;
     state.options.tell(replica.at.name, undefined);
   } catch (error) {
     leaveOut(state, replica, `it does not answer (${reasonOf(error)})`);
@@ -219,9 +239,10 @@ function openReplica(replica: Replica): Promise<Db> {
 function leaveOut(state: State, replica: Replica, reason: string): void {
   const was = replica.out;
   replica.out = reason;
+  replica.isKnown = false;
   if (was !== undefined || state.closed) return;
   replica.lag = reason.includes("behind") ? replica.lag : null;
-  replica.fail(new MemoryError("unavailable", reason));
+  for (const reject of replica.waiting) reject(new MemoryError("unavailable", reason));
   state.options.tell(replica.at.name, reason);
 }
 
