@@ -10,7 +10,8 @@ const VERSION = 1;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A store that is empty when it is loaded; what is read later waits until the test lets it be answered. */
-async function followed() {
+async function followed({ failedMs }: { failedMs?: number } = {}) {
+  let fails = false;
   let listener: ChangeListener | undefined;
   const counts: (readonly string[])[] = [];
   const reads: { readonly ids: readonly string[]; readonly answer: () => void }[] = [];
@@ -18,6 +19,7 @@ async function followed() {
     kind: "pglite",
     exec: async () => undefined,
     async query(text: string, params: readonly unknown[] = []) {
+      if (fails) throw new Error("out of memory");
       if (text.includes("halfvec_send")) {
         await new Promise<void>((resolve) => reads.push({ ids: params[0] as string[], answer: resolve }));
         return [{ rows: null, words: null, forwards: null, vectors: null, halves: null, tokens: null, links: null }];
@@ -33,12 +35,15 @@ async function followed() {
       return () => undefined;
     },
   } as unknown as Db;
-  const model = followModel(db, silentLog);
+  const model = followModel(db, silentLog, failedMs);
   await model.load(VERSION, "default");
   return {
     model,
     reads,
     counts,
+    fail(now: boolean) {
+      fails = now;
+    },
     tell: (...ids: string[]) => listener?.(ids, false),
     tellCounted: (...ids: string[]) => listener?.(ids, true),
   };
@@ -148,4 +153,20 @@ it("it is in step where everything that was told has been read, and only for its
   expect(model.inStep?.(VERSION)).toBeDefined();
   await model.close();
   expect(model.inStep?.(VERSION)).toBeUndefined();
+});
+
+it("after a failure the store answers, and later the model is loaded again", async () => {
+  for (const { failedMs, isBack } of [
+    { failedMs: 0, isBack: true },
+    { failedMs: 60_000, isBack: false },
+  ]) {
+    const { model, tell, fail } = await followed({ failedMs });
+    fail(true);
+    tell("a");
+    expect(await model.caughtUp(VERSION, "default")).toBeUndefined();
+    fail(false);
+    await model.load(VERSION, "default");
+    expect((await model.caughtUp(VERSION, "default")) !== undefined).toBe(isBack);
+    await model.close();
+  }
 });

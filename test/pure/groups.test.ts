@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryError, unavailable } from "../../src/engine/domain/errors.ts";
+import { Cancelled } from "../../src/engine/memory/following.ts";
 import { openGroups } from "../../src/engine/memory/groups.ts";
 
 interface Write {
@@ -87,6 +88,22 @@ describe("group commit", () => {
       "MemoryError: no",
     ]);
     expect(tries).toEqual([["one"], ["two", "poison", "refused"], ["two"], ["poison"], ["refused"]]);
+  });
+
+  it("a call that is cancelled at the last moment takes no other with it", async () => {
+    const all = openGroups(() => false);
+    const carryOut = async (group: readonly Write[]) => {
+      if (group.length === 1) return group.map(({ name }) => (name === "cancelled" ? new Cancelled() : name));
+      throw new Cancelled();
+    };
+    const outcomes = await Promise.allSettled(
+      ["first", "repeated", "cancelled"].map((name) => all.add("a", named(name), carryOut)),
+    );
+    expect(outcomes.map((o) => (o.status === "fulfilled" ? o.value : o.reason))).toEqual([
+      "first",
+      "repeated",
+      expect.any(Cancelled),
+    ]);
   });
 
   it("asks a store that is gone once", async () => {

@@ -5,6 +5,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { MemoryError } from "../domain/errors.ts";
+import { Cancelled } from "./following.ts";
 
 export interface Groups {
   /** `carryOut` gets some of those that wait under `kind`, in their order, and gives an answer or an error for each. */
@@ -69,7 +70,10 @@ function takeGroup(queue: Waiting[]): Waiting[] {
   return group;
 }
 
-/** Where a group fails as a whole, each is tried by itself: one of them must not take the others with it. A store that is gone is asked once. */
+/**
+ * Where a group fails as a whole, each is tried by itself: one of them must not take the others with it, nor one that was cancelled. A store that
+ * is gone is asked once.
+ */
 async function settle(group: readonly Waiting[], carryOut: CarryOut<Keyed, unknown>): Promise<void> {
   try {
     const answers = await carryOut(group.map(({ one }) => one));
@@ -79,7 +83,7 @@ async function settle(group: readonly Waiting[], carryOut: CarryOut<Keyed, unkno
       else resolve(answer);
     }
   } catch (error) {
-    const isGone = error instanceof MemoryError && error.code === "unavailable";
+    const isGone = error instanceof MemoryError && error.code === "unavailable" && !(error instanceof Cancelled);
     if (group.length === 1 || isGone) for (const { reject } of group) reject(error);
     else for (const one of group) await settle([one], carryOut);
   }

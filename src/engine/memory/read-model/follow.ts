@@ -18,6 +18,8 @@ import { countsAs, type Given, readAs } from "./given.ts";
 const MOST = 200_000;
 const PAGE = 500;
 const COUNTS_MS = 1_000;
+/** After a failure the store answers for so long before the model is loaded again. */
+const FAILED_MS = 60_000;
 
 export interface FollowedModel {
   /**
@@ -73,8 +75,9 @@ interface Loaded {
   refreshing: Promise<void> | undefined;
 }
 
-export function followModel(db: Db, log: Log): FollowedModel {
+export function followModel(db: Db, log: Log, failedMs = FAILED_MS): FollowedModel {
   let loaded: Loaded | undefined;
+  let notBefore = Number.NEGATIVE_INFINITY;
   let loading: Promise<void> | undefined;
   let countsRead: Promise<void> = Promise.resolve();
   let closed = false;
@@ -163,6 +166,8 @@ export function followModel(db: Db, log: Log): FollowedModel {
   const fail = (error: unknown) => {
     if (!closed) log.warn({ err: error }, "the read model could not follow the store, which answers instead");
     end();
+    loading = undefined;
+    notBefore = performance.now() + failedMs;
   };
   const end = () => {
     loaded?.unfollow();
@@ -194,6 +199,7 @@ export function followModel(db: Db, log: Log): FollowedModel {
     },
     load(version) {
       if (db.onChange === undefined || version === undefined || closed) return Promise.resolve();
+      if (performance.now() < notBefore) return Promise.resolve();
       loading ??= start(version).catch(fail);
       return loading;
     },
