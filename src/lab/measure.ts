@@ -50,8 +50,8 @@ export const KINDS: readonly Kind[] = [
 /** What the model is asked alone, in turns with calls of these names. */
 const TEXTS: Readonly<Record<string, (p: Pick) => string>> = { "search hybrid": queryText, context: promptText };
 
-/** Calls before the measurement, so that the JIT compiler is done, as it is in an owner that has served for a minute. */
-const WARM_UP = 30;
+/** Calls before the measurement, so that the JIT compiler is done, as it is in an owner that has served for a while: V8 goes on compiling until about the 300th search. */
+const WARM_UP = 150;
 const INGEST = 500;
 
 export async function measureCalls(
