@@ -61,7 +61,7 @@ export function guardHost(allowedHosts: () => readonly string[]): MiddlewareHand
   return async (c, next) => {
     const host = (c.req.header("host") ?? "").toLowerCase();
     if (allowedHosts().some((allowed) => names(allowed.toLowerCase(), host))) return next();
-    const message = `This door does not answer to the host "${host}"; allow it with BUTLER_HOST or use 127.0.0.1.`;
+    const message = `This door does not answer to the host "${host}"; name it in BUTLER_ALLOWED_HOSTS of the daemon, without a port, or use 127.0.0.1.`;
     return turnAway(c, { code: "forbidden", message, field: "Host" });
   };
 }
