@@ -89,6 +89,9 @@ describe("a page under a listed name", () => {
     ["https://memory.example.org", "memory.example.org"],
     ["https://memory.example.org", "Memory.example.org"],
     ["https://memory.example.org:8443", "memory.example.org:8443"],
+    // A proxy that writes the usual port too.
+    ["https://memory.example.org", "memory.example.org:443"],
+    ["http://memory.example.org", "memory.example.org:80"],
     ["http://butler:4270", "butler:4270"],
     ["http://[fd00::7]:4270", "[fd00::7]:4270"],
   ])("of %s, asked as %s, signs in, reads and calls tools", async (origin, host) => {
