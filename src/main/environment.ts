@@ -12,6 +12,8 @@ export interface Environment {
   readonly readUrls: readonly string[];
   readonly host: string;
   readonly port: number;
+  /** Names besides this machine's own under which requests may come to the port: those of a service or a proxy in front of it. */
+  readonly allowedHosts: readonly string[];
   readonly modelDir: string | undefined;
   readonly roster: string | undefined;
   /** Undefined: each command has its own default. */
@@ -49,9 +51,10 @@ export function readEnvironment(variables: Variables = process.env): Environment
     home: path("BUTLER_HOME") ?? join(homedir(), ".butler"),
     databaseUrl: value("BUTLER_DATABASE_URL"),
     directUrl: value("BUTLER_DIRECT_URL"),
-    readUrls: (value("BUTLER_READ_URL") ?? "").split(/[\s,]+/).filter(Boolean),
+    readUrls: listIn(value("BUTLER_READ_URL")),
     host: value("BUTLER_HOST") ?? "127.0.0.1",
     port: readPort(value("BUTLER_PORT") ?? "4270", "BUTLER_PORT"),
+    allowedHosts: listIn(value("BUTLER_ALLOWED_HOSTS")).map(readHostName),
     modelDir: path("BUTLER_MODEL_DIR"),
     roster: path("BUTLER_ROSTER"),
     logLevel: readLogLevel(value("BUTLER_LOG")),
@@ -64,6 +67,9 @@ export function readEnvironment(variables: Variables = process.env): Environment
     colour: value("NO_COLOR") === undefined,
   };
 }
+
+/** Separated by blanks or commas. */
+const listIn = (text = ""): string[] => text.split(/[\s,]+/).filter(Boolean);
 
 const isOff = (text: string | undefined): boolean => text === "0" || text === "off" || text === "false";
 
@@ -108,6 +114,18 @@ export function readPort(text: string, name: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw invalid(name, `${name} is "${text}"; it must be a port between 0 and 65535 (0 takes any free one).`);
+}
+
+/** As a Host header has it without its port. A pattern is refused: whoever names the host of a page also chooses what the pattern matches. */
+function readHostName(text: string): string {
+  const name = text.toLowerCase();
+  const written = /^(?:[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])$/.test(name);
+  // What looks like a name and is a short form of an address ("127.1", "4270") is none: no Host header would equal it.
+  if (written && URL.canParse(`http://${name}/`) && new URL(`http://${name}/`).hostname === name) return name;
+  throw invalid(
+    "BUTLER_ALLOWED_HOSTS",
+    `BUTLER_ALLOWED_HOSTS names "${text}"; each entry must be one whole host name such as memory.example.org, without "*", http://, port, path or a dot at its end; separate several by blanks or commas.`,
+  );
 }
 
 function readLogLevel(text: string | undefined): LogLevel | undefined {

@@ -202,6 +202,7 @@ describe("what was asked for", () => {
     [{ BUTLER_PORT: "high" }, /BUTLER_PORT is "high"/],
     [{ BUTLER_NOW: "soon" }, /BUTLER_NOW is "soon"; it must be an ISO time/],
     [{ BUTLER_LOG: "loud" }, /BUTLER_LOG is "loud"; it must be one of/],
+    [{ BUTLER_ALLOWED_HOSTS: "butler *" }, /BUTLER_ALLOWED_HOSTS names "\*"; each entry must be one whole host name/],
   ])("%j is wrong usage", async (variables, words) => {
     expectSentence(await butler(emptyHome(), ["stats"], variables), 2, words);
   });

@@ -1,6 +1,7 @@
 /** The commands and the daemon, as a person meets them. */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, test } from "vitest";
@@ -62,6 +63,30 @@ describe("butler up", () => {
     daemon.child.kill("SIGTERM");
     expect((await daemon.ended).code).toBe(0);
     expect(ownerNote(home)).toBeUndefined();
+  });
+
+  test("answers under the names that it was told, and says to all others where a name is listed", async () => {
+    const home = await seededHome();
+    const daemon = await up(home, [], { BUTLER_ALLOWED_HOSTS: "butler, memory.example.org" });
+    const ask = (host: string) =>
+      new Promise<{ status: number | undefined; text: string }>((done, failed) => {
+        const outgoing = request(`${daemon.address}/healthz`, { headers: { host } }, async (incoming) => {
+          let text = "";
+          for await (const chunk of incoming) text += chunk;
+          done({ status: incoming.statusCode, text });
+        });
+        outgoing.on("error", failed).end();
+      });
+    for (const host of ["butler:4270", "Memory.Example.org", new URL(daemon.address).host])
+      expect((await ask(host)).status).toBe(200);
+    for (const host of ["evil.example:80", "memory.example.org.", "x.memory.example.org"]) {
+      const { status, text } = await ask(host);
+      expect([status, text]).toEqual([403, expect.stringContaining("BUTLER_ALLOWED_HOSTS")]);
+    }
+    expect((await butler(home, ["stop"])).code).toBe(0);
+    await daemon.ended;
+    const { code, stderr } = await butler(home, ["up"], { BUTLER_ALLOWED_HOSTS: "evil.example:80" });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('BUTLER_ALLOWED_HOSTS names "evil.example:80"')]);
   });
 
   test("says in one sentence that its port is taken", async () => {

@@ -86,6 +86,7 @@ describe("the values of flags and environment", () => {
     const variables = {
       BUTLER_PORT: "5000",
       BUTLER_HOST: "::1",
+      BUTLER_ALLOWED_HOSTS: "Butler, memory.example.org",
       BUTLER_LOG: "warn",
       BUTLER_ROSTER: "",
       BUTLER_DATABASE_URL: "postgres://bob:hunter2@db.example.org/postgres",
@@ -96,6 +97,7 @@ describe("the values of flags and environment", () => {
     expect(rows).toMatchObject({
       port: [6000, "--port", true],
       host: ["::1", "BUTLER_HOST", true],
+      allowed_hosts: ["butler memory.example.org", "BUTLER_ALLOWED_HOSTS", true],
       log: ["warn", "BUTLER_LOG", false],
       roster: [undefined, "default", false],
       database: ["postgres://***@db.example.org/postgres", "BUTLER_DATABASE_URL", true],

@@ -61,7 +61,7 @@ export function guardHost(allowedHosts: () => readonly string[]): MiddlewareHand
   return async (c, next) => {
     const host = (c.req.header("host") ?? "").toLowerCase();
     if (allowedHosts().some((allowed) => names(allowed.toLowerCase(), host))) return next();
-    const message = `This door does not answer to the host "${host}"; allow it with BUTLER_HOST or use 127.0.0.1.`;
+    const message = `This door does not answer to the host "${host}"; name it in BUTLER_ALLOWED_HOSTS of the daemon, without a port, or use 127.0.0.1.`;
     return turnAway(c, { code: "forbidden", message, field: "Host" });
   };
 }
@@ -73,12 +73,18 @@ function names(allowed: string, host: string): boolean {
 
 export const guardOrigin: MiddlewareHandler<DoorEnv> = async (c, next) => {
   const origin = c.req.header("origin");
-  if (origin === undefined || hostOf(origin) === (c.req.header("host") ?? "").toLowerCase()) return next();
+  if (origin === undefined || isOriginOf(origin, (c.req.header("host") ?? "").toLowerCase())) return next();
   return turnAway(c, { code: "forbidden", message: "Pages of other origins may not call this door.", field: "Origin" });
 };
 
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host || undefined : undefined;
+/** An Origin never names the usual port of its protocol; some proxies write it into the Host header all the same. */
+const USUAL_PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
+
+function isOriginOf(origin: string, host: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { host: own, protocol } = new URL(origin);
+  const usual = USUAL_PORTS[protocol];
+  return own !== "" && (own === host || (usual !== undefined && `${own}:${usual}` === host));
 }
 
 const tokenIn = (c: Context): string | undefined => /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1];

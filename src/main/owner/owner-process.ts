@@ -1,5 +1,4 @@
 /** Runs an owner with its doors in this process: what `butler up` and `butler own` have in common. */
-import { hostname, networkInterfaces } from "node:os";
 import { basename } from "node:path";
 import type { RefusalBook } from "../../daemon/audit/refusal-book.ts";
 import { markChanged } from "../../daemon/change-marks.ts";
@@ -17,7 +16,6 @@ import { watchRoster } from "../../daemon/roster/watch.ts";
 import { notesInFile, notesInMemory } from "../../daemon/schedule/notes.ts";
 import { ensureHomeToken } from "../../daemon/tokens/tokens.ts";
 import { through } from "../../doors/backend.ts";
-import { loopbackHosts } from "../../doors/http/guards.ts";
 import type { Refusals } from "../../doors/refusals.ts";
 import type { Clock } from "../../engine/adapters/clock.ts";
 import type { Lock } from "../../engine/adapters/files/lock.ts";
@@ -39,6 +37,7 @@ import { sharedModels } from "../wiring/models.ts";
 import { remoteOf } from "../wiring/remote.ts";
 import { checkDatabase, peekInto, storeJobs } from "../wiring/stores.ts";
 import { followers, homeReads } from "./home-reads.ts";
+import { hostNames } from "./host-names.ts";
 import { programFiles } from "./launch.ts";
 import { collectGarbage, makeRoomSoon } from "./light-process.ts";
 import { type LocalCallers, localCallers } from "./local-callers.ts";
@@ -129,7 +128,7 @@ export async function runOwner(parts: OwnerProcessParts): Promise<RunningOwner> 
       environment.metricsOpen,
     ),
     rosterFault: watch.fault,
-    hostNames: () => hostNames(environment.host, boundPort),
+    hostNames: () => hostNames(environment, boundPort),
     signal: streams.signal,
   });
 
@@ -237,18 +236,6 @@ const noticesIn = (owner: Owner, news: News) => (butler: string) => {
   const told = owner.roster().some(({ name, memory }) => name === butler && memory.hooks.notices);
   return told ? news.of(butler) : undefined;
 };
-
-/** The names in the Host header of a request that are accepted: this machine's own, and what the port is bound to. */
-function hostNames(host: string, port: number): string[] {
-  const names = [...loopbackHosts(port), host];
-  if (host !== "0.0.0.0" && host !== "::") return names;
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return [
-    ...names,
-    hostname(),
-    ...addresses.map(({ address, family }) => (family === "IPv6" ? `[${address}]` : address)),
-  ];
-}
 
 /** `npm start` passes Ctrl-C on to a child that has it from the terminal already: two signals within this time are one. */
 const SAME_SIGNAL_MS = 500;

@@ -19,6 +19,7 @@ const ROWS: readonly { key: string; of: keyof Environment; variable: string }[] 
   { key: "read_from", of: "readUrls", variable: "BUTLER_READ_URL" },
   { key: "host", of: "host", variable: "BUTLER_HOST" },
   { key: "port", of: "port", variable: "BUTLER_PORT" },
+  { key: "allowed_hosts", of: "allowedHosts", variable: "BUTLER_ALLOWED_HOSTS" },
   { key: "model_dir", of: "modelDir", variable: "BUTLER_MODEL_DIR" },
   { key: "log", of: "logLevel", variable: "BUTLER_LOG" },
   { key: "idle_seconds", of: "idleSeconds", variable: "BUTLER_IDLE_SECONDS" },
