@@ -83,8 +83,9 @@ butler bench load [--seconds <n>] [--reads <a second>] [--writes <a second>] [--
 
 Calls an owner in a process of its own at moments that are fixed beforehand, whether earlier calls have been answered or not, and counts
 each from the moment it was due, so that a stall is not hidden: 50 context reads and 40 episode writes a second for 600 seconds, twice as
-many in bursts of two seconds every twenty, with 10,000 memories before, if not said otherwise. Prints times by kind and by minute, the
-share of acknowledged writes, errors by code, the owner's memory over time and the backlog, against the specified objectives and a tenth of them.
+many in bursts of two seconds every twenty, with 10,000 memories before, if not said otherwise. A call that fails or
+is given up counts as later than every answer. Prints times by kind and by minute, the shares of answered reads and acknowledged writes, degraded answers,
+acknowledged writes that the store does not hold, errors by code, the owner's memory over time and the backlog, against the specified objectives and a tenth of them.
 
 butler bench peers [--n <memories>] [--queries <questions>] [--data <file>] [--only <words>] [--keep <folder>] [--minutes <n>] [--install] [--json]
 
