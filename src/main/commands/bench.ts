@@ -104,6 +104,6 @@ Lives through days of many people, each a tenant of one store, on a clock that i
 promotion, decay, cleanup and retention every night. Prints the age of the backlog, the time of each job, the growth of every table in rows and bytes
 a user, CPU seconds, statements and bytes a user, and what 10,000 users would need, extrapolated in proportion. What people say is from one bank of sentences,
 each of which goes through the model once; what the others would have cost is added. With --sample so many users go on after the first day, and the jobs are for
-all. --users 10, --days 10 and --sessions 6 end within minutes; 10,000 users with 30 sessions a day are 600,000 calls a day.`;
+all; growth is then an estimate, by the user-days that were lived. --users 10, --days 10 and --sessions 6 end within minutes; 10,000 users with 30 sessions a day are 600,000 calls a day.`;
 
 export const run: CommandModule["run"] = (args) => runLab(["bench", ...args]);
