@@ -25,7 +25,7 @@ test("load makes every call, and its figures add up", async () => {
   const { context, episode } = report.kinds;
   expect([context.sent, episode.sent]).toEqual([8, 6]);
   for (const kind of [context, episode]) {
-    expect(kind).toMatchObject({ answered: kind.sent, count: kind.sent, answered_share: 100, errors: {} });
+    expect(kind).toMatchObject({ degraded: 0, answered: kind.sent, count: kind.sent, answered_share: 100, errors: {} });
     expect([kind.p50, kind.p95, kind.p99, kind.max].map((ms) => typeof ms)).toEqual(Array(4).fill("number"));
   }
   expect(report.after.episodes - report.before.episodes).toBe(6);
