@@ -13,7 +13,7 @@ export function spread(times: readonly number[]): Spread {
 }
 
 /** Nearest rank: every figure is a time that some call really took. Of a model that takes 1.8 ms a tenth would be 5 % of each ratio. */
-export const percentile = (sorted: readonly number[], share: number): number =>
+const percentile = (sorted: readonly number[], share: number): number =>
   round(sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0, 2);
 
 export const round = (value: number, digits = 1) => Math.round(value * 10 ** digits) / 10 ** digits;
@@ -166,7 +166,7 @@ export const row = (cells: readonly (string | number)[]) =>
   cells.map((cell, index) => (index === 0 ? String(cell).padEnd(30) : String(cell).padStart(9))).join(" ");
 
 export const verdictLine = ({ name, figure, unit, target, met, least }: Verdict) =>
-  `${met === null ? "?" : met ? "✓" : "✗"} ${name.padEnd(34)} ${String(figure ?? "unknown").padStart(8)} ${unit.padEnd(2)}  (${least ? "≥" : "≤"} ${target})`;
+  `${met === null ? "?" : met ? "✓" : "✗"} ${name.padEnd(38)} ${String(figure ?? (met === null ? "unknown" : "none")).padStart(8)} ${unit.padEnd(2)}  (${least ? "≥" : "≤"} ${target})`;
 
 /** The lines for calls, for the embedding within them, and for several searchers at once. */
 export function callLines(calls: Report["calls"], at_once: AtOnce, floor: Floor | null = null): string[] {

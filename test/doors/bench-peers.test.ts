@@ -53,7 +53,7 @@ test("peers measures who is there, and says why the others are not", async () =>
   expect(reasons).toEqual(url === undefined ? [none, none] : [undefined, undefined]);
   expect(measured).toHaveLength(url === undefined ? 1 : 3);
   for (const { figures } of measured) {
-    expect(figures).toMatchObject({ recall: 100, search: { count: 1 }, floor: { count: 1 } });
+    expect(figures).toMatchObject({ given: 20, stored: 20, recall: 100, search: { count: 1 }, floor: { count: 1 } });
     expect(figures?.store_per_second).toBeGreaterThan(0);
     expect(figures?.per_second).toBeGreaterThan(0);
   }

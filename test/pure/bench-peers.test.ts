@@ -9,9 +9,10 @@ import { shareOf } from "../../src/lab/peers/asked.ts";
 import { serveEmbeddings } from "../../src/lab/peers/embeddings-server.ts";
 import { type PeerResult, peerLines } from "../../src/lab/peers/figures.ts";
 import { materialOf, withoutTwins } from "../../src/lab/peers/material.ts";
-import type { PeerFigures } from "../../src/lab/peers/measure.ts";
+import { fillOpened, type PeerFigures } from "../../src/lab/peers/measure.ts";
+import { noteKeys } from "../../src/lab/peers/ours.ts";
 import { loaderOf, missing } from "../../src/lab/peers/packages.ts";
-import { fused, isNamed, wordsOf } from "../../src/lab/peers/peer.ts";
+import { fused, isNamed, type OpenPeer, wordsOf } from "../../src/lab/peers/peer.ts";
 import type { PeerProcess } from "../../src/lab/peers/process.ts";
 import { lostTo, standingLines, standings } from "../../src/lab/peers/standings.ts";
 import { askInTurns, turnsOf } from "../../src/lab/peers/turns.ts";
@@ -20,7 +21,8 @@ const spread = (p50: number) => ({ count: 10, p50, p95: 2 * p50, max: 3 * p50 })
 
 function result(name: string, p50: number, persists = true, recall: number | null = null): PeerResult {
   const figures: PeerFigures = {
-    stored: 100,
+    given: 100,
+    stored: 97,
     store_seconds: 1,
     store_per_second: 100,
     search: spread(p50),
@@ -115,6 +117,45 @@ test("peers are asked in turns, each part once, and one that fails is left out f
   );
 });
 
+test("memories that a peer refused are not counted as stored, and it is given the next ones", async () => {
+  const material = await materialOf(250, 1, undefined);
+  const rows: string[] = [];
+  const peer = (stored: (count: number) => number | undefined): OpenPeer => ({
+    async store(memories) {
+      rows.push(...memories.map(({ key }) => key));
+      return stored(memories.length);
+    },
+    search: async () => [],
+    close: async () => undefined,
+  });
+  const vectors = { modelMs: () => 0, save: async () => undefined };
+  const fill = (one: OpenPeer, fill_ms = 60_000) => fillOpened(one, { material, fill_ms }, vectors, undefined);
+  expect(await fill(peer((count) => count - 1))).toMatchObject({ given: 250, stored: 247 });
+  expect(rows).toEqual(material.memories.map(({ key }) => key));
+  expect(await fill(peer(() => 0))).toMatchObject({ given: 250, stored: 0, store_per_second: 0 });
+  // An interface that does not tell.
+  expect(await fill(peer(() => undefined))).toMatchObject({ given: 250, stored: 250 });
+  expect(
+    await fill(
+      peer((count) => count),
+      0,
+    ),
+  ).toMatchObject({ given: 0, stored: 0 });
+});
+
+test("of our own rows those are stored that have an id, each once", () => {
+  const told = { tier: "eden", expires_at: "2030-01-01T00:00:00.000Z", redactions: [] } as const;
+  const row = (id: string, duplicate = false) => ({ ok: true, id, duplicate, ...told }) as const;
+  const refused = { ok: false, error: { code: "conflict", message: "…" } } as const;
+  const memories = ["a", "b", "c", "d"].map((key) => ({ key, text: key }));
+  const keys = new Map<string, string>();
+  noteKeys(keys, memories, [row("1"), refused, row("3"), row("3", true)]);
+  expect([...keys]).toEqual([
+    ["1", "a"],
+    ["3", "d"],
+  ]);
+});
+
 test("every figure in which somebody is ahead is named, and nothing else", () => {
   const us = result("Butler, embedded", 10, true, 90);
   const quick = result("Quick", 6, false, 50);
@@ -132,7 +173,8 @@ test("every figure in which somebody is ahead is named, and nothing else", () =>
   const peers = [us, quick, slow, gone];
   const of = { n: 200, questions: 11, data: null, machine, model: "m" };
   const said = peerLines({ ...of, peers, standings: standings(peers, us.name), lost }).join("\n");
-  expect(said).toContain("Slow: holds 100 of 200 memories: filling was ended for its time");
+  expect(said).toContain("Slow: was given 100 of 200 memories: filling was ended for its time");
+  expect(said).toContain("Slow: holds 97 of the 100 memories that it was given");
   expect(said).toContain("Slow: was asked 10 of 11 questions: searching was ended for its time");
   expect(said).toContain("Gone: not measured: not installed");
   expect(said).toContain("Where we lose:");

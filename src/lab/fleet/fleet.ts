@@ -13,7 +13,7 @@ import { memoryOpener } from "../../main/wiring/engines.ts";
 import { type BenchHome, type BenchHomeOptions, thisMachine, withBenchHome } from "../bench-home.ts";
 import { ownCpuMs } from "../family.ts";
 import { round, spread } from "../figures.ts";
-import { knownVectors } from "../known-vectors.ts";
+import { type KnownVectors, knownVectors } from "../known-vectors.ts";
 import { distinct, picker, promptText } from "../sentences.ts";
 import { serverCpuMs } from "../sql/server-cpu.ts";
 import { type Backlog, backlogAt, tableSizes } from "../sql/tables.ts";
@@ -60,6 +60,7 @@ interface Stage extends Stay {
   readonly people: readonly Person[];
   /** What was done since it was last taken. */
   readonly work: WorkMeter;
+  readonly known: KnownVectors["counts"];
   set(now: number): void;
 }
 
@@ -83,7 +84,7 @@ async function measure(bench: BenchHome, life: Life): Promise<FleetReport> {
   try {
     const people = Array.from({ length: users }, (_, index) => newPerson(index));
     const stage: Stage = {
-      ...{ memory, people, sessions, work, bank: newBank(BANK), lived: newLife() },
+      ...{ memory, people, sessions, work, known: known.counts, bank: newBank(BANK), lived: newLife() },
       set(at) {
         now = at;
       },
@@ -96,10 +97,10 @@ async function measure(bench: BenchHome, life: Life): Promise<FleetReport> {
       bench.progress.show(day, days, "days");
       by_day.push(await liveDay({ ...stage, people: day === 0 ? people : people.slice(0, sample) }, day));
     }
-    const tables = growthOf(before, await tableSizes(db), users);
+    const tables = growthOf(before, await tableSizes(db), by_day);
     const texts = { ...known.counts, cpu_ms_each: round(textMs, 2) };
-    const figures = { users, by_day, texts, per_user: perUserOf(by_day, tables, texts) };
-    const fleet = extrapolated(figures);
+    const per_user = perUserOf(by_day, tables, texts);
+    const fleet = extrapolated({ per_user, by_day, texts });
     return {
       ...{ users, days, sessions, sample, store: bench.store, machine },
       calls: Object.fromEntries([...stage.lived.times].map(([tool, times]) => [tool, spread(times)])),
@@ -107,7 +108,7 @@ async function measure(bench: BenchHome, life: Life): Promise<FleetReport> {
       by_day,
       tables,
       texts,
-      per_user: figures.per_user,
+      per_user,
       fleet,
       targets: fleetVerdicts({ by_day, fleet }),
     };
@@ -153,14 +154,16 @@ async function liveQuarter(stage: Stage, day: number, quarter: number): Promise<
 }
 
 async function runJob(stage: Stage, job: string): Promise<JobTime> {
-  const { memory } = stage;
+  const { memory, known } = stage;
   const started = performance.now();
+  const before = known.known;
   let changed = 0;
   const work = await worked(stage, async () => {
     const context = { memory, now: memory.clock.now(), dryRun: false, interrupted: () => false };
     changed = (await jobNamed(job)?.run(context))?.changed ?? 0;
   });
-  return { job, seconds: round((performance.now() - started) / 1_000, 3), changed, ...work };
+  const seconds = round((performance.now() - started) / 1_000, 3);
+  return { job, seconds, changed, known_texts: known.known - before, ...work };
 }
 
 /** What some work took of this process, of a server, and how many statements it made. */

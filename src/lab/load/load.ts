@@ -4,6 +4,8 @@ import { findOwner } from "../../daemon/owner/start-owner.ts";
 import { stopOwner } from "../../daemon/owner/take-ownership.ts";
 import { pause } from "../../daemon/pause.ts";
 import { MemoryError, unavailable } from "../../engine/domain/errors.ts";
+import type { OpenMemory } from "../../engine/memory/open.ts";
+import { wholeMemory } from "../../engine/memory/tenancy.ts";
 import type { ToolAnswer } from "../../engine/tools/index.ts";
 import { asOwner } from "../../main/owner/launch.ts";
 import type { Context } from "../../main/program/command.ts";
@@ -12,7 +14,8 @@ import { type BenchHome, type BenchHomeOptions, filled, opened, thisMachine, wit
 import { familyCpuMs, familyResidentMb } from "../family.ts";
 import { round, spread } from "../figures.ts";
 import { episodeText, picker, promptText } from "../sentences.ts";
-import { drive, type MakeCall } from "./drive.ts";
+import { heldEpisodes } from "../sql/held.ts";
+import { drive, endOf, type MakeCall } from "./drive.ts";
 import {
   cpuOf,
   growthOf,
@@ -23,6 +26,7 @@ import {
   slicesOf,
   verdictsOf,
   type Waiting,
+  writesOf,
 } from "./figures.ts";
 import { arrivalsOf, type LoadShape } from "./schedule.ts";
 
@@ -47,9 +51,23 @@ export async function benchLoad(options: LoadOptions, context: Context): Promise
 }
 
 async function measure(bench: BenchHome, shape: LoadShape): Promise<LoadReport> {
-  const { home, program, progress, n, store } = bench;
-  await stopOwner(home);
+  await stopOwner(bench.home);
   const have = await fill(bench);
+  const { acknowledged, ...seen } = await underLoad(bench, shape, have);
+  const held = await heldOf(bench, acknowledged);
+  const came = seen.after.episodes - seen.before.episodes;
+  const report = { ...seen, ...writesOf(seen.kinds.episode.answered, held, came) };
+  return { ...report, targets: verdictsOf(report) };
+}
+
+interface Seen extends Omit<LoadReport, "targets" | "lost" | "stored_unacknowledged"> {
+  /** Ids of the episodes that the owner said it has stored. */
+  readonly acknowledged: readonly string[];
+}
+
+/** Ends with its owner stopped. */
+async function underLoad(bench: BenchHome, shape: LoadShape, have: number): Promise<Seen> {
+  const { home, program, progress, n, store } = bench;
   const machine = thisMachine();
   const client = connectOwner({ home, launch: asOwner(program), version, agent: true });
   const patient = connectOwner({ home, launch: asOwner(program), version, answerMs: COUNTS_MS });
@@ -72,8 +90,7 @@ async function measure(bench: BenchHome, shape: LoadShape): Promise<LoadReport> 
     const after = await waitingOn(patient, program.butler);
     const kinds = { context: kindFigures(driven.answers, "context"), episode: kindFigures(driven.answers, "episode") };
     const slices = slicesOf(shape.seconds, driven, samples);
-    const stored = after.episodes - before.episodes;
-    const report = {
+    return {
       ...shape,
       n,
       store,
@@ -88,10 +105,8 @@ async function measure(bench: BenchHome, shape: LoadShape): Promise<LoadReport> 
       cpu: cpuOf(cpu, cpuAfter, shape, driven),
       before,
       after,
-      lost: Math.max(0, kinds.episode.answered - stored),
-      stored_unacknowledged: Math.max(0, stored - kinds.episode.answered),
+      acknowledged: driven.answers.flatMap(({ acknowledged }) => acknowledged ?? []),
     };
-    return { ...report, targets: verdictsOf(report) };
   } finally {
     client.close();
     patient.close();
@@ -99,10 +114,17 @@ async function measure(bench: BenchHome, shape: LoadShape): Promise<LoadReport> 
   }
 }
 
-async function fill(bench: BenchHome): Promise<number> {
+const fill = (bench: BenchHome): Promise<number> =>
+  inStore(bench, async (memory) => (await filled(bench, memory)).have);
+
+/** What the owner acknowledged is looked up in the store that it has left. */
+const heldOf = (bench: BenchHome, acknowledged: readonly string[]): Promise<number> =>
+  inStore(bench, (memory) => heldEpisodes(wholeMemory(memory, "lab").db, acknowledged));
+
+async function inStore<T>(bench: BenchHome, work: (memory: OpenMemory) => Promise<T>): Promise<T> {
   const { memory, close } = await opened(bench);
   try {
-    return (await filled(bench, memory)).have;
+    return await work(memory);
   } finally {
     await close();
   }
@@ -123,8 +145,7 @@ function callsOn(client: OwnerClient, butler: string, seed: number): MakeCall {
             input: { content: `${episodeText(p)} (${seed}/${last})`, session_id: session },
             session,
           };
-    const outcome = await client.invoke(butler, asked);
-    return outcome.ok ? undefined : outcome.error.code;
+    return endOf(kind, await client.invoke(butler, asked));
   };
 }
 
@@ -132,7 +153,7 @@ async function oneAtATime(call: MakeCall, count: number) {
   const times: number[] = [];
   for (let number = 0; number < count; number++) {
     const started = performance.now();
-    const error = await call({ at: 0, kind: "context", burst: false }, number);
+    const { error } = await call({ at: 0, kind: "context", burst: false }, number);
     if (error !== undefined) throw unavailable(`A context read failed before there was any load: ${error}.`);
     times.push(performance.now() - started);
     await pause(REST_MS);

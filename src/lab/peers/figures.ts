@@ -81,10 +81,15 @@ export function peerLines(report: PeersReport): string[] {
   ];
 }
 
-/** What was left out because it would have taken too long. */
-function shortOf({ name, stored, search }: Pick<Peer, "name"> & PeerFigures, n: number, questions: number): string[] {
+/** What was left out because it would have taken too long, and what was given and not stored. */
+function shortOf(
+  { name, given, stored, search }: Pick<Peer, "name"> & PeerFigures,
+  n: number,
+  questions: number,
+): string[] {
   return [
-    ...(stored < n ? [`${name}: holds ${stored} of ${n} memories: filling was ended for its time`] : []),
+    ...(given < n ? [`${name}: was given ${given} of ${n} memories: filling was ended for its time`] : []),
+    ...(stored < given ? [`${name}: holds ${stored} of the ${given} memories that it was given`] : []),
     ...(search.count < questions
       ? [`${name}: was asked ${search.count} of ${questions} questions: searching was ended for its time`]
       : []),

@@ -61,6 +61,7 @@ function indexOf(embedder: Embedder): object {
 const opened = (store: Store): OpenPeer => ({
   async store(memories: readonly PeerMemory[]) {
     await store.batch(memories.map((one) => ({ namespace: NAMESPACE, key: one.key, value: { text: spoken(one) } })));
+    return undefined;
   },
   async search(query, limit) {
     return (await store.search(NAMESPACE, { query, limit })).map(({ key }) => key);

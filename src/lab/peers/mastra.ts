@@ -4,7 +4,7 @@ import { type OpenPeer, type Peer, type PeerMemory, type Place, spoken, vectorOf
 
 interface MastraMemory {
   saveThread(asked: object): Promise<unknown>;
-  saveMessages(asked: object): Promise<unknown>;
+  saveMessages(asked: object): Promise<{ messages?: readonly unknown[] }>;
   recall(asked: object): Promise<{ messages: readonly { id: string }[] }>;
 }
 
@@ -60,7 +60,7 @@ export const mastra: Peer = {
           createdAt: new Date(++last),
           content: { format: 2, parts: [{ type: "text", text: spoken(one) }] },
         }));
-        await memory.saveMessages({ messages });
+        return (await memory.saveMessages({ messages })).messages?.length;
       },
       async search(question, limit) {
         const semanticRecall = { topK: limit, messageRange: 0, scope: "resource" };

@@ -29,7 +29,9 @@ export interface PeerJob {
 }
 
 export interface Filled {
-  /** Fewer than there are, where the time was over. */
+  /** How many memories it was given: fewer than there are, where the time was over. */
+  readonly given: number;
+  /** How many of them it says it has stored: fewer than it was given, where it refused some; all, where its interface does not tell. */
   readonly stored: number;
   /** Without the seconds in which it waited for the model: the vectors of all memories are made once, for all peers. */
   readonly store_seconds: number;
@@ -81,23 +83,23 @@ export async function runPeer(peer: Peer, job: PeerJob, answer: (said: object) =
   }
 }
 
-async function fillOpened(
+export async function fillOpened(
   peer: OpenPeer,
-  { material: { memories }, fill_ms }: PeerJob,
-  vectors: KnownVectors,
+  { material: { memories }, fill_ms }: Pick<PeerJob, "material" | "fill_ms">,
+  vectors: Pick<KnownVectors, "modelMs" | "save">,
   databaseUrl: string | undefined,
 ): Promise<Filled> {
   const since = performance.now();
   const spent = () => performance.now() - since - vectors.modelMs();
-  let stored = 0;
-  while (stored < memories.length && spent() < fill_ms) {
-    const some = memories.slice(stored, stored + BATCH);
-    await peer.store(some);
-    stored += some.length;
+  let [given, stored] = [0, 0];
+  while (given < memories.length && spent() < fill_ms) {
+    const some = memories.slice(given, given + BATCH);
+    stored += (await peer.store(some)) ?? some.length;
+    given += some.length;
   }
   const seconds = spent() / 1_000;
   await vectors.save();
   await peer.settle?.();
   if (databaseUrl !== undefined) await tidyDatabase(databaseUrl);
-  return { stored, store_seconds: round(seconds), store_per_second: round(stored / seconds) };
+  return { given, stored, store_seconds: round(seconds), store_per_second: round(stored / seconds) };
 }

@@ -3,7 +3,7 @@ import { serveEmbeddings } from "./embeddings-server.ts";
 import { type OpenPeer, type Peer, type PeerMemory, type Place, spoken } from "./peer.ts";
 
 interface Mem0 {
-  add(text: string, options: object): Promise<unknown>;
+  add(text: string, options: object): Promise<{ results?: readonly unknown[] }>;
   search(query: string, options: object): Promise<{ results: readonly { metadata?: { key?: string } }[] }>;
 }
 
@@ -36,8 +36,13 @@ export const mem0: Peer = {
     });
     return {
       async store(memories: readonly PeerMemory[]) {
-        for (const one of memories)
-          await memory.add(spoken(one), { userId: PERSON, infer: false, metadata: { key: one.key } });
+        let stored = 0;
+        for (const one of memories) {
+          const options = { userId: PERSON, infer: false, metadata: { key: one.key } };
+          const { results } = await memory.add(spoken(one), options);
+          stored += results?.length ?? 1;
+        }
+        return stored;
       },
       async search(question, limit) {
         const options = { topK: limit, threshold: THRESHOLD, filters: { user_id: PERSON } };

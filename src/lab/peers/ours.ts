@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { systemClock } from "../../engine/adapters/clock.ts";
 import { silentLog } from "../../engine/adapters/log.ts";
 import { maintain } from "../../engine/memory/keep/maintain.ts";
+import type { ToolAnswer } from "../../engine/tools/index.ts";
 import { memoryOpener } from "../../main/wiring/engines.ts";
 import { benchButler } from "../bench-home.ts";
 import { answerOf } from "../build.ts";
@@ -29,6 +30,13 @@ export const oursPostgres: Peer = {
   open: opened,
 };
 
+type Row = ToolAnswer<"memory_ingest_batch">["results"][number];
+
+/** By the id of each memory that was stored: a row that was refused has none, and two rows with one id are one memory. */
+export function noteKeys(keys: Map<string, string>, memories: readonly PeerMemory[], rows: readonly Row[]): void {
+  for (const [index, row] of rows.entries()) if (row.ok) keys.set(row.id, memories[index]?.key ?? "");
+}
+
 async function opened({ folder, server, embedder }: Place): Promise<OpenPeer> {
   const stores = { folder: () => `${folder}/store`, databaseUrl: server?.url };
   const open = memoryOpener({ stores, clock: systemClock, log: silentLog });
@@ -39,6 +47,7 @@ async function opened({ folder, server, embedder }: Place): Promise<OpenPeer> {
   const keys = new Map<string, string>(kept);
   return {
     async store(memories: readonly PeerMemory[]) {
+      const before = keys.size;
       for (let from = 0; from < memories.length; from += BATCH) {
         const some = memories.slice(from, from + BATCH);
         const episodes = some.map(({ text, session, speaker, time }) => ({
@@ -48,8 +57,9 @@ async function opened({ folder, server, embedder }: Place): Promise<OpenPeer> {
           ...(time === undefined ? {} : { occurred_at: time }),
         }));
         const { results } = await answerOf(memory, "memory_ingest_batch", { episodes });
-        for (const [index, result] of results.entries()) if (result.ok) keys.set(result.id, some[index]?.key ?? "");
+        noteKeys(keys, some, results);
       }
+      return keys.size - before;
     },
     async search(query, limit) {
       const { results } = await answerOf(memory, "memory_search", { query, limit });

@@ -11,7 +11,8 @@ export interface PeerMemory {
 }
 
 export interface OpenPeer {
-  store(memories: readonly PeerMemory[]): Promise<void>;
+  /** How many more memories it holds than before; undefined where its interface does not tell. */
+  store(memories: readonly PeerMemory[]): Promise<number | undefined>;
   /** Keys of what was found, best first. */
   search(question: string, limit: number): Promise<readonly string[]>;
   /** After filling: what its own process, or its server, does when nobody asks. */

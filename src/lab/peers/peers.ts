@@ -196,8 +196,10 @@ async function filledBefore(job: Job, peer: Peer): Promise<Filled | undefined> {
   if (!existsSync(note)) return undefined;
   if (job.server !== undefined && !(await hasDatabase(job.server.url, job.server.database))) return undefined;
   const { of, fill_ms, ...filled } = JSON.parse(await readFile(note, "utf8")) as FilledNote;
-  // A peer that is full would not hold more with more time; one that is not is given the time that is allowed now.
-  const enough = filled.stored === job.material.memories.length || fill_ms >= job.fill_ms;
+  // A note without it is of a build that took all that was given for stored: what the peer holds is unknown.
+  if (filled.given === undefined) return undefined;
+  // A peer that was given all would not hold more with more time; one that was not is given the time that is allowed now.
+  const enough = filled.given === job.material.memories.length || fill_ms >= job.fill_ms;
   return enough && of === fingerprint(job, peer) ? filled : undefined;
 }
 

@@ -44,6 +44,8 @@ export const postgres: Peer = {
            from jsonb_to_recordset($1::jsonb) as r (key text, content text, embedding text)`,
           [JSON.stringify(rows)],
         );
+        // One statement: it stores all rows, or fails.
+        return rows.length;
       },
       async search(question, limit) {
         const words = wordsOf(question).join(" | ");

@@ -11,7 +11,7 @@ import {
 } from "../peers/peer.ts";
 
 interface Statement {
-  run(...values: readonly unknown[]): unknown;
+  run(...values: readonly unknown[]): { readonly changes: number };
   all(...values: readonly unknown[]): Record<string, unknown>[];
 }
 
@@ -62,14 +62,16 @@ export const sqlite: Peer = {
     return {
       async store(memories: readonly PeerMemory[]) {
         const vectors = await Promise.all(memories.map((one) => vectorOf(embedder, spoken(one), "write")));
+        let stored = 0;
         db.exec("begin");
         for (const [index, memory] of memories.entries()) {
           const id = BigInt(++last);
-          put.memory.run(id, memory.key, spoken(memory));
+          stored += put.memory.run(id, memory.key, spoken(memory)).changes;
           put.words.run(id, spoken(memory));
           put.vector.run(id, bytesOf(vectors[index]));
         }
         db.exec("commit");
+        return stored;
       },
       async search(question, limit) {
         const vector = await vectorOf(embedder, question, "query");

@@ -83,8 +83,9 @@ butler bench load [--seconds <n>] [--reads <a second>] [--writes <a second>] [--
 
 Calls an owner in a process of its own at moments that are fixed beforehand, whether earlier calls have been answered or not, and counts
 each from the moment it was due, so that a stall is not hidden: 50 context reads and 40 episode writes a second for 600 seconds, twice as
-many in bursts of two seconds every twenty, with 10,000 memories before, if not said otherwise. Prints times by kind and by minute, the
-share of acknowledged writes, errors by code, the owner's memory over time and the backlog, against the specified objectives and a tenth of them.
+many in bursts of two seconds every twenty, with 10,000 memories before, if not said otherwise. A call that fails or
+is given up counts as later than every answer. Prints times by kind and by minute, the shares of answered reads and acknowledged writes, degraded answers,
+acknowledged writes that the store does not hold, errors by code, the owner's memory over time and the backlog, against the specified objectives and a tenth of them.
 
 butler bench peers [--n <memories>] [--queries <questions>] [--data <file>] [--only <words>] [--keep <folder>] [--minutes <n>] [--install] [--json]
 
@@ -103,6 +104,6 @@ Lives through days of many people, each a tenant of one store, on a clock that i
 promotion, decay, cleanup and retention every night. Prints the age of the backlog, the time of each job, the growth of every table in rows and bytes
 a user, CPU seconds, statements and bytes a user, and what 10,000 users would need, extrapolated in proportion. What people say is from one bank of sentences,
 each of which goes through the model once; what the others would have cost is added. With --sample so many users go on after the first day, and the jobs are for
-all. --users 10, --days 10 and --sessions 6 end within minutes; 10,000 users with 30 sessions a day are 600,000 calls a day.`;
+all; growth is then an estimate, by the user-days that were lived. --users 10, --days 10 and --sessions 6 end within minutes; 10,000 users with 30 sessions a day are 600,000 calls a day.`;
 
 export const run: CommandModule["run"] = (args) => runLab(["bench", ...args]);
