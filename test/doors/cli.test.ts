@@ -5,7 +5,10 @@ import { renderAnswer, renderError } from "../../src/doors/cli/render.ts";
 import { exitCode, httpStatus, readFailure } from "../../src/doors/failures.ts";
 import { httpApp } from "../../src/doors/http/http.ts";
 import { silentLog } from "../../src/engine/adapters/log.ts";
+import { usage as benchUsage } from "../../src/main/commands/bench.ts";
+import { usage as jobUsage } from "../../src/main/commands/job.ts";
 import { readOptions } from "../../src/main/program/command.ts";
+import { usageOf } from "../../src/main/program/run-program.ts";
 import { anyone, fakeHost, fakeTool, fakeTools } from "../support/fake-host.ts";
 import { PatientClient } from "../support/patient-client.ts";
 
@@ -16,6 +19,20 @@ function input(tool: typeof search, argv: string[]) {
   const parsed = parseToolFlags(tool, argv);
   return parsed.ok ? parsed.command.input : parsed.error;
 }
+
+describe("help", () => {
+  it("of a command with a part for each kind is the part of the kind that is asked for", () => {
+    const fleet = usageOf(benchUsage, "bench", "fleet");
+    expect(fleet).toMatch(/^butler bench fleet \[--users <n>\].*\n\nLives through days/);
+    expect(fleet.match(/^butler bench /gm)).toHaveLength(1);
+    expect(usageOf(benchUsage, "bench")).toBe(benchUsage);
+    expect(usageOf(benchUsage, "bench", "flet")).toBe(benchUsage);
+  });
+
+  it("of any other command is the whole", () => {
+    expect(usageOf(jobUsage, "job", "run")).toBe(jobUsage);
+  });
+});
 
 describe("one reader for all command lines", () => {
   const names = { project: { type: "string" }, json: { type: "boolean" } } as const;

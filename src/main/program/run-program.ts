@@ -26,8 +26,15 @@ async function runCommand(program: Program, [name = "", ...args]: readonly strin
   const command = await program.command(name);
   if (command === undefined) return program.otherwise(name, args, context);
   const asksForHelp = beforeDashes(args).some((word) => word === "--help" || word === "-h");
-  if (asksForHelp && name !== "call") return say(command.usage);
+  if (asksForHelp && name !== "call") return say(usageOf(command.usage, name, args[0]));
   return command.run(args, context);
+}
+
+/** Of a command that has a part for each of its kinds (butler bench) the part of this kind, otherwise all. */
+export function usageOf(usage: string, name: string, kind = ""): string {
+  const parts = usage.split(new RegExp(`\\n\\n(?=butler ${name} )`));
+  const part = parts.find((each) => each.startsWith(`butler ${name} ${kind} `));
+  return parts.length > 1 && part !== undefined ? part : usage;
 }
 
 /** What follows `--` is text, or the arguments of another program. */
