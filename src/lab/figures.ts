@@ -118,7 +118,10 @@ export const STORAGE_TARGET = 4096;
 export const AFTER_LOAD = "search, after a bulk load";
 export const BESIDE_WRITES = "search, beside writes";
 
-/** The targets are for the embedded store: most at 10,000 memories, search also at 100,000. */
+/** What eight searchers at once shall have: so many answers a second, or such a share of what the model alone could embed. */
+const AT_ONCE = { perSecond: 150, share: 0.7 };
+
+/** The targets are for the embedded store: most at 10,000 memories, few also at 100,000. */
 export function verdicts(report: Measured): Verdict[] {
   if (report.store !== "pglite") return [];
   const small = report.n <= 10_000;
@@ -127,24 +130,20 @@ export function verdicts(report: Measured): Verdict[] {
   const times = (name: string, at: "p50" | "p95") => ratio(report.calls[name]?.[at], report.calls[name]?.alone?.[at]);
   const inARow = (name: string, of: "query" | "prompt") =>
     ratio(report.calls[`${name}, in a row`]?.p50, report.floor?.[of].p50);
-  const { floor } = report;
   const toQuiet = (name: string) => ratio(report.calls[name]?.p95, report.calls["search hybrid"]?.p95);
   return [
-    most("memory_search p50 to the model alone", "×", times("search hybrid", "p50"), 2),
     most("memory_search p95 to the model alone", "×", times("search hybrid", "p95"), small ? 3 : 4),
-    most("memory_context p50 to the model", "×", times("context", "p50"), 2),
     most("memory_context p95 to the model", "×", times("context", "p95"), small ? 3 : 4),
-    most("in a row, search p50 to the model", "×", inARow("search hybrid", "query"), 2),
-    most("in a row, context p50 to the model", "×", inARow("context", "prompt"), 2),
-    ...(floor === null
-      ? []
-      : [least("eight at once to the model alone", "×", ratio(report.at_once.per_second, floor.per_second), 0.7)]),
     most("after a bulk load, p95 to before", "×", toQuiet(AFTER_LOAD), 1.2),
     most("beside 40 writes a second, p95", "×", toQuiet(BESIDE_WRITES), 1.2),
     most("memory_search, reranked, p95", "ms", p95("search hybrid"), small ? 35 : 60),
     ...(small
       ? [
-          least("memory_search, eight at once", "/s", report.at_once.per_second, 100),
+          most("memory_search p50 to the model alone", "×", times("search hybrid", "p50"), 2),
+          most("memory_context p50 to the model", "×", times("context", "p50"), 2),
+          most("in a row, search p50 to the model", "×", inARow("search hybrid", "query"), 2),
+          most("in a row, context p50 to the model", "×", inARow("context", "prompt"), 2),
+          atOnce(report),
           most("memory_context p95", "ms", p95("context"), 25),
           most("embedding in a search p95", "ms", embedding("search hybrid"), 5),
           most("embedding in a context p95", "ms", embedding("context"), 5),
@@ -157,6 +156,13 @@ export function verdicts(report: Measured): Verdict[] {
     most("vectors and tokens a memory", "B", report.storage?.total ?? null, STORAGE_TARGET),
     least("memory_ingest_batch", "/s", report.ingest_per_second, 100),
   ];
+}
+
+function atOnce({ at_once, floor }: Measured): Verdict {
+  const name = `eight at once, or ${AT_ONCE.share} × the model alone`;
+  const told = least(name, "/s", at_once.per_second, AT_ONCE.perSecond);
+  const share = ratio(at_once.per_second, floor?.per_second);
+  return { ...told, met: told.met === true || (share !== null && share >= AT_ONCE.share) };
 }
 
 const ratio = (figure: number | undefined, to: number | undefined): number | null =>
