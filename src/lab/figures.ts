@@ -158,7 +158,7 @@ export function verdicts(report: Measured): Verdict[] {
   ];
 }
 
-function atOnce({ at_once, floor }: Measured): Verdict {
+export function atOnce({ at_once, floor }: Pick<Measured, "at_once" | "floor">): Verdict {
   const name = `eight at once, or ${AT_ONCE.share} × the model alone`;
   const told = least(name, "/s", at_once.per_second, AT_ONCE.perSecond);
   const share = ratio(at_once.per_second, floor?.per_second);

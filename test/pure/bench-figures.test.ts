@@ -1,7 +1,7 @@
 /** How a benchmark judges its figures, and who speaks in what it invents. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { least, most, spread, verdictLine } from "../../src/lab/figures.ts";
+import { atOnce, least, most, spread, verdictLine } from "../../src/lab/figures.ts";
 import { TURNS, turnOf } from "../../src/lab/hooks/sessions.ts";
 import { recallOf, scaleVerdicts } from "../../src/lab/scale/figures.ts";
 import { mixtureOf, noises } from "../../src/lab/scale/fill.ts";
@@ -35,6 +35,17 @@ describe("figures", () => {
     ]);
     expect(verdictLine(most("search", "ms", 36, 35))).toMatch(/^✗ search +36 ms +\(≤ 35\)$/);
     expect(verdictLine(least("rate", "/s", null, 100))).toMatch(/^\? rate +unknown \/s +\(≥ 100\)$/);
+  });
+
+  test("eight at once shall have 150 searches a second, or seven tenths of what the model alone can embed", () => {
+    const model = { count: 1, p50: 1, p95: 1, max: 1 };
+    const met = (searches: number, embedded: number | undefined) => {
+      const at_once = { count: 1, p50: 1, p95: 1, max: 1, searchers: 8, per_second: searches, behind_ms: 0 };
+      const floor = embedded === undefined ? null : { query: model, prompt: model, per_second: embedded };
+      return atOnce({ at_once, floor }).met;
+    };
+    expect([met(150, 1_000), met(149, 1_000), met(71, 100), met(69, 100)]).toEqual([true, false, true, false]);
+    expect([met(150, undefined), met(149, undefined)]).toEqual([true, false]);
   });
 
   test("recall is the share of the truth that was found, whatever else was found", () => {
