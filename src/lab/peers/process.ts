@@ -42,6 +42,7 @@ export async function startPeer(job: PeerJob): Promise<PeerProcess> {
     }
   };
   process.once("exit", kill);
+  child.once("close", () => process.off("exit", kill));
   let complained = "";
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
     complained = (complained + chunk).slice(-LAST_WORDS);

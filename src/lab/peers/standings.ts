@@ -1,4 +1,5 @@
 /** In plain words where this program is ahead of each peer, and where it is behind. */
+import { round } from "../figures.ts";
 import type { PeerResult } from "./figures.ts";
 import type { PeerFigures } from "./measure.ts";
 
@@ -29,7 +30,7 @@ const CONTESTS: readonly Contest[] = [
   {
     name: "CPU a search, with a server's",
     unit: "ms",
-    of: (f) => f.cpu_ms + (f.server_cpu_ms ?? 0),
+    of: (f) => round(f.cpu_ms + (f.server_cpu_ms ?? 0)),
     higher: false,
   },
   { name: "resident memory, without a server's", unit: "MB", of: (f) => f.resident_mb, higher: false },

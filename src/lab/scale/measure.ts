@@ -32,7 +32,7 @@ export async function measureScale(
   progress("search hybrid, eight at once");
   const at_once = await atOnce(memory, inputsOf(SEARCH, queries, seed + 150));
   progress("recall of the vector arm, beside comparing everything");
-  const recall = await armRecall(memory, Math.min(50, queries), seed + 300);
+  const recall = await armRecall(memory, queries, seed + 300);
   progress("row security, on and off");
   const row_security = await securityCosts(memory, Math.min(100, queries), seed + 400);
   const { serving } = memory.versions;

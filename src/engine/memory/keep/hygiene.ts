@@ -198,9 +198,12 @@ async function repairVectors({ context, tally, repaired }: Round): Promise<boole
 }
 
 /** As many as a search shows, of as many as its vector arm takes. */
-const RECALL = { at: 20, taken: 80, questions: 10, least: 0.97 };
+const RECALL = { at: 20, taken: 80, questions: 30, least: 0.97 };
 
-/** Comparing with a million vectors takes seconds for each question, so there are few. */
+/**
+ * Comparing with a million vectors takes half a second or more for each question, so there are few. Of a graph one question in a hundred finds
+ * nothing: of ten questions one such would already count as a bad index.
+ */
 async function measureRecall({ context, tally, found }: Round): Promise<boolean> {
   const { memory, now, interrupted } = context;
   const { db, versions } = memory;
