@@ -285,7 +285,7 @@ describe("butler bench", () => {
         open_store: expect.any(Number),
       });
       expect(answer.memory_mb.owner).toBeGreaterThan(answer.memory_mb.proxy);
-      expect(answer.targets).toHaveLength(20);
+      expect(answer.targets).toHaveLength(19);
       for (const { met, figure, target } of answer.targets)
         expect([met, figure, target]).toEqual([expect.any(Boolean), expect.any(Number), expect.any(Number)]);
     },
