@@ -5,6 +5,29 @@ import { look } from "../../support/browser/look.ts";
 import { PATIENCE } from "../../support/browser/person.ts";
 
 export const silentButler: Suite = (house) => {
+  it("is opening where a new store takes its time, and not well only where something is wrong", async () => {
+    const person = await house().person();
+    const { page } = person;
+    const told: Record<string, object> = {
+      general: { ok: false, store: "closed", conditions: [] },
+      travel: { ok: false, store: "failed", conditions: [] },
+    };
+    await page.route("**/api/memory/health", async (route) => {
+      const response = await route.fetch();
+      const { butlers, ...rest } = await response.json();
+      const changed = butlers.map((one: { name: string; answer?: object }) =>
+        told[one.name] ? { ...one, answer: { ...one.answer, ...told[one.name] } } : one,
+      );
+      await route.fulfill({ response, json: { ...rest, butlers: changed } });
+    });
+    await person.open("/memory");
+    const rail = page.getByRole("navigation", { name: "Butlers and pages" });
+    await rail.getByRole("link", { name: /^general\s*, opening/ }).waitFor();
+    await rail.getByRole("link", { name: /^travel\s*, not well/ }).waitFor();
+    await page.unroute("**/api/memory/health");
+    expect(person.troubles()).toEqual([]);
+  });
+
   it("is unknown on the pages of all, and says why on its own", async () => {
     const person = await house().person();
     const { page } = person;

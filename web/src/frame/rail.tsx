@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useRouterState } from "@tanstack/react-router";
 import { DropdownMenu } from "radix-ui";
 import { countsQuery, fleetHealthQuery, sessionQuery } from "../api/queries.ts";
+import { isOpening } from "../parts/standing.ts";
 import { compact } from "../parts/words.ts";
 import { A, butlerPath } from "./link.tsx";
 import { FLEET_PAGES, isActive, PAGES, type RailPage } from "./pages.ts";
@@ -33,6 +34,7 @@ function useStanding(): (name: string) => { readonly sign: string; readonly word
     if (told === undefined) return { sign: "○", word: "not asked yet" };
     if (!told.ok || told.answer.store === "unknown") return { sign: "○", word: "unknown" };
     if (told.answer.store === "off") return { sign: "○", word: "without memory" };
+    if (isOpening(told.answer)) return { sign: "○", word: "opening" };
     return told.answer.ok ? { sign: "●", word: "well" } : { sign: "▲", word: "not well" };
   };
 }

@@ -1,4 +1,5 @@
 import type { ApiHealth } from "../../../../src/doors/http/api/types.ts";
+import { isOpening } from "../../parts/standing.ts";
 import { counted, listed } from "../../parts/words.ts";
 
 export type Condition = ApiHealth["conditions"][number];
@@ -38,15 +39,17 @@ export function commandIn(words: string, butler: string): string | undefined {
 }
 
 /** How a butler stands as a whole. Without conditions, only its store tells. */
-export function standingOf({ ok, store, conditions }: ApiHealth): Standing {
+export function standingOf(health: ApiHealth): Standing {
+  const { ok, store, conditions } = health;
   if (conditions.some(({ state }) => state === "not_ok")) return "not_ok";
-  if (store === "unknown" || conditions.some(({ state }) => state === "unknown")) return "unknown";
+  if (store === "unknown" || isOpening(health) || conditions.some(({ state }) => state === "unknown")) return "unknown";
   return ok ? "ok" : "not_ok";
 }
 
 export function standingSentence(health: ApiHealth): string {
   const { name, store, conditions } = health;
   if (store === "off") return `${name} has no memory.`;
+  if (isOpening(health)) return `${name} is being opened.`;
   const bad = conditions.filter(({ state }) => state === "not_ok").length;
   const unknown = conditions.filter(({ state }) => state === "unknown").length;
   if (bad + unknown === 0) return standingOf(health) === "ok" ? `${name} is well.` : `${name} is not well.`;
