@@ -201,8 +201,8 @@ async function repairVectors({ context, tally, repaired }: Round): Promise<boole
 const RECALL = { at: 20, taken: 80, questions: 30, least: 0.97 };
 
 /**
- * Comparing with a million vectors takes half a second or more for each question, so there are few. Of a graph one question in a hundred finds
- * nothing: of ten questions one such would already count as a bad index.
+ * Comparing with a million vectors takes half a second or more for each question, so there are few. In a good graph, too, a rare question finds
+ * nothing (two of 500 in bench/RESULTS.md): of ten questions one such would already count as low recall.
  */
 async function measureRecall({ context, tally, found }: Round): Promise<boolean> {
   const { memory, now, interrupted } = context;
