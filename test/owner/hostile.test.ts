@@ -100,7 +100,7 @@ type Rows = Readonly<Record<string, readonly string[]>>;
 type Seen = ReadonlyMap<string, Rows>;
 
 const EVERYBODY = ["north", "south", "default"] as const;
-const only = (seen: Seen, tenants: readonly Tenant[]): Seen =>
+const limitedTo = (seen: Seen, tenants: readonly Tenant[]): Seen =>
   new Map([...seen].filter(([name]) => tenants.some((tenant) => name.endsWith(`: ${tenant}`))));
 
 async function rowsOf(db: Db, tenant: Tenant): Promise<Rows> {
@@ -274,7 +274,7 @@ describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseU
     let seen = await look();
     for (const [nth, tenant] of TENANTS.entries()) {
       const others = EVERYBODY.filter((one) => one !== tenant);
-      const before = only(seen, others);
+      const before = limitedTo(seen, others);
       const numbers = await numbersOf(others);
       const who = tokens.filter((one) => one.tenant === tenant && !/neighbour|cross-tenant/.test(one.name));
       await attack(1_000 + nth, who, calls.tenant);
@@ -283,11 +283,11 @@ describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseU
       expect(leaks.slice(0, 5)).toEqual([]);
       expect(await numbersOf(others)).toEqual(numbers);
       seen = await look();
-      expect(only(seen, others)).toEqual(before);
+      expect(limitedTo(seen, others)).toEqual(before);
     }
 
     // One butler without rights against another of the same tenant.
-    const neighbour = (): string[] => [...only(seen, ["north"]).values()].flatMap((rows) => inScope(rows, "bob"));
+    const neighbour = (): string[] => [...limitedTo(seen, ["north"]).values()].flatMap((rows) => inScope(rows, "bob"));
     const before = neighbour();
     expect(before.length).toBeGreaterThan(0);
     await attack(
@@ -301,16 +301,16 @@ describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseU
     expect(neighbour()).toEqual(before);
 
     // An agent on the socket against both tenants of tokens.
-    const foreign = only(seen, TENANTS);
+    const foreign = limitedTo(seen, TENANTS);
     const local: Attacker = { name: "local", tenant: "default", butler: OWN, admin: false, token: undefined };
     await attack(3_000, [local], calls.local);
     expect(leaks.slice(0, 5)).toEqual([]);
-    expect(only(await look(), TENANTS)).toEqual(foreign);
+    expect(limitedTo(await look(), TENANTS)).toEqual(foreign);
 
     // One who may look at other tenants: nothing there changes but the stream, which tells of every look.
     const others = ["south", "default"] as const;
     // A second look: what the agent's hooks left may have been taken in since.
-    const untouched = only(await look(), others);
+    const untouched = limitedTo(await look(), others);
     expect(looks).toBe(0);
     await attack(
       5_000,
@@ -319,7 +319,7 @@ describe.each(Object.entries(LANES))("hostile callers on %s", (lane, { databaseU
     );
     await settled("north");
     expect(leaks.slice(0, 5)).toEqual([]);
-    const after = only(await look(), others);
+    const after = limitedTo(await look(), others);
     const told = [...after.values()].flatMap(({ memory_events = [] }) => memory_events.filter(isLook)).length;
     expect(new Map([...after].map(([name, rows]) => [name, withoutLooks(rows)]))).toEqual(untouched);
     expect(looks).toBeGreaterThan(0);
