@@ -118,6 +118,18 @@ test("of a store that does not answer nothing is told but that, with the reason"
     expect(conditions.find((one) => one.id === id)).toMatchObject({ state: "unknown", says: "connection refused" });
 });
 
+test("a store that is still being opened is not known, and no trouble", () => {
+  const opening = {
+    ...WELL,
+    store: { state: "closed" },
+    sample: undefined,
+    unsampled: "no answer within 2.5 s",
+  } as const;
+  const told = judge(opening, NOW).find(({ id }) => id === "store");
+  expect(told).toMatchObject({ state: "unknown", says: "The store is being opened: no answer within 2.5 s." });
+  expect(stateOf({ ...opening, store: { state: "open" } }, "store")).toBe("not_ok");
+});
+
 test("a lag that may not be seen is not known, and no zero", () => {
   expect(stateOf(sampled({ server: { ...server, replica_lag_seconds: null } }), "replica")).toBe("unknown");
 });

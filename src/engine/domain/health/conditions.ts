@@ -88,6 +88,8 @@ const VERDICTS: Readonly<Record<ConditionId, Judge>> = {
   store({ store, sample, unsampled }) {
     if (store.state === "failed" || store.state === "unknown")
       return notOk(`The store does not answer: ${store.reason ?? "no reason was given"}.`);
+    if (sample === undefined && unsampled !== undefined && store.state === "closed")
+      return unknown(`The store is being opened: ${unsampled}.`);
     if (sample === undefined && unsampled !== undefined) return notOk(`The store does not answer: ${unsampled}.`);
     return ok(STORE_WORDS[store.state]);
   },
